@@ -74,8 +74,7 @@ def provide(preamble: str, installation: str, names: frozenset[str]) -> Formats 
 def _make(folder: Path, preamble: str) -> None:
     source = folder / "preamble.tex"
     source.write_text(f"{preamble}\\dump\n", encoding="utf-8")
-    command = ["latex", "-ini", "-interaction=batchmode", "-halt-on-error", "&latex", source.name]
-    subprocess.run(command, cwd=folder, check=True, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+    _run(folder, "-ini", "-halt-on-error", "&latex", source.name)
     found = subprocess.run(
         ["kpsewhich", "-progname=latex", "-engine=pdftex", "latex.fmt"],
         check=True,
@@ -85,8 +84,22 @@ def _make(folder: Path, preamble: str) -> None:
     for packed, name in ((folder / _PREAMBLE, _PREAMBLE), (Path(found.stdout.strip()), _PLAIN)):
         data = packed.read_bytes()
         (folder / name).write_bytes(gzip.decompress(data) if data.startswith(b"\x1f\x8b") else data)
-    for left in (source, source.with_suffix(".log")):
-        left.unlink()
+    source.write_text("\\csname @@end\\endcsname\n", encoding="utf-8")
+    for name in (_PREAMBLE, _PLAIN):  # each can be loaded
+        _run(folder, "-halt-on-error", f"-fmt={folder / name}", source.name)
+    for left in folder.glob(f"{source.stem}.*"):
+        if left.name != _PREAMBLE:
+            left.unlink()
+
+
+def _run(folder: Path, *options: str) -> None:
+    subprocess.run(
+        ["latex", "-interaction=batchmode", *options],
+        cwd=folder,
+        check=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
 
 
 def _remove_others(place: Path, kept: Path) -> None:

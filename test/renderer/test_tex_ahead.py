@@ -250,6 +250,24 @@ def test_an_endless_formula_that_is_not_asked_for_does_not_delay_the_end(
     assert zygote.run(tmp_path, render_job(code)).length == (10, 1.0)
 
 
+def test_jobs_use_the_format_in_the_sandbox(any_zygote: Zygote, tmp_path: Path) -> None:
+    """Also for a formula that was not found ahead; each job starts a LaTeX of its own."""
+    code = (
+        SCENE
+        + """
+        MathTex(str(17 * 17) + "+ x")
+        from scene_renderer import tex
+        for server in tex._setting.servers._servers.values():
+            print(server and [each for each in server._server.args if "fmt" in each])
+        self.wait()
+"""
+    )
+    outcome = any_zygote.run(tmp_path, render_job(code))
+    (report,) = outcome.of_type("output")
+    assert report["text"].count("preamble.fmt") == 1
+    assert report["text"].count("\n") == 1
+
+
 def test_a_scene_cannot_change_the_formats(any_zygote: Zygote, tmp_path: Path) -> None:
     """It sees them, and later jobs get the same ones."""
     attack = """
