@@ -8,9 +8,9 @@ from . import native, tex_sample
 
 def run() -> None:
     """Import all modules that a job needs and read the list of fonts."""
+    characters = tex_sample.Conversion()
     if native.is_compiled():
         native.check()
-    characters = tex_sample.Conversion()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
         alignment,

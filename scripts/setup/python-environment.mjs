@@ -32,7 +32,8 @@ compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.ar
 `;
 /**
  * Compiles each native source, a file or a folder of files, to a library beside the packages: one for LaTeX, and a Python
- * module. Earlier ones are replaced as a whole, because renderers may have loaded them.
+ * module. Earlier ones are replaced as a whole, because renderers may have loaded them. Relative paths, because assertions
+ * contain those of the sources, and scenes can read them.
  */
 const COMPILE_NATIVE = `
 import os, pathlib, subprocess, sys, sysconfig
@@ -47,7 +48,8 @@ for source in map(pathlib.Path, sys.argv[1:]):
         includes = [f'-I{folder}' for folder in folders]
         options = ['-fvisibility=hidden', '-ffp-contract=off', *includes, *flags.stdout.split()]
     made = f'{packages}/.{name}'
-    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', made, *files, *options], check=True)
+    files = [file.relative_to(source.parent) for file in files]
+    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', made, *files, *options], check=True, cwd=source.parent)
     os.replace(made, f'{packages}/{name}')
 `;
 

@@ -48,7 +48,7 @@ def test_a_module_of_another_version_is_refused(source: str, message: str, tmp_p
     ended = subprocess.run(
         command,
         stdin=subprocess.DEVNULL,
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": path},
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": path, "XDG_CACHE_HOME": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=TIMEOUT_S,

@@ -47,11 +47,13 @@ t.test('only what has changed is installed', async (t) => {
   t.match(tools.stdout, /^Adding the Python tools for tests … \d+ s\n$/);
   t.ok(existsSync(checkout.path('.venv/bin/small_other')));
 
-  appendFileSync(checkout.path('renderer/native/fork_at.c'), 'int added_by_a_test = 1;\n');
+  appendFileSync(checkout.path('renderer/native/fork_at.c'), 'const char *added_by_a_test = __FILE__;\n');
   const native = await checkout.start(['--dev']).ended;
   t.match(native.stdout, /^Compiling the native parts of the renderer … \d+ s\n$/);
   const [library = ''] = globSync(checkout.path('.venv/lib/python*/site-packages/libscenepress_fork_at.so'));
-  t.match(readFileSync(library, 'latin1'), /added_by_a_test/);
+  const compiled = readFileSync(library, 'latin1');
+  t.match(compiled, /added_by_a_test/);
+  t.notOk(compiled.includes(checkout.root), 'scenes, which can read it, learn no path of this machine');
 });
 
 t.test('native sources are compiled again when any file changes, appears or disappears', async (t) => {
