@@ -67,6 +67,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
+    tex.compile_ahead(job.code, job.class_name)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
@@ -75,6 +76,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
+    tex.end_job()
     with stopwatch.during("encode"):
         movie.finish(renderer.file_writer.sound())
         if sections:
