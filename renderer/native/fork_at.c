@@ -7,8 +7,8 @@
  * child has ended, it writes the exit status, as 4 bytes of wait(2), to the descriptor FORK_REPLIES. It ends when the
  * requests end.
  *
- * At '?' it only replies 0. At '&' it forks a second server, which reads the file and then waits in the same way: when it opens FORK_THEN_AT, with
- * the descriptors FORK_THEN_REQUESTS and FORK_THEN_REPLIES. There may be one.
+ * At '?' it only replies 0. At '&' it forks a second server, which reads the file and then waits in the same way: when it
+ * opens FORK_THEN_AT, with the descriptors FORK_THEN_REQUESTS and FORK_THEN_REPLIES. There may be one.
  *
  * It also replaces a function of kpathsea, the library with which TeX looks for files: see below.
  */
@@ -124,8 +124,8 @@ FILE *fopen(const char *path, const char *mode) { return opened(path, mode, "fop
 FILE *fopen64(const char *path, const char *mode) { return opened(path, mode, "fopen64"); }
 
 /*
- * kpathsea's index of all TeX files is a table of 64,007 lists. The library goes through the whole list to append a file,
- * which takes half of the start of latex. Here the ends of the lists are remembered. The result is the same.
+ * kpathsea's index of all TeX files is a table of 64,007 lists. The library goes through the whole list to append a
+ * file, which takes half of the start of latex. Here the ends of the lists are remembered. The result is the same.
  */
 struct element {
     const char *key, *value;
