@@ -38,15 +38,13 @@ const READY = `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NU
 const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
   AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
 const RANK = 'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?';
-const BEHIND_ALL =
-  'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?';
 
 /** Selects the next owners of each rank, with one index lookup each, and then the first of these. */
 function nextOwners(ranks: number[]): string {
   const each = ranks.map(
     (rank) =>
       `SELECT * FROM (SELECT owner, precedence, running, turn FROM turns
-         WHERE precedence = ${rank} AND ready > 0 AND running < ? ORDER BY turn LIMIT ?) AS of_rank`,
+         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? ORDER BY turn LIMIT ?) AS of_rank`,
   );
   return `SELECT owner, precedence, running FROM (${each.join(' UNION ALL ')}) AS firsts
     ORDER BY precedence / 2, turn LIMIT ?`;
@@ -184,7 +182,7 @@ export class ClaimRound {
     assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
   }
 
-  /** Claims the job and moves its owner behind all others. */
+  /** Claims the job. A trigger moves its owner behind all others. */
   #give(row: QueueRow): void {
     const { lapsesAtMs } = this.#request;
     const { owner, token } = row;
@@ -196,7 +194,6 @@ export class ClaimRound {
       lapsesAtMs,
     };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
-    this.#tx.write(BEHIND_ALL, owner);
     if (!precedenceOf(this.#rank(owner)).inGoodStanding) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));
   }

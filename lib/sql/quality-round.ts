@@ -69,7 +69,7 @@ export class QualityRound {
   async #nextOwner(): Promise<string | undefined> {
     for (;;) {
       const next = await this.#tx.get<{ owner: string; precedence: number }>(
-        `SELECT owner, precedence FROM turns WHERE ready > 0 AND running < ?${this.#standing}
+        `SELECT owner, precedence FROM turns WHERE is_ready = 1 AND running < ?${this.#standing}
            ${this.#missed.length === 0 ? '' : `AND owner NOT IN (${marksFor(this.#missed)})`}
            AND EXISTS (SELECT 1 FROM (${this.#jobsOf('turns.owner')}) AS firsts)
          ORDER BY precedence / 2, turn LIMIT 1`,
@@ -121,15 +121,11 @@ export class QualityRound {
     return rank;
   }
 
-  /** Claims the job and moves its owner behind all others. */
+  /** Claims the job. A trigger moves its owner behind all others. */
   async #give(row: QueueRow): Promise<Claim> {
     const { lapsesAtMs } = this.#request;
     const claimed = { ...row, notBeforeMs: null, token: row.token + 1, worker: this.#worker, lapsesAtMs };
     await this.#tx.run(QUEUE.update, ...QUEUE.changes(claimed));
-    await this.#tx.run(
-      'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1 WHERE owner = ?',
-      row.owner,
-    );
     if (!precedenceOf(await this.#rank(row.owner)).inGoodStanding) this.#othersLeft -= 1;
     return claimOf(claimed);
   }

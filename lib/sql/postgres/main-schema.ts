@@ -1,4 +1,4 @@
-import { REFUSE, refuseDelete, refuseUpdate, TEXT } from './refusals.ts';
+import { REFUSE, refuseDelete, refuseUpdate, refuseUpdateOfSome, TEXT } from './refusals.ts';
 
 /**
  * Tables, indexes for every listing, and constraints, as in `../sqlite/main-schema.ts`, which describes the columns.
@@ -56,11 +56,9 @@ CREATE INDEX jobs_with_artifacts ON jobs (job_id)
   WHERE phase = 'completed' AND artifacts <> '[]' AND artifacts_removed_at_ms IS NULL;
 CREATE INDEX jobs_with_secrets ON jobs (job_id) WHERE webhook_secret_sealed IS NOT NULL;
 
-${refuseUpdate(
-  'jobs_end_once',
-  'jobs',
-  `OLD.phase IN ('completed', 'failed') AND (
-  NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
+${refuseUpdateOfSome('jobs_end_once', 'jobs', {
+  first: "OLD.phase IN ('completed', 'failed')",
+  when: `NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
   OR NEW.aspect_ratio <> OLD.aspect_ratio OR NEW.fps <> OLD.fps OR NEW.key_id IS DISTINCT FROM OLD.key_id
   OR NEW.reserve_credits <> OLD.reserve_credits OR NEW.attempts <> OLD.attempts
   OR NEW.token IS DISTINCT FROM OLD.token
@@ -68,9 +66,9 @@ ${refuseUpdate(
   OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS DISTINCT FROM OLD.duration_ms
   OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts
   OR NEW.failed_by IS DISTINCT FROM OLD.failed_by OR NEW.text_key_id <> OLD.text_key_id
-  OR (NEW.forgotten_at_ms IS NULL AND (OLD.forgotten_at_ms IS NOT NULL OR NEW.texts <> OLD.texts)))`,
-  'a job that is over does not change',
-)}
+  OR (NEW.forgotten_at_ms IS NULL AND (OLD.forgotten_at_ms IS NOT NULL OR NEW.texts <> OLD.texts))`,
+  message: 'a job that is over does not change',
+})}
 ${refuseDelete('jobs_stay', 'jobs', 'only a job that was never visible is removed', "OLD.phase <> 'reserving'")}
 
 CREATE TABLE sources (

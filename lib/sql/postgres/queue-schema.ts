@@ -4,7 +4,8 @@ import { refuseDelete, refuseUpdate, TEXT } from './refusals.ts';
 const SHARES = 64;
 
 /**
- * The queue, as in `../sqlite/queue-schema.ts`: triggers maintain the counts in `turns`.
+ * The queue, as in `../sqlite/queue-schema.ts` and `turn-schema.ts`: triggers maintain the counts in `turns`. Of these,
+ * no index has one, so that a new job or an ended one changes no index of the owner's row.
  *
  * The totals are in several rows, of which each connection changes one, and at its commit: every transaction that adds
  * or ends a job changes them, and would otherwise wait for the flush of the one before. A share may be negative; their
@@ -43,10 +44,11 @@ CREATE TABLE turns (
   precedence bigint NOT NULL CHECK (precedence BETWEEN 0 AND 3),
   waiting bigint NOT NULL CHECK (waiting >= 0),
   ready bigint NOT NULL CHECK (ready BETWEEN 0 AND waiting),
-  running bigint NOT NULL CHECK (running >= 0)
-);
+  running bigint NOT NULL CHECK (running >= 0),
+  is_ready bigint GENERATED ALWAYS AS ((ready > 0)::int) STORED
+) WITH (fillfactor = 50);
 CREATE INDEX turns_in_order ON turns (turn);
-CREATE INDEX turns_to_serve ON turns (precedence, turn, running) WHERE ready > 0;
+CREATE INDEX turns_to_serve ON turns (precedence, turn) WHERE is_ready = 1;
 ${refuseDelete('turns_stay', 'turns', 'an owner has a turn while it has jobs', 'OLD.waiting > 0 OR OLD.running > 0')}
 
 CREATE TABLE queue_shares (
@@ -73,11 +75,17 @@ CREATE TRIGGER queue_counts_more AFTER INSERT ON queue FOR EACH ROW EXECUTE FUNC
 
 CREATE FUNCTION queue_counts_anew() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
 BEGIN
-  UPDATE turns SET waiting = waiting + (NEW.worker IS NULL)::int - (OLD.worker IS NULL)::int,
-    ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL)::int
-      - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL)::int,
-    running = running + (NEW.worker IS NOT NULL)::int - (OLD.worker IS NOT NULL)::int
-  WHERE owner = NEW.owner;
+  IF OLD.worker IS NULL AND NEW.worker IS NOT NULL THEN
+    UPDATE turns SET waiting = waiting - 1, ready = ready - (OLD.not_before_ms IS NULL)::int, running = running + 1,
+      turn = (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1
+    WHERE owner = NEW.owner;
+  ELSE
+    UPDATE turns SET waiting = waiting + (NEW.worker IS NULL)::int - (OLD.worker IS NULL)::int,
+      ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL)::int
+        - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL)::int,
+      running = running + (NEW.worker IS NOT NULL)::int - (OLD.worker IS NOT NULL)::int
+    WHERE owner = NEW.owner;
+  END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER queue_counts_anew AFTER UPDATE ON queue FOR EACH ROW
@@ -85,12 +93,16 @@ WHEN ((NEW.worker IS NULL) <> (OLD.worker IS NULL) OR (NEW.not_before_ms IS NULL
 EXECUTE FUNCTION queue_counts_anew();
 
 CREATE FUNCTION queue_counts_less() RETURNS trigger LANGUAGE plpgsql SET search_path FROM CURRENT AS $$
+DECLARE
+  jobs bigint;
 BEGIN
   UPDATE turns SET waiting = waiting - (OLD.worker IS NULL)::int,
     ready = ready - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL)::int,
     running = running - (OLD.worker IS NOT NULL)::int
-  WHERE owner = OLD.owner;
-  DELETE FROM turns WHERE owner = OLD.owner AND waiting = 0 AND running = 0;
+  WHERE owner = OLD.owner RETURNING waiting + running INTO jobs;
+  IF jobs = 0 THEN
+    DELETE FROM turns WHERE owner = OLD.owner;
+  END IF;
   RETURN NULL;
 END $$;
 CREATE TRIGGER queue_counts_less AFTER DELETE ON queue FOR EACH ROW EXECUTE FUNCTION queue_counts_less();

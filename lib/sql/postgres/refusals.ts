@@ -20,3 +20,23 @@ export function refuseDelete(name: string, table: string, message: string, when?
   return `CREATE TRIGGER ${name} BEFORE DELETE ON ${table} FOR EACH ROW ${condition}EXECUTE FUNCTION refuse('${message}');
 CREATE TRIGGER ${table}_not_emptied BEFORE TRUNCATE ON ${table} EXECUTE FUNCTION refuse('${message}');`;
 }
+
+/**
+ * As {@link refuseUpdate}, with a condition that is looked at for few rows: those for which `first` is true. The server
+ * prepares the condition of a trigger at each statement, which takes longer than an update if it is long; that of a
+ * function it prepares once.
+ */
+export function refuseUpdateOfSome(
+  name: string,
+  table: string,
+  { first, when, message }: { first: string; when: string; message: string },
+): string {
+  return `CREATE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+  IF ${when} THEN
+    RAISE EXCEPTION USING MESSAGE = '${message}', ERRCODE = 'integrity_constraint_violation';
+  END IF;
+  RETURN NEW;
+END $$;
+CREATE TRIGGER ${name} BEFORE UPDATE ON ${table} FOR EACH ROW WHEN (${first}) EXECUTE FUNCTION ${name}();`;
+}

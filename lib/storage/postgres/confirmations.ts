@@ -1,5 +1,6 @@
 import type { Random } from '../../random.ts';
-import type { PgClient } from './driver.ts';
+import type { PgClient, PgQuery } from './driver.ts';
+import { queryOf } from './statements.ts';
 
 /**
  * A row for each connection that writes, with the nonce of its last transaction. Updates change no index, and pages
@@ -10,6 +11,9 @@ export const CONFIRMATIONS: string = `CREATE TABLE confirmations (
   nonce text NOT NULL,
   at timestamptz NOT NULL
 ) WITH (fillfactor = 20)`;
+
+const WRITE = `INSERT INTO confirmations VALUES (?, ?, now())
+  ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at`;
 
 /** Rows of processes that have ended. */
 const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day'";
@@ -51,10 +55,9 @@ export class Confirmations {
     this.#free.push(slot);
   }
 
-  /** Statements that commit the transaction, in one round trip. */
-  commit({ slot, nonce }: Confirmation): string {
-    return `INSERT INTO confirmations VALUES ('${slot}', '${nonce}', now())
-      ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at; COMMIT`;
+  /** The last statement of the transaction before its commit. */
+  write({ slot, nonce }: Confirmation): PgQuery {
+    return queryOf(WRITE, [slot, nonce]);
   }
 
   /** The outcome of the transaction with this id; undefined while it is in progress. */

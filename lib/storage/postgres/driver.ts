@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream';
 import { ScenepressError } from '../../errors.ts';
 
 /** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
@@ -34,6 +35,28 @@ export interface PgClient {
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown;
+  /** Not part of the driver's documented interface, so it may be absent. */
+  readonly connection?: { readonly stream?: Partial<Pick<Writable, 'cork' | 'uncork'>> };
+}
+
+/** Connections whose statements are held back until the end of the tick. */
+const held = new WeakSet<PgClient>();
+
+/**
+ * Sends a statement together with the others of the same tick. The driver would write each by itself, which wakes the
+ * server each time: half of the CPU time of a transaction of a dozen statements.
+ */
+export function sendTogether(client: PgClient, query: PgQuery | string): Promise<PgResult> {
+  const stream = client.connection?.stream;
+  if (!held.has(client) && stream?.cork && stream.uncork) {
+    held.add(client);
+    stream.cork();
+    process.nextTick(() => {
+      held.delete(client);
+      stream.uncork?.();
+    });
+  }
+  return client.query(query);
 }
 
 export interface PooledClient extends PgClient {

@@ -8,7 +8,7 @@ import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
-import type { PgClient, PgResult, PooledClient } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';
 import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
@@ -20,6 +20,7 @@ import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
+const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 /** Between looks at a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
 /** How long {@link PostgresDatabase.purge} waits for a table that others use. */
@@ -48,7 +49,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #connections: Connections;
   readonly #confirmations: Confirmations;
   readonly #retrying: { clock: Clock; random: Random; retryForMs: number };
-  readonly #begin: string;
+  readonly #join: PgQuery;
   /** Transactions, reads and tasks. */
   readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
@@ -64,9 +65,11 @@ export class PostgresDatabase implements SqlDatabase {
     this.#connections = new Connections(url, this.#settings, logger);
     this.#confirmations = new Confirmations(random);
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
-    // One round trip. The id tells after a lost connection whether the transaction has ended.
-    this.#begin = `BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; SELECT pg_current_xact_id()::text AS id,
-      pg_advisory_xact_lock_shared(${lockOf(`'${this.#settings.schema} ${TRANSACTIONS}'`)})`;
+    // The id tells after a lost connection whether the transaction has ended.
+    this.#join = queryOf(
+      `SELECT pg_current_xact_id()::text AS id, pg_advisory_xact_lock_shared(${lockOf('?')})`,
+      [`${this.#settings.schema} ${TRANSACTIONS}`],
+    );
   }
 
   async start(): Promise<void> {
@@ -261,7 +264,7 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** Begins a transaction; returns its id. */
   async #started(client: PgClient): Promise<string> {
-    const [, begun] = (await client.query(this.#begin)) as unknown as [PgResult, PgResult];
+    const [, begun] = await Promise.all([sendTogether(client, BEGIN), sendTogether(client, this.#join)]);
     return (begun.rows[0] as { id: string }).id;
   }
 
@@ -293,11 +296,13 @@ export class PostgresDatabase implements SqlDatabase {
       return undefined;
     }
     const confirmation = this.#confirmations.next();
-    // Together with the last writes: if one of them fails, the server does not run it.
-    const lost = await client.query(this.#confirmations.commit(confirmation)).then(
-      () => undefined,
-      (error: unknown) => ({ error }),
-    );
+    // Together with the last writes: if one of them fails, the server refuses this one, and rolls back.
+    const answers = await Promise.allSettled([
+      sendTogether(client, this.#confirmations.write(confirmation)),
+      sendTogether(client, 'COMMIT'),
+    ]);
+    const refused = answers.find((answer) => answer.status === 'rejected');
+    const lost = refused && { error: refused.reason as unknown };
     await tx.ended();
     assert(lost || !tx.failure, 'a transaction with a statement that failed is not committed');
     const failure = tx.failure ?? lost;

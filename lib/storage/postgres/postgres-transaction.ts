@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { PgClient, PgQuery, PgResult } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, sendTogether } from './driver.ts';
 import { isAborted } from './errors.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
@@ -144,7 +144,7 @@ export class PostgresTransaction implements SqlTransaction {
 
   async #send(query: PgQuery): Promise<PgResult> {
     if (this.failure) throw this.failure.error;
-    return this.#client.query(query);
+    return sendTogether(this.#client, query);
   }
 }
 

@@ -2,7 +2,7 @@ import pg from 'pg';
 import t from 'tap';
 import { systemRandom } from '../../../lib/random.ts';
 import { Confirmations } from '../../../lib/storage/postgres/confirmations.ts';
-import type { PgClient } from '../../../lib/storage/postgres/driver.ts';
+import type { PgClient, PgQuery } from '../../../lib/storage/postgres/driver.ts';
 import { openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
 
 const LIMIT = { query_timeout: 5000 };
@@ -24,13 +24,18 @@ async function begin(): Promise<string> {
   return (rows[0] as { id: string }).id;
 }
 
+async function commit(confirmation: PgQuery): Promise<void> {
+  await one.query(confirmation);
+  await one.query('COMMIT');
+}
+
 t.test('the nonce of a transaction, not its id, tells that it was committed', async (t) => {
   const confirmations = new Confirmations(systemRandom);
   const [mine, theirs] = [confirmations.next(), confirmations.next()];
   const find = (id: string, confirmation = mine) => confirmations.find(other, id, confirmation, LIMIT);
   const id = await begin();
   t.equal(await find(id), undefined, 'under way');
-  await one.query(confirmations.commit(mine));
+  await commit(confirmations.write(mine));
   t.equal(await find(id), 'committed');
   t.equal(await find(id, theirs), 'aborted', 'the id was given to another transaction');
   t.equal(await find(`${BigInt(id) + 1000n}`, theirs), 'aborted', 'the server has lost the id');
@@ -46,7 +51,7 @@ t.test('transactions that run one after the other use one row', async (t) => {
   for (let i = 0; i < 3; i += 1) {
     const confirmation = confirmations.next();
     await begin();
-    await one.query(confirmations.commit(confirmation));
+    await commit(confirmations.write(confirmation));
     confirmations.release(confirmation);
   }
   t.equal(await rows(), before + 1);
