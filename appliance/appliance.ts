@@ -7,7 +7,7 @@ import type { Config } from './config/config.ts';
 import { authenticator, type InternalToken } from './http/authentication.ts';
 import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
-import { type Installation, openInstallation } from './installation.ts';
+import { type Installation, openInstallation, usesSecrets } from './installation.ts';
 import { OwnMachine } from './machines/own-machine.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
@@ -100,7 +100,7 @@ export class Appliance {
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
       await startUnless(signal, service);
       await machine?.report();
-      this.#completeRotation(installation);
+      if (usesSecrets(this.#config)) this.#completeRotation(installation);
       return { ...http, service, installation, drainRequested: machine?.drainRequested ?? NEVER };
     } catch (error) {
       await this.stop();

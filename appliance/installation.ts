@@ -62,7 +62,7 @@ export async function openInstallation(
   const { place, bucket } = opened;
   try {
     const given = await configuredMasterKey(config);
-    const masterKeys = await place.masterKeys({ given });
+    const masterKeys = await place.masterKeys({ given, required: serves && usesSecrets(config) });
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ store: place.accountStore });
     const keys = new ApiKeys({ store: place.keyStore, masterKeys });
@@ -115,6 +115,11 @@ export async function openInstallation(
     await place.stop();
     throw error;
   }
+}
+
+/** Whether a process with these roles signs or verifies with secrets. Those that render should not have the key. */
+export function usesSecrets({ roles }: Pick<Config, 'roles'>): boolean {
+  return roles.includes('api') || roles.includes('sender');
 }
 
 /** Undefined in unmetered mode. */

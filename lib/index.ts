@@ -113,6 +113,7 @@ export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
 export type { Play, RenderProgress, RenderStage, RenderUsage, RenderWork } from './render/run/render-task.ts';
+export { RENDER_WORK } from './render/run/work-times.ts';
 export type {
   LimitEnforcer,
   SandboxLayer,

@@ -1,4 +1,4 @@
-"""The library that the setup builds from ``native/scenepress_native.c``."""
+"""The library that the setup builds from ``native/scenepress_native/``."""
 
 from collections.abc import Callable, Iterable
 from enum import Enum
@@ -7,6 +7,9 @@ from typing import Any
 import cairo
 from manim import Mobject, VMobject
 from manim.camera.camera import Camera
+
+INTERFACE: str
+"""The first digits of the SHA-256 of this file, as it was when the module was compiled."""
 
 def prepare(
     kind: type[VMobject], joins: tuple[tuple[Enum, int], ...], caps: tuple[tuple[Enum, int], ...], /

@@ -145,6 +145,7 @@ async function exchange(
   const lines = createInterface({ input: socket });
   socket.once('close', () => lines.close()); // A destroyed socket has no end.
   signal?.addEventListener('abort', interrupt);
+  let isAnswered = false;
   socket.write(`${JSON.stringify(request)}\n`);
   try {
     for await (const line of lines) {
@@ -152,10 +153,16 @@ async function exchange(
       if (answer.kind === 'progress') onProgress?.(answer.progress);
       else if (answer.kind === 'output') onOutput?.(answer.text);
       else if (answer.kind === 'failed') throw new ScenepressError(answer.code, answer.message);
-      else return answer.kind === 'other' ? undefined : { answer, socket };
+      else if (answer.kind === 'other') return undefined;
+      else {
+        isAnswered = true;
+        return { answer, socket };
+      }
     }
   } finally {
     signal?.removeEventListener('abort', interrupt);
+    // An open one keeps this process running, and the host, which waits for its callers to leave.
+    if (!isAnswered) socket.destroy();
   }
   signal?.throwIfAborted();
   throw gone();

@@ -26,7 +26,8 @@ export function workerCommand(): Command {
     )
     .addHelpText(
       'after',
-      '\nIt needs the same options as the servers: database, master key, artifacts, prices, limits and the public URL.\n' +
+      '\nIt needs the same options as the servers: database, artifacts, prices, limits and the public URL. It needs no\n' +
+        'master key, and should not have it, because it runs the code of scenes.\n' +
         'Without --port, /health and /metrics are on a free port. SIGTERM stops it gracefully: running renders may\n' +
         'continue for the time of --drain-seconds; those that do not finish are rendered by another worker.',
     )

@@ -1,6 +1,5 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { type Job, type Pricing, QUALITIES, type RenderService } from '../../lib/index.ts';
-import { RENDER_WORK } from '../support/work-times.ts';
+import { type Job, type Pricing, QUALITIES, RENDER_WORK, type RenderService } from '../../lib/index.ts';
 import { gauge, PREFIX } from './gauge.ts';
 
 const DURATION_SECONDS = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800];

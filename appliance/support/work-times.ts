@@ -1,16 +1,4 @@
-import type { RenderWork } from '../../lib/index.ts';
-
-/** The kinds of work of a render, in the order in which it first does them. */
-export const RENDER_WORK: RenderWork[] = [
-  'start',
-  'scene',
-  'tex',
-  'copy',
-  'update',
-  'draw',
-  'encode',
-  'collect',
-];
+import { RENDER_WORK, type RenderWork } from '../../lib/index.ts';
 
 /** Where the time of a render went, such as `start 0.02 s, scene 0.31 s, TeX 1.20 s, …`. */
 export function shownWork(workMs: Record<RenderWork, number>): string {

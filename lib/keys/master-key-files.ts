@@ -14,6 +14,11 @@ const CHECK_TEXT = 'scenepress';
 export interface MasterKeyOptions {
   /** As hex (`SCENEPRESS_MASTER_KEY`); default: the file `master.key` in the folder, created on the first start. */
   given?: string | undefined;
+  /**
+   * Whether a key must be given where it is not kept in the folder, such as with a database; default: true. If not, the
+   * first use of a missing key is the error.
+   */
+  required?: boolean;
 }
 
 /**

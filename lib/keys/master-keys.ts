@@ -2,17 +2,22 @@ import { ScenepressError } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 
+const NOT_GIVEN =
+  'Secrets of webhooks are encrypted with the master key, which this process was not given: set SCENEPRESS_MASTER_KEY ' +
+  'or SCENEPRESS_MASTER_KEY_FILE, to the key of the other machines.';
+
 /**
  * The current master key and, during and after a rotation, the previous one. Shared by all users of a service's
- * secrets, so they all switch keys at the same time.
+ * secrets, so they all switch keys at the same time. `current` is null in a process that was given no key, which has
+ * no use for secrets: its methods throw `master_key`.
  */
 export class MasterKeys {
-  #current: MasterKey;
+  #current: MasterKey | null;
   #former: MasterKey | undefined;
   readonly #random: Random;
 
   constructor(
-    current: MasterKey,
+    current: MasterKey | null,
     { former, random = systemRandom }: { former?: MasterKey | undefined; random?: Random } = {},
   ) {
     this.#current = current;
@@ -20,7 +25,9 @@ export class MasterKeys {
     this.#random = random;
   }
 
+  /** Error: `master_key` when none was given. */
   get current(): MasterKey {
+    if (this.#current === null) throw new ScenepressError('master_key', NOT_GIVEN);
     return this.#current;
   }
 
@@ -29,26 +36,26 @@ export class MasterKeys {
   }
 
   seal(text: string): string {
-    return this.#current.seal(text, this.#random);
+    return this.current.seal(text, this.#random);
   }
 
   /** Error: `master_key` when neither key decrypts it. */
   open(sealed: string): string {
     const id = masterKeyIdOf(sealed);
-    const key = [this.#current, this.#former].find((key) => key?.id === id);
-    return (key ?? this.#current).open(sealed);
+    const key = [this.current, this.#former].find((key) => key?.id === id);
+    return (key ?? this.current).open(sealed);
   }
 
   /** Re-encrypts a secret with the current key; returns the same text when it already is. */
   reseal(sealed: string): string {
-    return masterKeyIdOf(sealed) === this.#current.id ? sealed : this.seal(this.open(sealed));
+    return masterKeyIdOf(sealed) === this.current.id ? sealed : this.seal(this.open(sealed));
   }
 
   /** Switches to another key. The previous key remains for decryption until the next change. */
   change(next: MasterKey): void {
-    if (next.id === this.#current.id) {
+    if (next.id === this.current.id) {
       throw new ScenepressError('conflict', 'The new master key is already in use.');
     }
-    [this.#current, this.#former] = [next, this.#current];
+    [this.#current, this.#former] = [next, this.current];
   }
 }

@@ -28,8 +28,8 @@ export class StoredMasterKey {
   }
 
   /** The master keys; the same object until {@link close}. Error: `master_key`, with instructions. */
-  load({ given }: MasterKeyOptions = {}): Promise<MasterKeys> {
-    this.#loaded ??= this.#load(given).catch((error: unknown) => {
+  load({ given, required = true }: MasterKeyOptions = {}): Promise<MasterKeys> {
+    this.#loaded ??= this.#load(given, required).catch((error: unknown) => {
       this.#loaded = undefined;
       throw error;
     });
@@ -75,8 +75,9 @@ export class StoredMasterKey {
     return null;
   }
 
-  async #load(given: string | undefined): Promise<MasterKeys> {
-    if (given === undefined) throw new ScenepressError('master_key', MISSING);
+  async #load(given: string | undefined, required: boolean): Promise<MasterKeys> {
+    if (given === undefined && required) throw new ScenepressError('master_key', MISSING);
+    if (given === undefined) return new MasterKeys(null);
     const key = keyOf(given, 'The master key that was given');
     const former = await this.#keyBeside(key);
     const check = await this.#records.add('check', key.seal(CHECK_TEXT, this.#random));
@@ -92,8 +93,8 @@ export class StoredMasterKey {
 }
 
 const MISSING =
-  'With a database, every machine must be given the same master key: set SCENEPRESS_MASTER_KEY or ' +
-  'SCENEPRESS_MASTER_KEY_FILE. To make one: openssl rand -hex 32';
+  'With a database, every machine that serves the API or sends webhooks must be given the same master key: set ' +
+  'SCENEPRESS_MASTER_KEY or SCENEPRESS_MASTER_KEY_FILE. To make one: openssl rand -hex 32';
 const WRONG =
   'The master key that was given is not the one that the secrets in the database are encrypted with. Give the key that ' +
   'the other machines have.';

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 from manim import BLACK, ManimColor, VMobject
 
+from .replacing import replace
+
 _Floats = npt.NDArray[np.float64]
 
 _manims_init = ManimColor.__init__
@@ -24,9 +26,8 @@ _TEXTS_MAX = 1024
 
 def colour_directly() -> None:
     """Replace them for Manim's classes and those of scenes."""
-    ManimColor.__init__ = _init  # type: ignore[method-assign]
-    ManimColor.__eq__ = _is_equal  # type: ignore[method-assign]
-    VMobject.update_rgbas_array = _update_rgbas_array  # type: ignore[method-assign]
+    replace(ManimColor, __init__=_init, __eq__=_is_equal)
+    replace(VMobject, update_rgbas_array=_update_rgbas_array)
 
 
 def _init(self: ManimColor, value: Any, alpha: float = 1.0) -> None:

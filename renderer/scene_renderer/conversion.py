@@ -1,12 +1,13 @@
 """Converts frames to the pixel format of a video."""
 
-from importlib.util import find_spec
 from typing import Any
 
 import av
 from av.video.reformatter import Interpolation, VideoReformatter
 
-_has_native = find_spec("scenepress_native") is not None
+from . import native
+
+_has_native = native.is_compiled()
 
 
 class Converter:

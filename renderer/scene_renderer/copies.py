@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from manim import ManimColor, Mobject, VMobjectFromSVGPath
 
+from .replacing import replace
 from .work_times import stopwatch
 
 _Memo = dict[int, Any]
@@ -25,7 +26,7 @@ _IMMUTABLE = frozenset(
 
 def copy_directly() -> None:
     """Replace the deep copy of Manim's mobjects and of those of scenes."""
-    Mobject.__deepcopy__ = _copy_mobject  # type: ignore[method-assign, assignment]
+    replace(Mobject, __deepcopy__=_copy_mobject)
 
 
 def _copy_mobject(self: Mobject, clone_from_id: _Memo) -> Mobject:

@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from manim import VMobject
 
+from .replacing import replace
+
 _manims_own = VMobject.get_nth_curve_length_pieces
 _get_nth_curve_function = VMobject.get_nth_curve_function
 _SAMPLE_POINTS = 10  # Manim's default
@@ -18,7 +20,7 @@ _KEPT = 16
 
 def measure_directly() -> None:
     """Replace the measuring for Manim's mobjects and those of scenes."""
-    VMobject.get_nth_curve_length_pieces = _get_nth_curve_length_pieces  # type: ignore[method-assign]
+    replace(VMobject, get_nth_curve_length_pieces=_get_nth_curve_length_pieces)
 
 
 def _get_nth_curve_length_pieces(self: VMobject, n: int, sample_points: int | None = None) -> Any:

@@ -13,6 +13,7 @@ from manim.camera.three_d_camera import ThreeDCamera
 import scenepress_native
 
 from . import projection
+from .replacing import replace
 
 _manims_own = Camera.display_multiple_non_background_colored_vmobjects
 _manims_type = Camera.type_or_raise
@@ -54,8 +55,7 @@ scenepress_native.prepare(
 
 def draw_directly() -> None:
     """Replace the drawing of Manim's cameras and of those of scenes."""
-    Camera.display_multiple_non_background_colored_vmobjects = _display  # type: ignore[method-assign]
-    Camera.type_or_raise = _type_or_raise  # type: ignore[method-assign]
+    replace(Camera, display_multiple_non_background_colored_vmobjects=_display, type_or_raise=_type_or_raise)
 
 
 def _display(self: Camera, vmobjects: Iterable[VMobject], pixel_array: Any) -> None:

@@ -7,6 +7,8 @@ from manim import Mobject, VMobject
 
 import scenepress_native
 
+from .replacing import replace
+
 _manims_family = Mobject.get_family
 _manims_members = Mobject.family_members_with_points
 _manims_boundary = VMobject.get_points_defining_boundary
@@ -17,9 +19,8 @@ _get_anchors = VMobject.get_anchors
 
 def list_directly() -> None:
     """Replace the listings for Manim's mobjects and those of scenes."""
-    Mobject.get_family = _get_family  # type: ignore[method-assign]
-    Mobject.family_members_with_points = _family_members_with_points  # type: ignore[method-assign]
-    VMobject.get_points_defining_boundary = _get_points_defining_boundary  # type: ignore[method-assign]
+    replace(Mobject, get_family=_get_family, family_members_with_points=_family_members_with_points)
+    replace(VMobject, get_points_defining_boundary=_get_points_defining_boundary)
 
 
 def _get_family(self: Mobject, recurse: bool = True) -> list[Mobject]:

@@ -16,6 +16,8 @@ from manim.utils.simple_functions import sigmoid
 
 import scenepress_native
 
+from .replacing import replace
+
 _VALUES_MAX = 4096
 _kept_sigmoid = lru_cache(_VALUES_MAX)(sigmoid)
 # Their results depend on nothing else than their argument.
@@ -24,10 +26,10 @@ _RATE_FUNCTIONS = frozenset(value for value in vars(rate_functions).values() if 
 
 def interpolate_directly() -> None:
     """Replace the interpolation for Manim's mobjects and those of scenes."""
-    Mobject.interpolate = _interpolate  # type: ignore[method-assign]
-    VMobject.interpolate_color = _interpolate_style  # type: ignore[method-assign]
-    Animation.get_sub_alpha = _get_sub_alpha  # type: ignore[method-assign]
-    rate_functions.sigmoid = _sigmoid  # type: ignore[attr-defined]
+    replace(Mobject, interpolate=_interpolate)
+    replace(VMobject, interpolate_color=_interpolate_style)
+    replace(Animation, get_sub_alpha=_get_sub_alpha)
+    replace(rate_functions, sigmoid=_sigmoid)
 
 
 def _interpolate(self: Any, mobject1: Any, mobject2: Any, alpha: float, path_func: Any = interpolate) -> Any:

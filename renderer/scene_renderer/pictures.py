@@ -1,7 +1,7 @@
 """Records what each frame shows, so that threads draw it while the scene goes on.
 
 A recorded frame is a copy of all points and colours, so it is drawn as it would have been at that moment. The
-threads need nothing of Python (`native/scenepress_native.c`), and the encoder waits for each frame in turn.
+threads need nothing of Python (`drawing_threads.c`), and the encoder waits for each frame in turn.
 
 Frames are drawn at once, as Manim does, if they show more than vectorized mobjects, if the scene has a camera
 or mobjects that draw in a way of their own, or as soon as it has read the pixels of its camera: it may keep
@@ -26,6 +26,7 @@ import scenepress_native
 
 from . import drawing, projection
 from .capture import CaptureRenderer
+from .replacing import add
 
 # In the attributes of a camera, so that a copy of it has them, too.
 _PIXELS = "pixel_array"
@@ -101,8 +102,7 @@ def draw_by_threads() -> None:
         methods = {name: getattr(kind, name) for name in _METHODS}
         own = drawing.SOLID if kind is ThreeDCamera else drawing.FLAT
         _kinds[methods["capture_mobjects"]] = own | methods
-    Camera.pixel_array = _pixels  # type: ignore[assignment]
-    Camera.__getstate__ = _state  # type: ignore[method-assign]
+    add(Camera, pixel_array=_pixels, __getstate__=_state)
     CaptureRenderer.recorder_type = Recorder
     # The thread that encodes draws, too, while it waits.
     scenepress_native.set_threads(len(os.sched_getaffinity(0)) - 1)

@@ -19,6 +19,8 @@ from manim.camera.camera import Camera
 from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.space_ops import get_unit_normal
 
+from .replacing import replace
+
 _Floats = npt.NDArray[np.float64]
 _Group = TypeVar("_Group")
 
@@ -67,7 +69,7 @@ def sort_directly() -> None:
     To be called when other methods of mobjects have been replaced.
     """
     _own.update({name: getattr(VMobject, name) for name in _CENTRE_METHODS})
-    ThreeDCamera.get_mobjects_to_display = _get_mobjects_to_display  # type: ignore[method-assign]
+    replace(ThreeDCamera, get_mobjects_to_display=_get_mobjects_to_display)
 
 
 def project(camera: Any, vmobjects: list[VMobject]) -> list[Any]:
@@ -243,10 +245,11 @@ def _get_mobjects_to_display(self: ThreeDCamera, *args: Any, **kwargs: Any) -> l
         centres = (anchors.min(axis=1) + anchors.max(axis=1)) / 2
         for place, centre in zip(places, centres, strict=True):
             depths[place] = np.dot(centre, rotation)[2]
-    for place, mobject in enumerate(mobjects):
-        if depths[place] is None:
-            depths[place] = _depth(mobject, rotation)
-    return [mobjects[place] for place in sorted(range(len(mobjects)), key=depths.__getitem__)]  # type: ignore[arg-type]
+    known = [
+        _depth(mobject, rotation) if depth is None else depth
+        for mobject, depth in zip(mobjects, depths, strict=True)
+    ]
+    return [mobjects[place] for place in sorted(range(len(mobjects)), key=known.__getitem__)]
 
 
 def _has_own_centre(kind: type) -> bool:

@@ -7,13 +7,15 @@ import numpy as np
 import numpy.typing as npt
 from manim.utils import space_ops
 
-_manims_own = space_ops.Rotation  # type: ignore[attr-defined]
+from .replacing import replace
+
+_manims_own = vars(space_ops)["Rotation"]
 _MATRICES_MAX = 256
 
 
 def keep_matrices() -> None:
     """Replace the class of SciPy that Manim computes rotations with."""
-    space_ops.Rotation = _Rotation  # type: ignore[attr-defined]
+    replace(space_ops, Rotation=_Rotation)
 
 
 class _Rotation:

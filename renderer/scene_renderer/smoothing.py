@@ -12,6 +12,8 @@ from manim.utils import bezier
 
 import scenepress_native
 
+from .replacing import replace
+
 _manims_own = bezier.get_smooth_open_cubic_bezier_handle_points
 _manims_subpaths = VMobject.get_subpaths_from_points
 _OWN = {
@@ -27,8 +29,8 @@ _KEPT = 64
 
 def smooth_directly() -> None:
     """Replace both for Manim's mobjects and those of scenes."""
-    bezier.get_smooth_open_cubic_bezier_handle_points = _handles
-    VMobject.get_subpaths_from_points = _subpaths  # type: ignore[method-assign]
+    replace(bezier, get_smooth_open_cubic_bezier_handle_points=_handles)
+    replace(VMobject, get_subpaths_from_points=_subpaths)
 
 
 def _handles(anchors: Any) -> Any:

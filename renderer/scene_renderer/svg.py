@@ -12,12 +12,13 @@ import svgelements
 from manim import RIGHT, SingleStringMathTex, SVGMobject
 
 from . import svg_pages
+from .replacing import replace
 
 
 def read_without_writing() -> None:
     """Replace Manim's SVG loading for its own classes and those of scenes."""
-    SVGMobject.generate_mobject = _generate_mobject  # type: ignore[method-assign, assignment]
-    SingleStringMathTex.init_svg_mobject = _init_svg_mobject  # type: ignore[method-assign, assignment]
+    replace(SVGMobject, generate_mobject=_generate_mobject)
+    replace(SingleStringMathTex, init_svg_mobject=_init_svg_mobject)
 
 
 def _generate_mobject(self: SVGMobject) -> SVGMobject:

@@ -15,6 +15,8 @@ import svgelements
 from manim.mobject.svg.svg_mobject import VMobjectFromSVGPath
 from svgelements import Close, CubicBezier, Line, Matrix, Move, Path, QuadraticBezier
 
+from .replacing import add, replace
+
 _OUTLINES_MAX = 4096
 # Manim draws no line at the end of a closed path that is shorter than this.
 _NO_LINE = 0.0001
@@ -33,11 +35,9 @@ _handle_commands = VMobjectFromSVGPath.handle_commands
 
 def place_directly() -> None:
     """Replace the parts of svgelements and Manim."""
-    Path._segments = property(_segments, _set_segments)
-    Path.parse = _parse_once
-    Path.reify = _reify_later
-    Path.approximate_arcs_with_quads = _approximate_arcs_if_any
-    VMobjectFromSVGPath.handle_commands = _place_outline  # type: ignore[method-assign, assignment]
+    add(Path, _segments=property(_segments, _set_segments))
+    replace(Path, parse=_parse_once, reify=_reify_later, approximate_arcs_with_quads=_approximate_arcs_if_any)
+    replace(VMobjectFromSVGPath, handle_commands=_place_outline)
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ from manim import TexTemplate
 from manim.utils import tex_file_writing
 
 from . import dvi, tex_known, tex_pack
+from .replacing import replace
 from .tex_grammar import is_repeatable
 from .tex_known import Known
 from .tex_pack import Kept, Pack, key_of
@@ -84,8 +85,7 @@ def set_directly(sample: Sample | None = None) -> None:
     """Replace the two steps in Manim."""
     global _setting
     _setting = _Setting(sample)
-    tex_file_writing.compile_tex = _compile
-    tex_file_writing.convert_to_svg = _convert
+    replace(tex_file_writing, compile_tex=_compile, convert_to_svg=_convert)
 
 
 def begin_job() -> None:

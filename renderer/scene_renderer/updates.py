@@ -12,13 +12,15 @@ from manim import Mobject
 
 import scenepress_native
 
+from .replacing import replace
+
 _manims_own = Mobject.update
 _DT = "dt"
 
 
 def update_directly() -> None:
     """Replace the updates of Manim's mobjects and of those of scenes."""
-    Mobject.update = _update  # type: ignore[method-assign]
+    replace(Mobject, update=_update)
 
 
 def _update(self: Mobject, dt: float = 0, recursive: bool = True) -> Any:

@@ -1,16 +1,16 @@
 """Preparations of the zygote before its first fork, so that jobs needn't repeat them."""
 
-from importlib.util import find_spec
-
 import manimpango
 from tqdm import tqdm
 
-from . import tex_sample
+from . import native, tex_sample
 
 
 def run() -> None:
     """Import all modules that a job needs and read the list of fonts."""
     characters = tex_sample.Conversion()
+    if native.is_compiled():
+        native.check()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
         colours,
@@ -28,7 +28,7 @@ def run() -> None:
     colours.colour_directly()
     copies.copy_directly()
     curves.measure_directly()
-    if find_spec("scenepress_native"):  # built by the setup; without it, these parts are Manim's
+    if native.is_compiled():
         from . import drawing, families, interpolation, smoothing, updates
 
         drawing.draw_directly()
@@ -41,7 +41,7 @@ def run() -> None:
     svg.read_without_writing()
     svg_paths.place_directly()
     tex.set_directly(characters.result())
-    if find_spec("scenepress_native"):
+    if native.is_compiled():
         from . import pictures
 
         pictures.draw_by_threads()

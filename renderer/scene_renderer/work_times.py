@@ -12,6 +12,7 @@ from typing import Any, Literal
 from manim.mobject.text import tex_mobject
 
 from .messages import WorkTimes
+from .replacing import replace
 
 Work = Literal["scene", "tex", "copy", "update", "draw", "encode"]
 
@@ -89,4 +90,4 @@ def measure_tex() -> None:
         with stopwatch.during("tex"):
             return to_svg_file(*args, **kwargs)
 
-    vars(tex_mobject)["tex_to_svg_file"] = measured
+    replace(tex_mobject, tex_to_svg_file=measured)

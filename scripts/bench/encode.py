@@ -68,7 +68,7 @@ def record(arguments: list[str]) -> tuple[list[Shot], int]:
     job, channel = job_of(arguments), Channel()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
-        render(job, Path(folder), channel)  # type: ignore[arg-type]
+        render(job, Path(folder), channel)  # type: ignore[arg-type] # what it calls
         os.chdir("/")
     if "error" in channel.report:
         sys.exit(channel.report["error"])

@@ -107,7 +107,7 @@ def render(job: RenderJob) -> dict[str, Any]:
         os.chdir(folder)
         began, used, alone = time.perf_counter(), time.process_time(), time.thread_time()
         samples.start()
-        render_job(job, Path(folder), channel)  # type: ignore[arg-type]
+        render_job(job, Path(folder), channel)  # type: ignore[arg-type] # what it calls
         samples.stop()
         wall, cpu = time.perf_counter() - began, time.process_time() - used
         serial = time.thread_time() - alone

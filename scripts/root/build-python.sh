@@ -27,8 +27,9 @@ install() {
 install requirements-build
 install requirements --target=/tmp/python --no-build-isolation --use-pep517 --no-binary=manimpango,pycairo,srt
 rm -rf /tmp/python/bin
-gcc $CFLAGS $LDFLAGS -shared -fPIC -o /tmp/python/libscenepress_fork_at.so /tmp/fork_at.c
-gcc $CFLAGS $LDFLAGS -ffp-contract=off -shared -fPIC -o /tmp/python/scenepress_native.so /tmp/scenepress_native.c \
+gcc $CFLAGS $LDFLAGS -shared -fPIC -o /tmp/python/libscenepress_fork_at.so /tmp/native/fork_at.c
+gcc $CFLAGS $LDFLAGS -fvisibility=hidden -ffp-contract=off -shared -fPIC -o /tmp/python/scenepress_native.so \
+  /tmp/native/scenepress_native/*.c \
   $(python3 -c 'import sysconfig; print("-I" + sysconfig.get_path("platinclude"))') \
   -I/tmp/python/numpy/_core/include -I/tmp/python/cairo/include $(pkg-config --cflags --libs cairo)
 find /tmp/python -name '*.so*' -type f -exec strip --strip-unneeded {} + 2>/dev/null || true

@@ -39,7 +39,7 @@ export interface BuiltRoot {
 }
 
 const RENDERER = join(import.meta.dirname, '../../renderer');
-const NATIVE_SOURCES = ['fork_at.c', 'scenepress_native.c'].map((name) => join(RENDERER, 'native', name));
+const NATIVE = join(RENDERER, 'native');
 const CODENAME = 'trixie';
 
 export function buildRoot(options: RootOptions): BuiltRoot {
@@ -77,7 +77,7 @@ export function rootName(debs: LockedDeb[], compression: number): string {
   for (const lock of ['requirements-build.lock', 'requirements.lock']) {
     hash.update(readFileSync(join(RENDERER, lock)));
   }
-  for (const source of NATIVE_SOURCES) hash.update(readFileSync(source));
+  for (const source of nativeSources()) hash.update(readFileSync(source));
   for (const script of readdirSync(import.meta.dirname).sort()) {
     hash.update(readFileSync(join(import.meta.dirname, script)));
   }
@@ -89,12 +89,20 @@ function pythonHash(debs: LockedDeb[]): string {
   const inputs = [
     ...['requirements-build.lock', 'requirements.lock'].map((name) => join(RENDERER, name)),
     join(import.meta.dirname, 'build-python.sh'),
-    ...NATIVE_SOURCES,
+    ...nativeSources(),
   ];
   const versions = debs
     .filter(({ stage }) => stage !== 'notices')
     .map(({ name, version, sha256 }) => `${name} ${version} ${sha256}`);
   return hashOf([...versions, ...inputs.map((path) => readFileSync(path, 'utf8'))].join('\n')).slice(0, 16);
+}
+
+/** The files of the native sources, with headers. */
+function nativeSources(): string[] {
+  return readdirSync(NATIVE, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .sort();
 }
 
 /** The locked packages, or the newest ones if the mirror lacks some and `acceptNewer` is set. */
@@ -196,7 +204,7 @@ function buildPython(repository: string, tar: string, cache: string): void {
       (name) => `upload ${quoted(join(RENDERER, name))} /tmp/${name}`,
     ),
     `upload ${quoted(join(import.meta.dirname, 'build-python.sh'))} /tmp/build-python.sh`,
-    ...NATIVE_SOURCES.map((source) => `upload ${quoted(source)} /tmp/${basename(source)}`),
+    `cp -R ${quoted(NATIVE)} "$1/tmp/native"`,
     // Certificates and pip settings of this machine.
     'mkdir -p "$1/etc/ssl/certs" "$1/tmp/pip-cache"',
     'cp /etc/ssl/certs/ca-certificates.crt "$1/etc/ssl/certs/" 2>/dev/null || true',

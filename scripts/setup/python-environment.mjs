@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { SetupError } from './failures.mjs';
 import { fresh, hashOf, outsidePath, read, swap } from './files.mjs';
@@ -31,22 +31,25 @@ packages = sysconfig.get_path('purelib')
 compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
 `;
 /**
- * Compiles the native sources to libraries beside the packages: one for LaTeX, and a Python module. Earlier ones are
- * replaced as a whole, because renderers may have loaded them.
+ * Compiles each native source, a file or a folder of files, to a library beside the packages: one for LaTeX, and a Python
+ * module. Earlier ones are replaced as a whole, because renderers may have loaded them. Relative paths, because assertions
+ * contain those of the sources, and scenes can read them.
  */
 const COMPILE_NATIVE = `
 import os, pathlib, subprocess, sys, sysconfig
 packages = sysconfig.get_path('purelib')
-for source in sys.argv[1:]:
-    name, options = 'libscenepress_fork_at.so', ['-ldl']
-    if pathlib.Path(source).stem == 'scenepress_native':
+for source in map(pathlib.Path, sys.argv[1:]):
+    name, files, options = 'libscenepress_fork_at.so', [source], ['-ldl']
+    if source.name == 'scenepress_native':
         import cairo, numpy
-        name = 'scenepress_native.so'
+        name, files = 'scenepress_native.so', sorted(source.glob('*.c'))
         flags = subprocess.run(['pkg-config', '--cflags', '--libs', 'cairo'], check=True, capture_output=True, text=True)
         folders = [sysconfig.get_path('include'), numpy.get_include(), cairo.get_include()]
-        options = ['-ffp-contract=off', *(f'-I{folder}' for folder in folders), *flags.stdout.split()]
+        includes = [f'-I{folder}' for folder in folders]
+        options = ['-fvisibility=hidden', '-ffp-contract=off', *includes, *flags.stdout.split()]
     made = f'{packages}/.{name}'
-    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', made, source, *options], check=True)
+    files = [file.relative_to(source.parent) for file in files]
+    subprocess.run(['cc', '-O2', '-shared', '-fPIC', '-o', made, *files, *options], check=True, cwd=source.parent)
     os.replace(made, f'{packages}/{name}')
 `;
 
@@ -91,8 +94,10 @@ export function pythonEnvironment(root, venv) {
  */
 export function nativeLibraries(root, venv) {
   const folder = join(root, 'renderer', 'native');
-  const sources = readdirSync(folder).map((name) => join(folder, name));
-  const stamp = stampOf(NATIVE_STAMP, sources);
+  const pathsOf = (options) => readdirSync(folder, options).map((name) => join(folder, name));
+  const sources = pathsOf();
+  const files = pathsOf({ recursive: true }).filter((path) => statSync(path).isFile());
+  const stamp = stampOf(NATIVE_STAMP, files.sort());
   const takeIn = async (run, venv) => {
     await execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], {
       env: environment(),

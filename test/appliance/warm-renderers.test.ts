@@ -1,10 +1,12 @@
 import { once } from 'node:events';
-import { chmod, chown, symlink, writeFile } from 'node:fs/promises';
+import { readdirSync, watch } from 'node:fs';
+import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { WarmRenderer, warmSocket } from '../../appliance/cli/warm-renderer.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { scenepress } from './command.ts';
 
 t.test('a socket folder that others can replace is not used', async (t) => {
   const folder = await temporaryFolder(t);
@@ -49,4 +51,26 @@ t.test('an answer that names a file of somebody else, or a link, is refused', as
   const render = await renderer.render(request);
   t.match(render.files, [{ path: file }]);
   await renderer.discard(render);
+});
+
+t.test("the call of a renderer that can't be started ends with the reason", async (t) => {
+  const folder = await temporaryFolder(t);
+  const temporary = await temporaryFolder(t);
+  const changes = watch(temporary);
+  t.teardown(() => changes.close());
+  const place = join(folder, 'environment');
+  const reason = 'the module was compiled from the sources of another version';
+  await mkdir(join(place, 'bin'), { recursive: true });
+  await writeFile(join(place, 'pyvenv.cfg'), 'home = /usr/bin\n');
+  await writeFile(join(place, 'bin/python'), `#!/bin/sh\necho '${reason}' >&2\nexit 1\n`, { mode: 0o755 });
+  await writeFile(join(folder, 'scenes.py'), 'class Any(Scene): pass\n');
+  const args = ['render', 'scenes.py', 'Any', '--no-folder', '--keep-warm', '1', '--insecure-no-sandbox'];
+  const { code, stderr } = await scenepress(args, {
+    cwd: folder,
+    env: { SCENEPRESS_PYTHON: join(place, 'bin/python'), TMPDIR: temporary, XDG_RUNTIME_DIR: folder },
+  });
+  t.equal(code, 1);
+  t.match(stderr, `The renderer could not be started: it ended with exit code 1 (${reason}).`);
+  while (readdirSync(temporary).length > 0) await once(changes, 'change');
+  t.pass('and so does its host');
 });

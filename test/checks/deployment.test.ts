@@ -30,7 +30,7 @@ interface PodSpec {
   terminationGracePeriodSeconds: number;
   securityContext: { runAsNonRoot?: boolean; seccompProfile?: { type: string } };
   containers: Container[];
-  volumes: { name: string }[];
+  volumes: { name: string; secret?: { items?: { key: string }[] } }[];
 }
 interface Resource {
   apiVersion: string;
@@ -67,6 +67,8 @@ t.test('the compose file names existing options, commands and files', async (t) 
   for (const service of Object.values(services))
     for (const volume of service.volumes.filter((text) => text.includes(':')))
       t.ok(Object.hasOwn(volumes, volume.split(':')[0] ?? ''), volume);
+  t.ok('SCENEPRESS_MASTER_KEY' in (services['api']?.environment ?? {}));
+  t.notOk('SCENEPRESS_MASTER_KEY' in (services['worker']?.environment ?? {}));
   const profile = services['worker']?.security_opt?.find((text) => text.startsWith('seccomp:')) ?? '';
   t.ok(existsSync(join(FOLDER, profile.slice('seccomp:'.length))));
 });
@@ -101,6 +103,10 @@ t.test('the Kubernetes manifests are consistent', async (t) => {
     for (const { name } of container.env) t.ok(VARIABLES.has(name), name);
     t.same(container.volumeMounts.map(({ name }) => name).sort(), volumes.map(({ name }) => name).sort());
     const drain = container.env.find(({ name }) => name === 'SCENEPRESS_DRAIN_SECONDS')?.value ?? '30';
+    const hasKey = container.env.some(({ name }) => name === 'SCENEPRESS_MASTER_KEY_FILE');
+    const secrets = volumes.find(({ name }) => name === 'secrets')?.secret;
+    t.equal(hasKey, metadata.name === 'api');
+    t.equal(secrets?.items?.some(({ key }) => key === 'master-key') ?? true, hasKey);
     t.ok(terminationGracePeriodSeconds > Number(drain), `${metadata.name} may drain`);
   }
 });

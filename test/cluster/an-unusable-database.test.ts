@@ -60,19 +60,25 @@ t.test('a schema of a newer version is refused', async (t) => {
   );
 });
 
-t.test('every machine needs the same master key', async (t) => {
+t.test('every machine that uses secrets needs the same master key', async (t) => {
   const config = { databaseUrl: await serverUrl(), databaseSchema: newSchema() };
-  const open = async (masterKey: string | undefined) => {
-    const given = { ...(await configOf(t, config)), ...(masterKey !== undefined && { masterKey }) };
-    const installation = await openInstallation(given).catch((error: Error) => error);
+  const open = async (masterKey: string | undefined, roles?: string) => {
+    const flags = {
+      ...config,
+      ...(roles !== undefined && { roles, publicUrl: 'https://render.example.org' }),
+    };
+    const given = { ...(await configOf(t, flags)), ...(masterKey !== undefined && { masterKey }) };
+    const serves = { serves: true };
+    const installation = await openInstallation(given, undefined, serves).catch((error: Error) => error);
     if (installation instanceof Error) return installation.message;
     await installation.close();
     return 'opened';
   };
-  t.match(
-    await open(undefined),
-    /every machine must be given the same master key: set SCENEPRESS_MASTER_KEY/,
-  );
+  const missing = /must be given the same master key: set SCENEPRESS_MASTER_KEY/;
+  t.match(await open(undefined), missing);
+  t.match(await open(undefined, 'api'), missing);
+  t.match(await open(undefined, 'worker,sender'), missing);
+  t.equal(await open(undefined, 'worker,upkeep'), 'opened');
   t.equal(await open(MASTER_KEY), 'opened');
   t.match(await open('77'.repeat(32)), /is not the one that the secrets in the database are encrypted with/);
   t.equal(await open(MASTER_KEY), 'opened');

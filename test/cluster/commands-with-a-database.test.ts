@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { scenepress } from '../appliance/command.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { cluster, MASTER_KEY, newKey } from './machines.ts';
 
@@ -15,6 +16,19 @@ t.test('commands work with a database without a server', async (t) => {
   t.match(await machines.json(['credits', 'audit']), { problems: [] });
   t.match(await machines.json(['queue', 'show']), { queued: 0, workers: 0, ready: false });
   t.match((await machines.run(['account', 'acts'])).stdout, /credits\.grant/);
+});
+
+t.test('only commands about secrets need the master key', async (t) => {
+  const machines = await cluster(t);
+  await newKey(machines);
+  const { SCENEPRESS_MASTER_KEY: _, ...env } = machines.env;
+  const run = (args: string[]) => scenepress(args, { env: { ...env, SCENEPRESS_DATA_DIR: '/nonexistent' } });
+  t.equal((await run(['machine', 'list'])).code, 0);
+  t.match(await run(['key', 'list']), { code: 0, stdout: /Test/ });
+  t.match(await run(['key', 'create', '--account', 'ada@example.org', '--name', 'Second']), {
+    code: 1,
+    stderr: /which this process was not given: set SCENEPRESS_MASTER_KEY/,
+  });
 });
 
 t.test('commands for data folders say what to use instead', async (t) => {

@@ -11,6 +11,7 @@ import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
 export const MASTER_KEY: string = '5a'.repeat(32);
+const WITHOUT_MASTER_KEY = { SCENEPRESS_MASTER_KEY: undefined };
 
 /** The environment without variables of Scenepress and of the test runner. */
 const OTHER_VARIABLES = Object.fromEntries(
@@ -74,13 +75,14 @@ export async function cluster(t: Test, given: Record<string, string> = {}): Prom
     start: async (command, args = [], more = {}) =>
       startMachine(t, [command, '--port', '0', ...args], {
         ...env,
+        ...(command === 'worker' && WITHOUT_MASTER_KEY),
         SCENEPRESS_DATA_DIR: await temporaryFolder(t),
         ...more,
       }),
   };
 }
 
-async function startMachine(t: Test, args: string[], env: Record<string, string>): Promise<Machine> {
+async function startMachine(t: Test, args: string[], env: NodeJS.ProcessEnv): Promise<Machine> {
   const child: ChildProcessByStdio<null, Readable, Readable> = spawn(process.execPath, [MAIN, ...args], {
     env: { ...OTHER_VARIABLES, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -27,8 +27,12 @@ _SIZE: Any = {"pixel_width": 64, "pixel_height": 36}
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> None:
     """Draw by threads until the end of the test."""
-    monkeypatch.setattr(Camera, "pixel_array", None, raising=False)
-    monkeypatch.setattr(Camera, "__getstate__", object.__getstate__)
+
+    def add(owner: type, /, **parts: object) -> None:
+        for name, part in parts.items():
+            monkeypatch.setattr(owner, name, part, raising=False)
+
+    monkeypatch.setattr(pictures, "add", add)
     monkeypatch.setattr(CaptureRenderer, "recorder_type", None)
     monkeypatch.setattr(pictures, "_kinds", {})
     _replace(monkeypatch)
@@ -107,7 +111,7 @@ def test_frames_that_manim_has_to_draw_are_not_recorded() -> None:
     camera.get_cairo_context(vars(camera)["pixel_array"]).set_tolerance(1)
     assert not _record(camera, [square])
     camera = Camera(**_SIZE)
-    camera.reset = lambda: camera  # type: ignore[method-assign]
+    camera.reset = lambda: camera  # type: ignore[method-assign] # as scenes can
     assert not _record(camera, [square])
     camera = Camera(**_SIZE)
     assert camera.pixel_array is vars(camera)["pixel_array"]
@@ -200,7 +204,7 @@ def test_misuse_is_refused() -> None:
         picture.begin(pixels)
     picture.wait()
     with pytest.raises(TypeError):
-        scenepress_native.Picture(1)  # type: ignore[call-arg]
+        scenepress_native.Picture(1)  # type: ignore[call-arg] # refused
 
 
 @pytest.mark.usefixtures("threads")

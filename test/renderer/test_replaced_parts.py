@@ -54,7 +54,7 @@ def test_families_have_the_same_members_in_the_same_order(seed: int) -> None:
 def test_families_of_groups() -> None:
     """Groups in a tuple of submobjects, too."""
     group = Group(manim.VGroup(manim.Square(), manim.Dot()), manim.Star())
-    group.submobjects = tuple(group.submobjects)  # type: ignore[assignment]
+    group.submobjects = tuple(group.submobjects)  # type: ignore[assignment] # as scenes can
     assert families._get_family(group) == _MANIMS_FAMILY(group)
 
 
@@ -88,7 +88,7 @@ def test_rate_functions_give_the_same_bits() -> None:
         float("nan"),
     ]
     for value in values * 2:
-        _assert_equal(interpolation._sigmoid(value), sigmoid(value))  # type: ignore[arg-type]
+        _assert_equal(interpolation._sigmoid(value), sigmoid(value))  # type: ignore[arg-type] # arrays, too
 
 
 def test_kinds_of_mobjects_are_the_same() -> None:
@@ -391,7 +391,7 @@ def _random_vmobject(chance: random.Random) -> VMobject:
         del vmobject.stroke_rgbas
     if chance.random() < 0.1:
         vmobject.add(_random_vmobject(chance))
-    return vmobject  # type: ignore[no-any-return]
+    return vmobject  # type: ignore[no-any-return] # Any, for the changes above
 
 
 def _random_camera(chance: random.Random) -> Any:

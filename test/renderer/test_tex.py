@@ -83,7 +83,7 @@ def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.Monkey
 
     def record(self: object, args: list[str], *rest: object, **named: object) -> None:
         started.append(args[0])
-        popen(self, args, *rest, **named)  # type: ignore[call-overload]
+        popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
 
     string_to_mob_map.clear()
     SVG_HASH_TO_MOB_MAP.clear()

@@ -50,7 +50,7 @@ def started(
 
     def record(self: object, args: list[str], *rest: object, **named: object) -> None:
         programs.append(args[0])
-        popen(self, args, *rest, **named)  # type: ignore[call-overload]
+        popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
 
     tex.set_directly(sample)
     monkeypatch.setattr(manim.config, "media_dir", "media")

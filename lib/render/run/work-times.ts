@@ -1,6 +1,18 @@
 import type { WorkTimes } from './messages.ts';
 import type { RenderWork } from './render-task.ts';
 
+/** The kinds of work of a render, in the order in which it first does them: the keys of `RenderUsage.workMs`. */
+export const RENDER_WORK: readonly RenderWork[] = [
+  'start',
+  'scene',
+  'tex',
+  'copy',
+  'update',
+  'draw',
+  'encode',
+  'collect',
+];
+
 /**
  * The time of a render by kind of work, in milliseconds. `scene`: as reported by the fork at the end of its scene, and
  * limited to `totalMs`. What the render took before the report and is not in it was its start.

@@ -24,6 +24,7 @@ import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
+import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { until } from '../../fixtures/until.ts';
@@ -55,9 +56,12 @@ async function setUp(
   const book = new JobBook({ ...world, owners, logger });
   const ends: ((result: RenderResult) => void)[] = [];
   const stops: StopReason[] = [];
+  /** What the renderer reports of each render. */
+  const renders: RenderEvents[] = [];
   const pool = {
     size: 2,
-    render: () => {
+    render: (_: unknown, renderEvents: RenderEvents) => {
+      renders.push(renderEvents);
       const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
       ends.push(resolve);
       const stop = (reason: StopReason) => {
@@ -138,6 +142,7 @@ async function setUp(
     job,
     ends,
     stops,
+    renders,
     statuses,
     rendered,
     add,
@@ -710,6 +715,7 @@ t.test('jobs that wait and run are counted, without a renderer, too', async (t) 
   await until(() => dispatcher.queued === 1 && other.queued === 1);
   t.equal(other.oldestQueuedMs, createdAtMs);
   t.equal(other.running, 0);
+  t.equal(other.runningEverywhere, 2);
   t.equal(other.progress(job.jobId), undefined);
   await open('d');
   clock.advance(2_000);
@@ -751,6 +757,26 @@ t.test('an owner who has to yield loses turns at the end of a job', async (t) =>
   t.same(owners, ['a', 'b', 'c', 'd', 'a']);
   t.equal(dispatcher.running, 2);
 });
+
+for (const where of ['ended', 'endedElsewhere'] as const) {
+  t.test(`an owner who yields regains turns when a job of theirs has ${where}`, async (t) => {
+    let isSpent = true;
+    const owners: string[] = [];
+    const { dispatcher, ends, add } = await setUpTimeless(t, {
+      owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
+      events: recordStartsIn(owners),
+    });
+    for (const owner of ['b', 'y', 'c', 'd']) await add(owner);
+    await until(() => ends.length === 2);
+    ends[0]?.(failedScene);
+    await until(() => ends.length === 3);
+    isSpent = false;
+    dispatcher[where]('y');
+    ends[1]?.(failedScene);
+    await until(() => ends.length === 4);
+    t.same(owners, ['a', 'b', 'c', 'y']);
+  });
+}
 
 t.test('precedences are looked at while jobs wait, and a failure is logged', async (t) => {
   const { clock, storage, dispatcher, ends, add, logged, options } = await setUpTimeless(t);
@@ -801,6 +827,9 @@ t.test('suspects run one at a time', async (t) => {
   await turns();
   t.equal(dispatcher.running, 2, 'the first job and one suspect');
   t.match(await storage.getJob(job.jobId), { phase: 'running' });
+  dispatcher.wake();
+  await turns();
+  t.equal(dispatcher.running, 2);
   ends[3]?.(failedScene);
   await until(() => ends.length === 5);
 });
@@ -833,8 +862,80 @@ t.test('an old claim that expires does not stop the next attempt at the job', as
   clock.advance(15_000);
   t.same(stops, []);
   late.resolve();
+  await turns();
+  t.equal(dispatcher.running, 1, 'the end of the first attempt does not end the second');
   ends[1]?.(failedScene);
   await until(() => dispatcher.running === 0);
+});
+
+t.test(
+  'a lost claim of an attempt that is still being ended does not keep others from being stopped',
+  async (t) => {
+    const { clock, book, dispatcher, ends, stops } = await setUpTimeless(t);
+    t.intercept(book.claims, 'renew', { value: async () => [] });
+    const requeue = book.claims.requeue.bind(book.claims);
+    const late = Promise.withResolvers<void>();
+    t.intercept(book.claims, 'requeue', {
+      value: async (...args: Parameters<typeof requeue>) => {
+        const queued = await requeue(...args);
+        await late.promise;
+        return queued;
+      },
+    });
+    ends[0]?.({ kind: 'interrupted', durationMs: 0, message: 'out of memory' });
+    await until(() => {
+      dispatcher.wake();
+      return ends.length === 2;
+    });
+    clock.advance(LEASE_MS / 6);
+    await until(() => stops.length === 1);
+    t.same(stops, ['claim_lost']);
+    // The second attempt ends first.
+    ends[1]?.(failedScene);
+    late.resolve();
+  },
+);
+
+t.test('a job that is canceled while it is being claimed is not rendered to its end', async (t) => {
+  const { book, signals, ends, stops, add } = await setUpTimeless(t);
+  const claim = book.claims.claim.bind(book.claims);
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      const claimed = await claim(...args);
+      for (const { job } of claimed) signals.publish({ kind: 'canceled', jobId: job.jobId });
+      return claimed;
+    },
+  });
+  await add('b');
+  await until(() => ends.length === 2);
+  t.same(stops, ['canceled']);
+});
+
+t.test('a job that is canceled while it waits is no longer counted', async (t) => {
+  const { dispatcher, ends, add, cancel } = await setUpTimeless(t);
+  await add('b');
+  await until(() => ends.length === 2);
+  const { jobId } = await add('c');
+  await until(() => dispatcher.queued === 1);
+  await cancel(jobId);
+  await until(() => dispatcher.queued === 0);
+});
+
+t.test('the progress of a running job is that of its last report', async (t) => {
+  const { dispatcher, job, renders } = await setUpTimeless(t);
+  t.equal(dispatcher.progress(job.jobId), undefined);
+  const progress = { stage: 'rendering', frames: 30, seconds: 1 } as const;
+  renders[0]?.onProgress({ type: 'progress', ...progress });
+  t.same(dispatcher.progress(job.jobId), progress);
+});
+
+t.test('a stop does not wait for an outcome that cannot be recorded', async (t) => {
+  const { book, dispatcher, ends, logged } = await setUpTimeless(t);
+  t.intercept(book, 'finish', { value: () => Promise.reject(new Error('not connected')) });
+  ends[0]?.(failedScene);
+  await until(() => logged.length === 1);
+  await dispatcher.stop(0);
+  t.match(logged, [[/retrying/, { againInMs: 500 }]]);
 });
 
 t.test('a stop waits for attempts as long as it may, then ends them', async (t) => {

@@ -3,6 +3,16 @@ import { MasterKey, MasterKeys } from '../../../lib/index.ts';
 
 const HEX = '00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff';
 
+t.test('without a key, its uses are errors', async (t) => {
+  const keys = new MasterKeys(null);
+  const [key, missing] = [MasterKey.random(), { code: 'master_key', message: /set SCENEPRESS_MASTER_KEY/ }];
+  t.throws(() => keys.current, missing);
+  t.throws(() => keys.seal('x'), missing);
+  t.throws(() => keys.open(key.seal('x')), missing);
+  t.throws(() => keys.reseal(key.seal('x')), missing);
+  t.throws(() => keys.change(key), missing);
+});
+
 t.test('current and former key decrypt, the current one encrypts', async (t) => {
   const [former, next] = [MasterKey.fromHex(HEX), MasterKey.random()];
   const keys = new MasterKeys(former);

@@ -1,5 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import t from 'tap';
+import { RENDER_WORK } from '../../../lib/index.ts';
 import { artifactPath, BODY_LINE, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
 import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 
@@ -27,16 +28,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
   });
   t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number, checking: Number });
   const { workMs } = usage ?? {};
-  t.match(Object.keys(workMs ?? {}), [
-    'start',
-    'scene',
-    'tex',
-    'copy',
-    'update',
-    'draw',
-    'encode',
-    'collect',
-  ]);
+  t.same(Object.keys(workMs ?? {}), RENDER_WORK);
   const sumMs = Object.values(workMs ?? {}).reduce((sum, ms) => sum + ms, 0);
   t.ok(
     Math.abs(sumMs - (durationMs ?? 0)) < 10,

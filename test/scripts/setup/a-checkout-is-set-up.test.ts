@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, globSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 import t from 'tap';
 import { SmallCheckout } from './small-checkout.ts';
 
@@ -37,11 +47,30 @@ t.test('only what has changed is installed', async (t) => {
   t.match(tools.stdout, /^Adding the Python tools for tests … \d+ s\n$/);
   t.ok(existsSync(checkout.path('.venv/bin/small_other')));
 
-  appendFileSync(checkout.path('renderer/native/fork_at.c'), 'int added_by_a_test = 1;\n');
+  appendFileSync(checkout.path('renderer/native/fork_at.c'), 'const char *added_by_a_test = __FILE__;\n');
   const native = await checkout.start(['--dev']).ended;
   t.match(native.stdout, /^Compiling the native parts of the renderer … \d+ s\n$/);
   const [library = ''] = globSync(checkout.path('.venv/lib/python*/site-packages/libscenepress_fork_at.so'));
-  t.match(readFileSync(library, 'latin1'), /added_by_a_test/);
+  const compiled = readFileSync(library, 'latin1');
+  t.match(compiled, /added_by_a_test/);
+  t.notOk(compiled.includes(checkout.root), 'scenes, which can read it, learn no path of this machine');
+});
+
+t.test('native sources are compiled again when any file changes, appears or disappears', async (t) => {
+  const idle = await SmallCheckout.make(t);
+  const env = { SCENEPRESS_SETUP_PYTHON: idle.idlePython() };
+  const header = idle.path('renderer/native/module/header.h');
+  const setUp = async () => (await idle.start([], { env }).ended).stdout.replace(/\d+/g, '0');
+  const compiled = 'Compiling the native parts of the renderer … 0 s\n';
+  t.match(await setUp(), 'Building the Python environment');
+  mkdirSync(dirname(header));
+  writeFileSync(header, 'int first;\n');
+  t.equal(await setUp(), compiled, 'a header was added');
+  writeFileSync(header, 'int other;\n');
+  t.equal(await setUp(), compiled, 'it was changed');
+  t.equal(await setUp(), '', 'nothing was changed');
+  rmSync(header);
+  t.equal(await setUp(), compiled, 'it was removed');
 });
 
 t.test('removed parts are installed again', async (t) => {

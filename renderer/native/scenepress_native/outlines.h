@@ -1,0 +1,45 @@
+/* Shapes as they are drawn. Nothing here needs Python, so that threads can draw them. */
+#ifndef OUTLINES_H
+#define OUTLINES_H
+
+#include <cairo.h>
+#include <stddef.h>
+
+/* What a path is filled or stroked with. */
+struct ink {
+    enum { NOTHING, SOLID, GRADIENT, PATTERN } kind;
+    double width; /* of a line */
+    double ends[4]; /* of a gradient between two colours */
+    double colours[8];
+    cairo_pattern_t *pattern; /* owned */
+};
+
+/* A mobject as it is drawn: filled between two lines. The coordinates x and y of its points follow it. */
+struct outline {
+    ptrdiff_t count;
+    double tolerance;
+    cairo_line_join_t join;
+    cairo_line_cap_t cap;
+    struct ink background, fill, stroke;
+};
+
+/* Outlines in the order in which they are drawn. */
+struct record {
+    char *data;
+    size_t used, size;
+};
+
+static inline size_t outline_size(const struct outline *outline) {
+    return sizeof *outline + (size_t)outline->count * 2 * sizeof(double);
+}
+
+/* Appends an outline with these points of three coordinates, and takes over its patterns. -1 if there is no memory. */
+int append_outline(struct record *record, struct outline *outline, const double *points);
+void drop_patterns(struct outline *outline);
+void empty_record(struct record *record);
+void discard_record(struct record *record);
+
+/* Draws all outlines (drawing.c). */
+void draw_record(cairo_t *context, const struct record *record);
+
+#endif
