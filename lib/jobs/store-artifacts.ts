@@ -17,22 +17,20 @@ export async function storeArtifacts(
   { files, folder }: { files: RenderedFile[]; folder: string },
   { assets, logger }: Stores,
 ): Promise<Artifact[]> {
-  const put = async ({ name, path }: RenderedFile): Promise<Artifact> => {
-    const assetKey = assetKeyOf(claim, name);
-    const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
-    return { name, assetKey, sizeBytes };
-  };
+  const artifacts: Artifact[] = [];
   try {
-    // Together, so that flushes of the disk are shared.
-    const results = await Promise.allSettled(files.map(put));
-    const stored = results.filter((result) => result.status === 'fulfilled').map(({ value }) => value);
-    const failure = results.find((result) => result.status === 'rejected');
-    if (!failure) return stored;
+    for (const { name, path } of files) {
+      const assetKey = assetKeyOf(claim, name);
+      const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
+      artifacts.push({ name, assetKey, sizeBytes });
+    }
+    return artifacts;
+  } catch (error) {
     await discardArtifacts(
-      stored.map(({ assetKey }) => assetKey),
+      artifacts.map(({ assetKey }) => assetKey),
       { assets, logger },
     );
-    throw failure.reason;
+    throw error;
   } finally {
     await discardFolder(folder, (problem) => logger.warn({ jobId: claim.jobId }, problem));
   }
