@@ -227,15 +227,14 @@ async function dial(
   throw new ExchangeFailure('dns', 'the name has no address');
 }
 
-/** Resolves on an event of a socket; rejects when the socket fails or closes, or on abort. */
+/** Resolves on an event of a socket; rejects when the socket fails, also by closing too early, or on abort. */
 async function happened(socket: Socket, event: string, signal: AbortSignal): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const closed = () => reject(Object.assign(new Error('the connection was closed'), { code: 'ECONNRESET' }));
-  socket.once(event, resolve).once('error', reject).once('close', closed);
+  socket.once(event, resolve).once('error', reject);
   try {
     await rejectOnAbort(promise, signal);
   } finally {
-    socket.off(event, resolve).off('close', closed);
+    socket.off(event, resolve);
     // Later errors are handled by the socket's user; without a listener they would crash the process.
     socket.on('error', () => {});
   }
@@ -245,7 +244,6 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
 async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const giveUp = () => reject(new Error('it takes too long'));
-  promise.catch(() => {});
   if (signal.aborted) giveUp();
   signal.addEventListener('abort', giveUp);
   return Promise.race([promise, aborted]);

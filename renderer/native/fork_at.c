@@ -2,10 +2,15 @@
  * Turns a program into a server that forks when it opens a certain file.
  *
  * Preloaded (LD_PRELOAD) into latex, which takes longer to load its format and a preamble than to set an expression.
- * The process runs until it opens the file FORK_AT. It then waits for requests: for each byte on the descriptor
+ * The process runs until it opens the file FORK_AT. It then waits for requests: for each '+' on the descriptor
  * FORK_REQUESTS it forks a child, which opens the file and continues as if the program had just been started; when the
  * child has ended, it writes the exit status, as 4 bytes of wait(2), to the descriptor FORK_REPLIES. It ends when the
  * requests end.
+ *
+ * At '?' it only replies 0. At '&' it forks a second server, which reads the file and then waits in the same way: when it opens FORK_THEN_AT, with
+ * the descriptors FORK_THEN_REQUESTS and FORK_THEN_REPLIES. There may be one.
+ *
+ * It also replaces a function of kpathsea, the library with which TeX looks for files: see below.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,8 +22,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char *awaited; /* NULL in other programs, and in children */
-static int requests = -1, replies = -1;
+static struct server {
+    char *awaited; /* NULL in other programs, and in children */
+    int requests, replies;
+} server, second;
 
 /* The files that are open for writing at the fork: a child writes its own. */
 static struct {
@@ -27,18 +34,31 @@ static struct {
 } outputs[16];
 static size_t outputs_count;
 
-__attribute__((constructor)) static void read_environment(void) {
-    const char *path = getenv("FORK_AT"), *in = getenv("FORK_REQUESTS"), *out = getenv("FORK_REPLIES");
-    if (path && in && out) {
-        awaited = strdup(path);
-        requests = atoi(in);
-        replies = atoi(out);
-    }
+static struct server named(const char *path, const char *requests, const char *replies) {
+    struct server found = {getenv(path), -1, -1};
+    const char *in = getenv(requests), *out = getenv(replies);
+    if (!found.awaited || !in || !out) return (struct server){NULL, -1, -1};
+    found.awaited = strdup(found.awaited);
+    found.requests = atoi(in);
+    found.replies = atoi(out);
     /* Programs that this one starts are not concerned. */
+    unsetenv(path);
+    unsetenv(requests);
+    unsetenv(replies);
+    return found;
+}
+
+__attribute__((constructor)) static void read_environment(void) {
+    server = named("FORK_AT", "FORK_REQUESTS", "FORK_REPLIES");
+    second = named("FORK_THEN_AT", "FORK_THEN_REQUESTS", "FORK_THEN_REPLIES");
     unsetenv("LD_PRELOAD");
-    unsetenv("FORK_AT");
-    unsetenv("FORK_REQUESTS");
-    unsetenv("FORK_REPLIES");
+}
+
+static void leave(struct server *one) {
+    if (!one->awaited) return;
+    close(one->requests);
+    close(one->replies);
+    one->awaited = NULL;
 }
 
 static ssize_t repeated(ssize_t (*call)(int, void *, size_t), int descriptor, void *data, size_t size) {
@@ -60,28 +80,38 @@ static void reopen(int descriptor, const char *path, int flags) {
 /* Returns in children only. */
 static void serve(void) {
     char request;
-    while (repeated(read, requests, &request, 1) == 1) {
+    while (repeated(read, server.requests, &request, 1) == 1) {
+        int status = 0;
+        if (request == '?') {
+            if (repeated(write_bytes, server.replies, &status, sizeof status) != sizeof status) break;
+            continue;
+        }
+        if (request == '&' && !second.awaited) break;
         pid_t child = fork();
         if (child == 0) {
-            close(requests);
-            close(replies);
-            awaited = NULL;
+            leave(&server);
+            if (request == '&') server = second, second.awaited = NULL;
+            else leave(&second);
             for (size_t i = 0; i < outputs_count; i++)
                 reopen(outputs[i].descriptor, outputs[i].path, O_WRONLY | O_CREAT | O_TRUNC);
             return;
         }
-        int status = 127 << 8;
+        if (request == '&') {
+            leave(&second); /* without it, nobody would reply */
+            continue;
+        }
+        status = 127 << 8;
         if (child > 0) while (waitpid(child, &status, 0) < 0 && errno == EINTR);
-        if (repeated(write_bytes, replies, &status, sizeof status) != sizeof status) break;
+        if (repeated(write_bytes, server.replies, &status, sizeof status) != sizeof status) break;
     }
     _exit(0);
 }
 
 static FILE *opened(const char *path, const char *mode, const char *name) {
     FILE *(*real)(const char *, const char *) = (FILE * (*)(const char *, const char *)) dlsym(RTLD_NEXT, name);
-    if (awaited && strcmp(path, awaited) == 0) serve();
+    if (server.awaited && strcmp(path, server.awaited) == 0) serve();
     FILE *file = real(path, mode);
-    if (file && awaited && mode[0] == 'w') {
+    if (file && server.awaited && mode[0] == 'w') {
         if (outputs_count == sizeof outputs / sizeof *outputs) _exit(127);
         outputs[outputs_count].descriptor = fileno(file);
         outputs[outputs_count++].path = strdup(path);
@@ -92,3 +122,68 @@ static FILE *opened(const char *path, const char *mode, const char *name) {
 FILE *fopen(const char *path, const char *mode) { return opened(path, mode, "fopen"); }
 
 FILE *fopen64(const char *path, const char *mode) { return opened(path, mode, "fopen64"); }
+
+/*
+ * kpathsea's index of all TeX files is a table of 64,007 lists. The library goes through the whole list to append a file,
+ * which takes half of the start of latex. Here the ends of the lists are remembered. The result is the same.
+ */
+struct element {
+    const char *key, *value;
+    struct element *next;
+};
+
+struct table {
+    struct element **lists;
+    unsigned size;
+};
+
+enum { LARGE = 10000 };
+
+static struct element **ends;
+static struct table with_ends;
+
+/* As the library computes it: the sum of characters, each time doubled, modulo the size. */
+static unsigned place_of(const char *key, unsigned size) {
+    unsigned place = 0;
+    for (; *key; key++) {
+        place = place + place + *key;
+        if (place >= size) place = place - size < size ? place - size : place % size;
+    }
+    return place;
+}
+
+static void insert_as_library(struct table *table, const char *key, const char *value) {
+    static void (*real)(struct table *, const char *, const char *);
+    if (!real) real = (void (*)(struct table *, const char *, const char *))dlsym(RTLD_NEXT, "hash_insert_normalized");
+    real(table, key, value);
+}
+
+/* Remembers the ends of the first large table, if its lists are where a key added by the library is expected. */
+static int knows_ends(struct table *table, const char *key, const char *value) {
+    if (ends) return 0;
+    ends = calloc(table->size, sizeof *ends);
+    if (!ends) return 0;
+    insert_as_library(table, key, value);
+    for (unsigned i = 0; i < table->size; i++) {
+        struct element *last = table->lists[i];
+        while (last && last->next) last = last->next;
+        ends[i] = last;
+    }
+    struct element *last = ends[place_of(key, table->size)];
+    if (last && last->key == key && last->value == value) with_ends = *table;
+    return 1;
+}
+
+void hash_insert_normalized(struct table *table, const char *key, const char *value) {
+    if (table->lists != with_ends.lists || table->size != with_ends.size) {
+        if (table->size < LARGE || !knows_ends(table, key, value)) insert_as_library(table, key, value);
+        return;
+    }
+    struct element *added = malloc(sizeof *added);
+    if (!added) abort();
+    *added = (struct element){key, value, NULL};
+    unsigned place = place_of(key, table->size);
+    if (ends[place]) ends[place]->next = added;
+    else table->lists[place] = added;
+    ends[place] = added;
+}

@@ -34,10 +34,12 @@ def main() -> None:
         os.setresuid(arguments.uid, arguments.uid, arguments.uid)
 
     # `run` imports the modules that jobs need, as the user that jobs run as.
+    from . import tex_format
     from . import zygote as forking
 
     prepare = forking.prepare_inspections
     if arguments.command == "zygote":
+        arguments.read += tex_format.readable()
         prepare = partial(forking.prepare_renders, portrait=arguments.portrait)
     forking.run(
         prepare,

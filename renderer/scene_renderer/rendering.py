@@ -73,6 +73,7 @@ def _render(
     stopwatch.start()
     if isinstance(job, ListJob):
         return scene.names(job.code, folder)
+    tex.compile_ahead(job.code, job.class_name)
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
@@ -81,6 +82,7 @@ def _render(
     timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
+    tex.end_job()
     with stopwatch.during("encode"):
         movie.finish(renderer.file_writer.sound())
         if sections:

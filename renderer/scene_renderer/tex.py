@@ -12,18 +12,23 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from manim import TexTemplate
+from manim import TexTemplate, config
 from manim.utils import tex_file_writing
 
 from . import dvi, tex_known, tex_pack
 from .replacing import replace
+from .tex_ahead import Ahead
+from .tex_format import Formats
 from .tex_grammar import is_repeatable
 from .tex_known import Known
+from .tex_literals import Literals, literals_of
 from .tex_pack import Kept, Pack, key_of
 from .tex_sample import Sample
 from .tex_server import BEGIN, TexServers
 from .tex_surroundings import Surroundings
 
+# Of documents that are `is_repeatable`. Manim removes files of its own folder at any moment.
+_FOLDER = "media/served"
 # What is kept of a job for later ones.
 _COMPILED_MAX = 1000
 _COMPILED_BYTES_MAX = 1 << 20
@@ -41,7 +46,9 @@ class _Setting:
         self.known: Known | None = None
         self.surroundings = Surroundings()
         self.pack: Pack | None = None
+        self.ahead = Ahead(self._compile_ahead)
         self.installation = "" if sample is None else sample.installation
+        self.formats = None if sample is None else sample.formats
         self.compiled: dict[str, None] = {}
         self.compiled_bytes = 0
         if sample is not None:
@@ -56,6 +63,11 @@ class _Setting:
         with suppress(dvi.NotSupportedError):
             self.known = Known.read(sample.data, template.get_texcode_for_expression_in_env, sample.names)
 
+    def is_known(self, source: str) -> bool:
+        """Whether a document for LaTeX need not be compiled, in these surroundings."""
+        is_known = self.known is not None and source in self.known.pages
+        return is_known or (self.pack is not None and self.pack.find(key_of(source)) is not None)
+
     def find(self, source: str) -> str | None:
         """Return the SVG of a document for LaTeX that need not be compiled."""
         known = self.known
@@ -63,6 +75,41 @@ class _Setting:
             return self.characters.convert_known(known, source)
         kept = self.pack.find(key_of(source)) if self.pack is not None else None
         return kept.svg() if kept is not None and self.surroundings.fit(kept.names) else None
+
+    def compile(self, source: str) -> bytes | None:
+        """Return the DVI file of a document for LaTeX, if it is harmless and can be compiled."""
+        if not self.is_harmless(source):
+            return None
+        return self.ahead.take(source) or self._compile_harmless(source)
+
+    def is_harmless(self, source: str) -> bool:
+        """Whether a document is always set alike, with the files that the service has for LaTeX."""
+        names = frozenset[str]() if self.formats is None else self.formats.names
+        return (
+            is_repeatable(source) and self.surroundings.fit(names) and not self.surroundings.have_tex_files()
+        )
+
+    def fitting_formats(self) -> Formats | None:
+        """Return the formats, unless LaTeX would find other files than those that they are made of."""
+        fit = self.formats is not None and self.surroundings.fit(self.formats.names)
+        return self.formats if fit else None
+
+    def _compile_harmless(self, source: str) -> bytes | None:
+        return self.servers.compile_harmless(source, Path(_FOLDER), self.formats)
+
+    def _compile_ahead(self, source: str) -> bytes | None:
+        return self._compile_harmless(source) if self.is_harmless(source) else None
+
+    def missing(self, literals: Literals) -> list[str]:
+        """Return the documents that have to be compiled, and have LaTeX started if there may be others."""
+        missing = [
+            source for source in literals.documents if not self.is_known(source) and self.is_harmless(source)
+        ]
+        # If there are formulas of earlier renders, the others are probably among them.
+        if not missing and not literals.are_all and self.pack is None:
+            preamble = TexTemplate().get_texcode_for_expression("").partition(BEGIN)[0]
+            self.servers.start(preamble, Path(_FOLDER), self.formats)
+        return missing
 
     def note(self, source: str) -> None:
         """Remember that a document was compiled, if it is always set alike."""
@@ -94,6 +141,17 @@ def begin_job() -> None:
     _setting.pack = Pack.read(Path(tex_pack.NAME), _setting.installation) if _setting.installation else None
 
 
+def compile_ahead(code: str, class_name: str) -> None:
+    """Begin to compile in the background what a scene will ask for, as far as its source says."""
+    template = config["tex_template"]
+    _setting.ahead.begin(lambda: _setting.missing(literals_of(code, class_name, template)))
+
+
+def end_job() -> None:
+    """Compile nothing else ahead."""
+    _setting.ahead.stop()
+
+
 def kept() -> dict[str, Kept]:
     """Return the expressions of earlier jobs."""
     return {} if _setting.pack is None else _setting.pack.all()
@@ -121,7 +179,7 @@ def compile_freshly(source: str, tex_file: Path) -> Compiled | None:
     """Compile a document to SVG in a new file; None if it can't be."""
     tex_file.write_text(source, encoding="utf-8")
     result = tex_file.with_suffix(".dvi")
-    if not _setting.servers.compile(tex_file, result):
+    if not _setting.servers.compile(tex_file, result, _setting.fitting_formats()):
         return None
     try:
         svg = _convert(result, ".dvi").read_text(encoding="utf-8")
@@ -143,7 +201,11 @@ def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
         if svg is not None:
             tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
             return result  # which isn't needed: there is an SVG file
-        if _setting.servers.compile(tex_file, result):
+        data = _setting.compile(source)
+        if data is not None:
+            result.write_bytes(data)
+            _setting.note(source)
+        elif _setting.servers.compile(tex_file, result, _setting.fitting_formats()):
             _setting.note(source)
     # Returns the result, or runs latex, whose log the error message names.
     return _manims_compile(tex_file, tex_compiler, output_format)

@@ -25,7 +25,7 @@ _SECONDS_MAX = 10.0
 _CPU_SECONDS_MAX = 5
 # Files of the compilation itself.
 _OWN = frozenset({"preamble.tex", "preamble.aux"})
-_EXPECTED = re.compile(r"(?:preamble|served-\d+(?:-body)?|\d+)\.(?:tex|dvi|log|aux|fls|svg)")
+_EXPECTED = re.compile(r"(?:preamble|served-\d+(?:-body|-formula)?|\d+)\.(?:tex|dvi|log|aux|fls|svg)")
 
 
 def fill(job: TexJob) -> None:

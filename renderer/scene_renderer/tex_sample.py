@@ -14,7 +14,8 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import tex_known
+from . import tex_format, tex_known
+from .tex_format import Formats
 
 _DOCUMENT = Path(__file__).parent / "characters.tex"
 
@@ -30,6 +31,8 @@ class Sample:
     """Of files that LaTeX has read."""
     installation: str
     """A checksum of sizes and times of these files and of TeX's lists of files. Each update changes it."""
+    formats: Formats | None = None
+    """That LaTeX loads faster."""
 
 
 class Conversion:
@@ -61,19 +64,30 @@ class Conversion:
             if self._process.wait() != 0:
                 return None
             made = self._folder / _DOCUMENT.stem
+            source = _DOCUMENT.read_text(encoding="utf-8")
             record = made.with_suffix(".fls").read_text(encoding="utf-8")
             lists = (self._folder / "lists").read_text(encoding="utf-8")
+            names = tex_known.names_in_record(record)
+            installation = _checksum(
+                [*re.findall(r"^INPUT (/.*)$", record, re.MULTILINE), *lists.splitlines()]
+            )
             return Sample(
-                _DOCUMENT.read_text(encoding="utf-8"),
+                source,
                 made.with_suffix(".dvi").read_bytes(),
                 made.with_suffix(".svg").read_text(encoding="utf-8"),
-                tex_known.names_in_record(record),
-                _checksum([*re.findall(r"^INPUT (/.*)$", record, re.MULTILINE), *lists.splitlines()]),
+                names,
+                installation,
+                tex_format.provide(_preamble_of(source), installation, names),
             )
         except OSError:
             return None
         finally:
             shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _preamble_of(document: str) -> str:
+    """Return the document's own preamble, which is Manim's, without its comment and its definitions."""
+    return document[document.index("\\documentclass") : document.index("\\newcommand")]
 
 
 def _checksum(paths: list[str]) -> str:

@@ -13,6 +13,7 @@ def run() -> None:
         native.check()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from . import (
+        alignment,
         colours,
         copies,
         curves,
@@ -25,6 +26,7 @@ def run() -> None:
         work_times,
     )
 
+    alignment.align_directly()
     colours.colour_directly()
     copies.copy_directly()
     curves.measure_directly()

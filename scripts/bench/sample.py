@@ -48,7 +48,7 @@ class Channel:
     def ignore(self, *_: object) -> None:
         pass
 
-    stage = progress = preview = plays = ignore
+    stage = progress = preview = plays = compiled = ignore
 
 
 class Samples:

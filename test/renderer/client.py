@@ -30,6 +30,8 @@ READABLE = [
         *(sys.prefix, sys.base_prefix, str(RENDERER)),
     )
 ]
+# Of zygotes: they make LaTeX's formats there once.
+_CACHE = tempfile.TemporaryDirectory()
 LIMITS: Message = {
     "addressSpaceBytes": 4 << 30,
     "processes": 64,
@@ -131,6 +133,7 @@ class Zygote:
         also_leaves: Sequence[str] = (),
     ) -> None:
         self._also_leaves = also_leaves
+        self.environment = {"XDG_CACHE_HOME": _CACHE.name} | dict(environment or {})
         command = [sys.executable, "-s", "-P", "-B", "-m", module, kind, *READABLE, *options]
         self.process = subprocess.Popen(
             [*wrapper, *command],
@@ -141,7 +144,7 @@ class Zygote:
                 "LANG": "C.UTF-8",
                 "PYTHONPATH": str(RENDERER),
                 "OPENBLAS_NUM_THREADS": "1",
-                **(environment or {}),
+                **self.environment,
             },
         )
         assert self.process.stdin

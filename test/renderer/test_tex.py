@@ -29,8 +29,8 @@ from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
 from manim.mobject.text.numbers import string_to_mob_map
 from manim.utils import tex_file_writing
 
-from client import latex_servers
-from scene_renderer import dvi, tex, tex_errors, tex_sample
+from client import children, latex_servers
+from scene_renderer import dvi, tex, tex_errors, tex_format, tex_sample, tex_server
 from scene_renderer.tex_server import TexServers
 
 _MANIMS_COMPILE = tex_file_writing.compile_tex
@@ -61,9 +61,12 @@ DOCUMENT = manim.config["tex_template"].get_texcode_for_expression_in_env
 
 
 @pytest.fixture(scope="session")
-def sample() -> tex_sample.Sample:
-    result = tex_sample.Conversion().result()
+def sample(tmp_path_factory: pytest.TempPathFactory) -> tex_sample.Sample:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        result = tex_sample.Conversion().result()
     assert result is not None
+    assert result.formats is not None
     return result
 
 
@@ -76,13 +79,14 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture
-def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Started]":
     """The programs that are started while the replacements are in place."""
-    started: list[str] = []
+    started = Started()
     popen = subprocess.Popen.__init__
 
     def record(self: object, args: list[str], *rest: object, **named: object) -> None:
         started.append(args[0])
+        started.formats += [Path(each).name for each in args if each.startswith("-fmt=")]
         popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
 
     string_to_mob_map.clear()
@@ -92,6 +96,14 @@ def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.Monkey
     yield started
     tex_file_writing.compile_tex = _MANIMS_COMPILE
     tex_file_writing.convert_to_svg = _MANIMS_CONVERT
+
+
+class Started(list[str]):
+    """The programs, and the formats that LaTeX was told to load."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.formats: list[str] = []
 
 
 def _points(mobject: manim.VMobject) -> list[bytes]:
@@ -120,6 +132,117 @@ def test_one_latex_and_no_dvisvgm_is_started_for_many_expressions(replaced: list
     for number in range(5):
         MathTex(rf"\int_0^{number} x^2 \, dx", rf"\neq \sqrt{{{number}}}")
     assert replaced == ["latex"]
+
+
+MIXED = [
+    ("align*", r"\text{bold \textbf{x} $y$} \mathbf{x} \boldsymbol{\alpha}"),
+    ("center", r"\textbf{a} $x$ \emph{b}"),
+    ("align*", r"\Large x^{\mathbb{R}} + \mathfrak{g}"),
+    ("center", r"$x$ \texttt{b}"),
+    ("align*", r"\sum_{n=1}^\infty \frac{1}{n^2}"),
+    ("center", r"\begin{itemize} \item one \item two $\alpha$ \end{itemize}"),
+]
+
+
+@pytest.mark.parametrize("added", ["", r"\usepackage{physics}", r"\usepackage{mathrsfs,xcolor}"])
+def test_dvi_files_have_the_bytes_that_latex_writes(
+    added: str, folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With formats, and in any order: also the fonts have the same numbers, by which SVG files name them."""
+    monkeypatch.setenv("openin_any", "p")
+    template = TexTemplate().add_to_preamble(added)
+    servers = TexServers()
+    for environment, text in MIXED:
+        source = template.get_texcode_for_expression_in_env(text, environment)
+        ours = servers.compile_harmless(source, Path("served"), sample.formats)
+        (folder / "a.tex").write_text(source, encoding="utf-8")
+        command = ["latex", "-interaction=batchmode", "-halt-on-error", "a.tex"]
+        subprocess.run(command, cwd=folder, check=True, stdout=subprocess.DEVNULL)
+        assert ours is not None
+        assert _without_date(ours) == _without_date((folder / "a.dvi").read_bytes())
+
+
+def _without_date(dvi_file: bytes) -> bytes:
+    return dvi_file[15 + dvi_file[14] :]
+
+
+@pytest.mark.parametrize(
+    ("added", "name"),
+    [("", "preamble.fmt"), (r"\usepackage{physics}", "preamble.fmt"), ("other", "latex.fmt")],
+)
+def test_latex_loads_a_format_that_has_read_what_the_preamble_begins_with(
+    added: str, name: str, replaced: Started
+) -> None:
+    """Or else its own, without decompression."""
+    template = TexTemplate(preamble=r"\usepackage{amsmath}") if added == "other" else TexTemplate()
+    template.add_to_preamble("" if added == "other" else added)
+    tex.begin_job()
+    MathTex(r"x^2 + \frac{1}{7}", tex_template=template)
+    assert replaced == ["latex"]
+    assert replaced.formats == [name]
+
+
+@pytest.mark.parametrize("name", ["amsmath.sty", "standalone.cfg", "physics.sty", "umsa.fd"])
+def test_formats_are_not_used_where_latex_would_find_other_files(
+    name: str, replaced: Started, folder: Path
+) -> None:
+    """Nor are documents compiled in another folder than Manim's."""
+    tex.begin_job()
+    (folder / name).write_text("")
+    with suppress(ValueError):
+        MathTex(r"x^2 + \frac{1}{8}")
+    assert replaced[0] == "latex"
+    assert replaced.formats == ([] if name != "physics.sty" else ["preamble.fmt"])
+    assert not (folder / "media/served").exists()
+
+
+def test_formats_of_an_updated_installation_are_new(
+    folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who still has the earlier ones loads LaTeX's own."""
+    formats = sample.formats
+    assert formats is not None
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    first = tex_format.provide(formats.preamble, "1" * 64, formats.names)
+    assert first is not None
+    assert first.find(formats.preamble) == (first.folder / "preamble.fmt", "")
+    made = (first.folder / "preamble.fmt").stat().st_mtime_ns
+    assert tex_format.provide(formats.preamble, "1" * 64, formats.names) == first
+    assert (first.folder / "preamble.fmt").stat().st_mtime_ns == made
+    second = tex_format.provide(formats.preamble, "2" * 64, formats.names)
+    assert second is not None
+    assert second.find("another preamble") == (second.folder / "latex.fmt", "another preamble")
+    assert first.find(formats.preamble) is None
+
+
+def test_files_are_found_as_without_the_library(folder: Path) -> None:
+    """Which fills the index of TeX's files in another way: all with a name are found, in the same order."""
+    names = ["README", "cmr10.tfm", "cmr10.pfb", "amsmath.sty", "README.md", "no-such-file", "psfonts.map"]
+    found = [
+        subprocess.run(
+            ["kpsewhich", "-all", *names], env=os.environ | more, capture_output=True, check=False
+        ).stdout
+        for more in ({}, {"LD_PRELOAD": str(tex_server._PRELOADED)})
+    ]
+    assert found[0].count(b"\n") > 4
+    assert found[1] == found[0]
+
+
+@pytest.mark.parametrize("which", ["first", "second", "both"])
+def test_servers_of_harmless_documents_that_die_are_not_needed(which: str, replaced: Started) -> None:
+    """Neither the one for texts nor its fork for formulas."""
+    tex.begin_job()
+    assert len(MathTex("x + y + 1")[0]) == 5
+    assert len(Tex("one two")[0]) == 6
+    (server,) = tex._setting.servers._servers.values()
+    assert server is not None
+    first = server._server.pid
+    (second,) = children(first)
+    for pid in {"first": [first], "second": [second], "both": [first, second]}[which]:
+        os.kill(pid, signal.SIGKILL)
+    for _ in range(2):
+        assert len(MathTex("x - y + z")[0]) == 5
+        assert len(Tex("three")[0]) == 5
 
 
 def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:

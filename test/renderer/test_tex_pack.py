@@ -17,6 +17,7 @@ from manim.utils import tex_file_writing
 from client import latex_servers
 from scene_renderer import tex, tex_fill, tex_pack, tex_sample
 from scene_renderer.messages import JobLimits, TexJob
+from scene_renderer.tex_format import Formats
 from scene_renderer.tex_pack import Kept, Pack, packed
 from scene_renderer.tex_server import TexServers
 
@@ -296,10 +297,12 @@ def test_an_expression_that_never_ends_does_not_prevent_others(
     monkeypatch.setattr(tex_fill, "is_repeatable", lambda _: True)
     compile_in = TexServers.compile
 
-    def compile_within_a_second(self: TexServers, source: Path, result: Path) -> bool:
+    def compile_within_a_second(
+        self: TexServers, source: Path, result: Path, formats: Formats | None = None
+    ) -> bool:
         for server in latex_servers():
             resource.prlimit(server, resource.RLIMIT_CPU, (1, 1))
-        return compile_in(self, source, result)
+        return compile_in(self, source, result, formats)
 
     monkeypatch.setattr(TexServers, "compile", compile_within_a_second)
     endless, fine = DOCUMENT(r"\loop\iftrue\repeat", "center"), DOCUMENT("fine: $x$", "center")

@@ -53,6 +53,21 @@ class QuadraticFormula(Scene):
         self.play(Indicate(formula, color=TEAL), Flash(formula, line_length=0.4, flash_radius=3))
 
 
+class Readout(Scene):
+    """A formula that is written anew in each frame."""
+
+    def construct(self):
+        x = ValueTracker(1)
+
+        def formula():
+            value = x.get_value()
+            left = rf"f({value:.4f}) = \frac{{{value:.4f}^2}}{{2}} + \sin({value:.3f})"
+            return MathTex(left, f"= {value**2 / 2 + np.sin(value):.5f}")
+
+        self.add(always_redraw(formula))
+        self.play(x.animate.set_value(5), run_time=6, rate_func=linear)
+
+
 class Narration(Scene):
     """A narrated lesson: captions, headings and pictures that stand still for most of the time."""
 

@@ -439,9 +439,14 @@ t.test('private addresses are not called by default', async (t) => {
     '[::]',
     '0.0.0.0',
   ];
+  const resolve = async () => t.fail('an address is not looked up') as never;
   for (const host of hosts) {
-    t.match(await post(port, closed, `https://${host}:${port}/`), { status: 0, reason: 'blocked' }, host);
+    const answer = await post(port, { ...closed, resolve }, `https://${host}:${port}/`);
+    t.match(answer, { status: 0, reason: 'blocked' }, host);
   }
+  const byDefault = new Outbound({ resolve: async () => ['127.0.0.1'] }, systemClock);
+  const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
+  t.match(await byDefault.post(request, never), { reason: 'blocked' }, 'without options');
   t.match(await post(port, closed), { status: 0, reason: 'blocked' }, 'by its name');
   const urls = ['user:secret@', 'user@', ':secret@'].map((user) => `https://${user}127.0.0.1:${port}/`);
   for (const url of [`http://127.0.0.1:${port}/`, ...urls, 'nonsense']) {
@@ -494,6 +499,8 @@ t.test('an exchange can be aborted and reports whether anything was sent', async
   cut.abort();
   t.match(await sent, { status: 0, reason: 'stopped', sent: true });
   t.match(await outbound().post(request(mute), AbortSignal.abort()), { reason: 'stopped', sent: false });
+  const unanswered = outbound({ resolve: () => new Promise(() => {}) });
+  t.match(await unanswered.post(request(mute), AbortSignal.abort()), { reason: 'stopped', sent: false });
 });
 
 t.test('invalid options throw immediately', async (t) => {
