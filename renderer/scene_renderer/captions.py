@@ -31,13 +31,18 @@ class Cue:
     text: str
 
 
+def text_of(cues: list[Cue]) -> str:
+    """Return the visible cues as a file; nothing if there are none."""
+    blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
+    return _HEAD + "\n".join(blocks) if blocks else ""
+
+
 def write(cues: list[Cue], path: Path) -> None:
     """Write the visible cues to a file; remove the file if there are none."""
     with suppress(FileNotFoundError, IsADirectoryError):
         path.unlink()  # a scene may have created a file of this name
-    blocks = [block for cue in sorted(cues, key=lambda cue: cue.start_s) if (block := _block(cue))]
-    if blocks:
-        path.write_text(_HEAD + "\n".join(blocks), encoding="utf-8", errors="replace")
+    if text := text_of(cues):
+        path.write_text(text, encoding="utf-8", errors="replace")
 
 
 def parse(data: bytes) -> list[Cue]:

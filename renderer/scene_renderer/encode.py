@@ -9,15 +9,18 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
+import av
 import numpy as np
 import numpy.typing as npt
 
-from . import formats, sound
+from . import captions, formats, mp4, sound
+from .captions import Cue
 from .conversion import Converter
 from .errors import SceneError, too_large
 from .formats import Format
 from .messages import RenderJob
 from .protocol import JobChannel
+from .stream import Sender
 from .thumbnail import to_jpeg
 
 # A fixed number of frame threads, so that the output doesn't depend on the machine.
@@ -120,10 +123,7 @@ class MovieEncoder:
 
         Raises any error of the encoder.
         """
-        self._queue.put(None)
-        self._thread.join()
-        if self._error:
-            raise self._error
+        self._await_encoder()
         if segment is not None and self._format.sound:
             silent = self._unfinished
             self._unfinished = self._path.with_name(f"{self._path.stem}.sound{self._path.suffix}")
@@ -131,6 +131,16 @@ class MovieEncoder:
             sound.add(segment, silent, self._unfinished, self._format, length=length, fps=self._job.fps)
             silent.unlink()
         os.replace(self._unfinished, self._path)
+
+    def add_captions(self, cues: list[Cue]) -> None:
+        """Write the captions to a file beside the movie. Call it last."""
+        captions.write(cues, self._path.with_name("captions.vtt"))
+
+    def _await_encoder(self) -> None:
+        self._queue.put(None)
+        self._thread.join()
+        if self._error:
+            raise self._error
 
     def _run(self) -> None:
         try:
@@ -160,7 +170,7 @@ class MovieEncoder:
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
         pts = 0
-        with self._format.create(self._unfinished, job.fps) as container:
+        with self._create() as container:
             stream = self._format.add_video(container, job.width_px, job.height_px, job.fps)
             context = stream.codec_context
             context.thread_count = _THREADS
@@ -175,14 +185,50 @@ class MovieEncoder:
                     pts += 1
                     for packet in stream.encode(frame):
                         size += packet.size
-                        container.mux(packet)
+                        self._append(packet, container)
                 if size > job.limits.output_bytes:
                     raise too_large(job.limits.output_bytes)
                 if self._channel and time.monotonic() >= preview_due:
                     self._channel.preview(to_jpeg(frame, _PREVIEW_WIDTH_PX))
                     preview_due = time.monotonic() + job.preview_interval_ms / 1000
             for packet in stream.encode(None):
-                container.mux(packet)
+                self._append(packet, container)
+
+    def _create(self) -> av.container.OutputContainer:
+        return self._format.create(self._unfinished, self._job.fps)
+
+    def _append(self, packet: "av.Packet[Any]", container: av.container.OutputContainer) -> None:
+        container.mux(packet)
+
+
+class StreamedMovie(MovieEncoder):
+    """An MP4 whose packets are sent to the inspection, which writes the file."""
+
+    def __init__(self, path: Path, job: RenderJob, channel: JobChannel | None, sender: Sender) -> None:
+        self._sender = sender  # before the encoder's thread starts
+        super().__init__(path, job, channel)
+
+    def finish(self, segment: Any) -> None:
+        """Send the remaining packets, and those of a pydub segment."""
+        self._await_encoder()
+        if segment is None:
+            return
+        length = Fraction(self.frames, self._job.fps)
+        with self._create() as container:
+            audio = mp4.add_sound(container)
+            for packet in sound.encode(segment, audio, self._format, length):
+                self._sender.sound(packet)
+
+    def add_captions(self, cues: list[Cue]) -> None:
+        """Send the captions; the video is complete."""
+        self._sender.end(captions.text_of(cues))
+
+    def _create(self) -> av.container.OutputContainer:
+        # The encoders' settings depend on the container; nothing is written to it.
+        return self._format.create(Path(os.devnull), self._job.fps)
+
+    def _append(self, packet: "av.Packet[Any]", container: av.container.OutputContainer) -> None:
+        self._sender.picture(packet)
 
 
 class Gif(MovieEncoder):
@@ -243,9 +289,11 @@ class Still(FrameSequence):
             continue
 
 
-def create(job: RenderJob, folder: Path, channel: JobChannel) -> MovieEncoder:
-    """Begin the output that a job asks for, in its folder."""
+def create(job: RenderJob, folder: Path, channel: JobChannel, sender: Sender | None) -> MovieEncoder:
+    """Begin the output that a job asks for, in its folder, or by a sender."""
     local = job.local
+    if sender:
+        return StreamedMovie(folder / "video.mp4", job, channel, sender)
     if local is None or local.format == "mp4":
         return MovieEncoder(folder / "video.mp4", job, channel)
     if local.format == "png":

@@ -1,12 +1,13 @@
 """An inspect job: creates the published files from untrusted ones.
 
 It decodes the video and copies it with our own muxer (`remux.py`), creates a thumbnail, and parses and
-rewrites the captions. No file written by a scene is published unchanged.
+rewrites the captions. No file written by a scene is published unchanged. The video comes from the running
+render (`stream.py`), or afterwards as a file.
 """
 
 import os
+import socket
 import stat
-from fractions import Fraction
 from pathlib import Path
 from typing import BinaryIO
 
@@ -16,20 +17,23 @@ from . import captions, mp4_boxes, remux
 from .errors import SceneError, too_large
 from .messages import InspectJob
 from .protocol import JobChannel
-from .thumbnail import BestFrame, to_jpeg
+from .received_video import ReceivedVideo
+from .stream import End, Most, receive
+from .viewer import Viewer, check_size
 
 # Probing selects decoders by the content of the file; only these are allowed.
 _OPTIONS = {"format_whitelist": "mov", "codec_whitelist": "h264,aac", "protocol_whitelist": "none"}
 _CAPTIONS_BYTES_MAX = 16 * 1024 * 1024
-_WIDTH_PX = 640
-_LOOKS_PER_SECOND = 4
 _RATE_TOLERANCE = 0.01
 
 
-def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
-    """Write ``published.mp4``, ``published.vtt`` and ``thumbnail.jpg``, and report the outcome."""
+def inspect(job: InspectJob, folder: Path, channel: JobChannel, stream: socket.socket | None = None) -> None:
+    """Write ``published.mp4``, ``published.vtt`` and ``thumbnail.jpg``, and report the outcome.
+
+    The video is read from a stream if there is one, else from ``video.mp4``.
+    """
     try:
-        report = _inspect(job, folder)
+        frames = _inspect_stream(job, folder, stream) if stream else _inspect_file(job, folder)
     except SceneError as error:
         channel.failed(str(error))
     except MemoryError:
@@ -37,10 +41,10 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel) -> None:
     except Exception as error:
         channel.failed(f"The video can't be decoded: {type(error).__name__}.")
     else:
-        channel.inspected(*report)
+        channel.inspected(frames, frames / job.fps)
 
 
-def _inspect(job: InspectJob, folder: Path) -> tuple[int, float]:
+def _inspect_file(job: InspectJob, folder: Path) -> int:
     _rewrite_captions(folder / "captions.vtt", folder / "published.vtt")
     with _open(folder / "video.mp4", "video") as file:
         size_bytes = os.fstat(file.fileno()).st_size
@@ -51,6 +55,20 @@ def _inspect(job: InspectJob, folder: Path) -> tuple[int, float]:
         # The format is fixed, because other formats can refer to further files.
         with av.open(file, "r", format="mp4", options=_OPTIONS) as container:
             return _decode(container, job, folder)
+
+
+def _inspect_stream(job: InspectJob, folder: Path, connection: socket.socket) -> int:
+    most = Most(remux.picture_part_bytes_max(job), remux.SOUND_BYTES_MAX, _CAPTIONS_BYTES_MAX)
+    with ReceivedVideo(folder, job) as video:
+        for part in receive(connection, most):
+            if isinstance(part, End):
+                if part.captions:
+                    captions.write(captions.parse(part.captions), folder / "published.vtt")
+            else:
+                video.add(part)
+        video.finish()
+    video.viewer.write_thumbnail(folder / "thumbnail.jpg")
+    return video.viewer.frames
 
 
 def _open(path: Path, what: str) -> BinaryIO:
@@ -74,7 +92,7 @@ def _rewrite_captions(path: Path, target: Path) -> None:
     captions.write(captions.parse(data), target)
 
 
-def _decode(container: av.container.InputContainer, job: InspectJob, folder: Path) -> tuple[int, float]:
+def _decode(container: av.container.InputContainer, job: InspectJob, folder: Path) -> int:
     kinds = [stream.type for stream in container.streams]
     if kinds not in (["video"], ["video", "audio"]):
         raise SceneError("The video doesn't hold one picture and at most one sound.")
@@ -83,7 +101,7 @@ def _decode(container: av.container.InputContainer, job: InspectJob, folder: Pat
     rate = stream.average_rate
     if context.name != "h264" or not rate:
         raise SceneError("The video isn't H.264.")
-    _check_size(context, job)
+    check_size(context, job)
     if abs(rate - job.fps) > job.fps * _RATE_TOLERANCE:
         raise SceneError(f"The video has {float(rate):g} frames per second, not {job.fps} as asked for.")
     for sound in container.streams.audio:
@@ -91,44 +109,16 @@ def _decode(container: av.container.InputContainer, job: InspectJob, folder: Pat
             raise SceneError("The video's sound isn't AAC.")
     context.options = {"err_detect": "explode"}
     context.thread_type = "AUTO"
-    best = BestFrame(stride=max(1, round(rate / _LOOKS_PER_SECOND)))
-    frames = 0
-    with remux.Remuxer(folder / "published.mp4", container, job) as remuxer:
+    viewer = Viewer(job)
+    with remux.Remuxer(folder / "published.mp4", job, with_sound=len(kinds) > 1) as remuxer:
+        remuxer.check_settings(container)
         for packet in container.demux():
             for frame in packet.decode():
                 if isinstance(frame, av.VideoFrame):
-                    frames += 1
-                    if frames > job.limits.frames:
-                        raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
-                    _check_size(frame, job)  # it can change within the video
-                    _check_time(frame, frames - 1, job)
-                    best.offer(frame)
+                    viewer.view(frame)
             if packet.size:  # the last packets, which flush the decoders, are empty
                 remuxer.add(packet)
         remuxer.finish()
-    if best.frame is None or frames != stream.frames:
-        raise SceneError(f"The video is incomplete: {frames} of its {stream.frames} frames could be decoded.")
-    _write(to_jpeg(best.frame, _WIDTH_PX), folder / "thumbnail.jpg")
-    return frames, frames / job.fps
-
-
-def _check_time(frame: av.VideoFrame, number: int, job: InspectJob) -> None:
-    """Raise SceneError unless the frame's presentation time is exactly that of frame `number`."""
-    if frame.pts is None or not frame.time_base or frame.pts * frame.time_base != Fraction(number, job.fps):
-        raise SceneError(f"The video doesn't show {job.fps} frames in each second.")
-
-
-def _check_size(picture: av.VideoFrame | av.VideoCodecContext, job: InspectJob) -> None:
-    """Raise SceneError unless a picture has the requested size."""
-    if (picture.width, picture.height) != (job.width_px, job.height_px):
-        found = f"{picture.width} by {picture.height}"
-        raise SceneError(
-            f"The video is {found} pixels large, not {job.width_px} by {job.height_px} as asked for."
-        )
-
-
-def _write(data: bytes, path: Path) -> None:
-    path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(data)
+    viewer.check_number(stream.frames)
+    viewer.write_thumbnail(folder / "thumbnail.jpg")
+    return viewer.frames

@@ -9,6 +9,7 @@ remaining processes.
 import os
 import resource
 import signal
+import socket
 import sys
 import tempfile
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import NoReturn
 
 from . import cgroup, export, kernel, limits, mounts, priority
 from .messages import ForkCommand, InspectJob, TexJob
-from .protocol import JobChannel
+from .protocol import JobChannel, connect
 from .sandbox import Sandbox
 from .watch import Findings, watch
 
@@ -55,7 +56,8 @@ def live(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int, entran
 
 def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> int:
     _forget_zygote(findings)
-    channel = JobChannel(fork.socket)
+    stream = connect(fork.stream) if fork.stream is not None else None
+    channel = JobChannel(fork.socket)  # the last, since the job comes over it
     os.chdir("/")  # leave the job's folder, whose mount will be removed
     if sandbox.isolated:
         kernel.set_readable(True)
@@ -68,7 +70,7 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
         return _EXIT_BROKEN  # the zygote died before `die_with_parent`
     init = os.fork() if sandbox.isolated else None
     if init == 0:
-        _run_init(channel)
+        _run_init(channel, stream)
     place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # before it is mounted over
     walled, wall = os.pipe2(os.O_CLOEXEC)
     inner = os.fork()
@@ -77,10 +79,12 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
         try:
             for descriptor in (_FINDINGS, walled, place):
                 os.close(descriptor)
-            code = _inner(fork, channel, sandbox, wall)
+            code = _inner(fork, channel, stream, sandbox, wall)
         finally:
             os._exit(code)
     channel.close()
+    if stream:
+        stream.close()
     os.close(wall)
     # From then on this process sees the job's /proc and files.
     is_walled = bool(os.read(walled, 1))
@@ -100,12 +104,14 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
     return code
 
 
-def _run_init(channel: JobChannel) -> NoReturn:
+def _run_init(channel: JobChannel, stream: socket.socket | None) -> NoReturn:
     """Run as init of the namespace. The kernel shields init from signals, so it must not be the scene."""
     try:
         kernel.die_with_parent()
         os.close(_FINDINGS)
         channel.close()
+        if stream:
+            stream.close()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps adopted children
         while True:
             signal.pause()
@@ -125,7 +131,9 @@ def _forget_zygote(findings: int) -> None:
     os.closerange(_FINDINGS + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 
 
-def _inner(fork: ForkCommand, channel: JobChannel, sandbox: Sandbox, wall: int) -> int:
+def _inner(
+    fork: ForkCommand, channel: JobChannel, stream: socket.socket | None, sandbox: Sandbox, wall: int
+) -> int:
     folder = fork.folder
     kernel.die_with_parent()
     priority.yield_to_the_renderer(background=fork.background)
@@ -149,12 +157,12 @@ def _inner(fork: ForkCommand, channel: JobChannel, sandbox: Sandbox, wall: int) 
     elif isinstance(job, InspectJob):
         from .inspection import inspect
 
-        inspect(job, Path(folder), channel)
+        inspect(job, Path(folder), channel, stream)
     else:
         from .rendering import render
 
         os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-        render(job, Path(folder), channel)
+        render(job, Path(folder), channel, stream)
     return 0
 
 

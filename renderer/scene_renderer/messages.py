@@ -16,6 +16,8 @@ class ForkCommand:
     folder: str
     # The path of the socket in the folder, over which the fork receives its job and reports.
     socket: str
+    # The path of the socket for the video, from a render to its inspection; null: it is a file.
+    stream: str | None
     memory_bytes: int
     disk_bytes: int
     files: int
@@ -35,6 +37,7 @@ class ForkCommand:
             job=str(message["job"]),
             folder=str(message["folder"]),
             socket=str(message["socket"]),
+            stream=None if message["stream"] is None else str(message["stream"]),
             memory_bytes=int(message["memoryBytes"]),
             disk_bytes=int(message["diskBytes"]),
             files=int(message["files"]),

@@ -34,15 +34,20 @@ def encode_line(message: ZygoteReport | JobReport) -> bytes:
     return json.dumps(message, separators=(",", ":")).encode("ascii") + b"\n"
 
 
+def connect(path: str) -> socket.socket:
+    """Connect to a Unix socket. Changes to its folder: paths of sockets are limited to 107 bytes."""
+    connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    folder, name = os.path.split(path)
+    os.chdir(folder)
+    connection.connect(name)
+    return connection
+
+
 class JobChannel:
     """The job's end of its socket. Reports may come from several threads."""
 
     def __init__(self, path: str) -> None:
-        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        # Socket paths are limited to 107 bytes, so connect relative to the folder.
-        folder, name = os.path.split(path)
-        os.chdir(folder)
-        self._socket.connect(name)
+        self._socket = connect(path)
         self._lock = threading.RLock()
         self._progress_due = 0.0
         self._output: list[str] = []

@@ -9,10 +9,11 @@ size of a picture or frame limits them.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from pathlib import Path
 from types import TracebackType
+from typing import TypeAlias
 
 import av
 
@@ -24,13 +25,16 @@ _SLICE, _KEY_SLICE, _INFORMATION = 1, 5, 6  # types of NAL units
 _UNIT_TYPE = 0x1F
 _LENGTH_BYTES = 4
 _START_CODE = b"\0\0\0\1"
+_START_CODES = re.compile(rb"\x00\x00\x00?\x01")
+# Encoders insert a byte where these would occur (ITU-T H.264, 7.4.1).
+_NOT_IN_UNITS = re.compile(rb"\x00\x00[\x00-\x02]")
 # x264 describes its settings in the first packet. It isn't published, since it can't be verified.
 _INFORMATION_BYTES_MAX = 2048
 # A macroblock, 16 by 16 pixels, has at most 3200 bits (ITU-T H.264, A.3.1).
 _MACROBLOCK_PX, _MACROBLOCK_BYTES_MAX = 16, 400
 _SLICE_HEADER_BYTES_MAX = 256
 # AAC: 6144 bits per channel (ISO/IEC 14496-3), and samples per frame.
-_SOUND_BYTES_MAX = 2 * 768
+SOUND_BYTES_MAX = 2 * 768
 _SOUND_SAMPLES = 1024
 # Additional frames before the first sample and after the last.
 _SOUND_FRAMES_MORE = 4
@@ -39,29 +43,33 @@ _PICTURES_HELD_MAX = 16
 _HIGH_PROFILE, _HIGH_PROFILE_SETTINGS = 100, b"\xfd\xf8\xf8\0"  # 4:2:0 and 8 bits, no more sets
 
 
+AnyPacket: TypeAlias = "av.Packet[av.stream.Stream]"
+
+
 class Remuxer:
-    """Copies packets of `source` into a new MP4.
+    """Copies checked packets into a new MP4.
 
     Raises SceneError for anything that our encoders don't write.
     """
 
-    def __init__(self, path: Path, source: av.container.InputContainer, job: InspectJob) -> None:
+    def __init__(self, path: Path, job: InspectJob, *, with_sound: bool) -> None:
         self._job = job
         self._container = mp4.create(path, job.fps)
         self._picture = mp4.add_video(self._container, job.width_px, job.height_px, job.fps)
         self._picture.codec_context.thread_count = 1  # it encodes nothing
         self._picture.codec_context.open()
-        self._sound = None
-        if source.streams.audio:
-            self._sound = mp4.add_sound(self._container)
-            self._sound.codec_context.open()
-            _check_settings(source.streams.audio[0], self._sound.codec_context.extradata)
-        _check_settings(source.streams.video[0], _as_in_mp4(self._picture.codec_context.extradata))
-        self._picture_bytes_max = _picture_bytes_max(job)
+        self._sound = add_sound(self._container) if with_sound else None
+        self._picture_bytes_max = picture_bytes_max(job)
         self._size_bytes = 0
         self._pictures = 0
         self._pictures_held = Fraction()
         self._sounds = 0
+
+    @property
+    def picture_settings(self) -> bytes:
+        """The parameter sets of all pictures, with start codes."""
+        assert self._picture.codec_context.extradata is not None
+        return self._picture.codec_context.extradata
 
     def __enter__(self) -> "Remuxer":
         return self
@@ -69,21 +77,42 @@ class Remuxer:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Complete the file."""
         self._container.close()
 
-    def add(self, packet: "av.Packet[av.stream.Stream]") -> None:
-        """Check a packet and append its pictures or its sound to the file."""
+    def check_settings(self, source: av.container.InputContainer) -> None:
+        """Check that the streams of a file have the settings of this one's."""
+        _check_settings(source.streams.video[0], _as_in_mp4(self.picture_settings))
+        if self._sound is not None:
+            _check_settings(source.streams.audio[0], self._sound.codec_context.extradata)
+
+    def add(self, packet: AnyPacket) -> None:
+        """Check a packet of a file and append its pictures or its sound to this one."""
         if packet.is_corrupt or packet.has_sidedata("new_extradata"):
             raise SceneError("The video changes its settings while it plays.")
-        self._size_bytes += packet.size
-        if self._size_bytes > self._job.limits.output_bytes:
-            raise too_large(self._job.limits.output_bytes)
-        self._container.mux(
-            self._picture_of(packet) if packet.stream.type == "video" else self._sound_of(packet)
-        )
+        if packet.stream.type == "video":
+            self.add_picture(self.checked_picture(packet, _units_of_file(bytes(packet))))
+        else:
+            self.add_sound(self.checked_sound(packet))
 
-    def _picture_of(self, packet: "av.Packet[av.stream.Stream]") -> "av.Packet[av.stream.Stream]":
-        slices = list(_slices(bytes(packet), first=self._pictures == 0))
+    def add_picture(self, picture: AnyPacket) -> None:
+        """Append a checked picture."""
+        picture.stream = self._picture
+        self._container.mux(picture)
+
+    def add_sound(self, sound: AnyPacket) -> None:
+        """Append a checked audio frame."""
+        assert self._sound is not None
+        sound.stream = self._sound
+        self._container.mux(sound)
+
+    def checked_picture(self, packet: AnyPacket, units: Iterable[bytes]) -> AnyPacket:
+        """Return a packet of which only times and one slice are left. `units`: its NAL units."""
+        self._count(packet)
+        slices = list(_slices(units, first=self._pictures == 0))
         if len(slices) != 1 or len(slices[0]) > self._picture_bytes_max:
             raise SceneError("The video has a picture with more to it than the renderer's encoder writes.")
         self._check_picture_time(packet)
@@ -91,22 +120,26 @@ class Remuxer:
         # With start codes, as the muxer expects from encoders.
         fresh = _copy(_START_CODE + slices[0], packet)
         fresh.is_keyframe = slices[0][0] & _UNIT_TYPE == _KEY_SLICE
-        fresh.stream = self._picture
         return fresh
 
-    def _sound_of(self, packet: "av.Packet[av.stream.Stream]") -> "av.Packet[av.stream.Stream]":
-        assert self._sound is not None
+    def checked_sound(self, packet: AnyPacket) -> AnyPacket:
+        """Return a packet of which only times and data are left."""
+        self._count(packet)
         self._sounds += 1
         most = sound_frames_max(self._job.limits.frames, self._job.fps)
-        if packet.size > _SOUND_BYTES_MAX or self._sounds > most:
+        if packet.size > SOUND_BYTES_MAX or self._sounds > most:
             raise SceneError("The video has more sound than the renderer's encoder writes.")
         self._check_sound_time(packet)
         fresh = _copy(bytes(packet), packet)
         fresh.is_keyframe = True
-        fresh.stream = self._sound
         return fresh
 
-    def _check_picture_time(self, packet: "av.Packet[av.stream.Stream]") -> None:
+    def _count(self, packet: AnyPacket) -> None:
+        self._size_bytes += packet.size
+        if self._size_bytes > self._job.limits.output_bytes:
+            raise too_large(self._job.limits.output_bytes)
+
+    def _check_picture_time(self, packet: AnyPacket) -> None:
         """Check decode time and duration of a picture; `inspection` checks its presentation time."""
         assert packet.dts is not None
         assert packet.duration is not None
@@ -118,7 +151,7 @@ class Remuxer:
         if not is_in_turn or not 0 <= self._pictures_held <= _PICTURES_HELD_MAX or shown != 1:
             raise SceneError(f"The video doesn't show {self._job.fps} frames in each second.")
 
-    def _check_sound_time(self, packet: "av.Packet[av.stream.Stream]") -> None:
+    def _check_sound_time(self, packet: AnyPacket) -> None:
         """Check that an audio frame follows the previous one; the first is the encoder's delay."""
         assert packet.pts is not None
         assert packet.duration is not None
@@ -138,31 +171,73 @@ def sound_frames_max(pictures: int, fps: int) -> int:
     return pictures * mp4.SOUND_RATE_HZ // (fps * _SOUND_SAMPLES) + _SOUND_FRAMES_MORE
 
 
-def _copy(data: bytes, packet: "av.Packet[av.stream.Stream]") -> "av.Packet[av.stream.Stream]":
+def add_sound(container: av.container.OutputContainer) -> av.AudioStream:
+    """Add a sound track to which packets of another are copied."""
+    sound = mp4.add_sound(container)
+    sound.codec_context.open()
+    return sound
+
+
+def units_of_stream(data: bytes) -> Iterator[bytes]:
+    """Yield the NAL units of a packet of the encoder, which begin with start codes."""
+    before, *units = _START_CODES.split(data)
+    if before or not units:
+        raise SceneError("The video can't be decoded: a picture has no beginning.")
+    yield from units
+
+
+def owned_packet(data: bytes) -> AnyPacket:
+    """Return a packet with a copy of the data.
+
+    A packet of bytes refers to them. A thread of a decoder that frees it waits for the lock of Python's
+    interpreter, which a thread that closes the decoder holds until that thread ends.
+    """
+    packet: AnyPacket = av.Packet(len(data))
+    if data:
+        packet.update(data)
+    return packet
+
+
+def _copy(data: bytes, packet: AnyPacket) -> AnyPacket:
     """Return a packet with new data and only the times of another."""
-    fresh = av.Packet(data)
+    fresh = owned_packet(data)
     fresh.time_base = packet.time_base
     fresh.pts, fresh.dts, fresh.duration = packet.pts, packet.dts, packet.duration
     return fresh
 
 
-def _slices(data: bytes, *, first: bool) -> Iterator[bytes]:
-    """Yield the slices of a packet. It may contain nothing else, except encoder information in the first."""
+def _units_of_file(data: bytes) -> Iterator[bytes]:
+    """Yield the NAL units of a packet, each after its length."""
     place = 0
     while place < len(data):
         length = int.from_bytes(data[place : place + _LENGTH_BYTES])
         unit = data[place + _LENGTH_BYTES : place + _LENGTH_BYTES + length]
         place += _LENGTH_BYTES + length
-        if length == 0 or len(unit) != length:
+        if len(unit) != length:
+            raise SceneError("The video can't be decoded: a picture is incomplete.")
+        yield unit
+
+
+def _slices(units: Iterable[bytes], *, first: bool) -> Iterator[bytes]:
+    """Yield the slices of a picture. It may contain nothing else, except encoder information in the first."""
+    for unit in units:
+        # No unit contains a start code, after which decoders and the muxer would see another one.
+        if not unit or _NOT_IN_UNITS.search(unit):
             raise SceneError("The video can't be decoded: a picture is incomplete.")
         kind = unit[0] & _UNIT_TYPE
         if kind in (_SLICE, _KEY_SLICE):
             yield unit
-        elif kind != _INFORMATION or not first or length > _INFORMATION_BYTES_MAX:
+        elif kind != _INFORMATION or not first or len(unit) > _INFORMATION_BYTES_MAX:
             raise SceneError("The video holds something else than pictures and sound.")
 
 
-def _picture_bytes_max(job: InspectJob) -> int:
+def picture_part_bytes_max(job: InspectJob) -> int:
+    """Return the maximum size of a packet with a picture, start codes and encoder information."""
+    return picture_bytes_max(job) + _INFORMATION_BYTES_MAX + 2 * len(_START_CODE)
+
+
+def picture_bytes_max(job: InspectJob) -> int:
+    """Return the maximum size of a picture."""
     columns, rows = -(-job.width_px // _MACROBLOCK_PX), -(-job.height_px // _MACROBLOCK_PX)
     return columns * rows * _MACROBLOCK_BYTES_MAX + _SLICE_HEADER_BYTES_MAX
 
@@ -175,7 +250,7 @@ def _check_settings(stream: "av.VideoStream | av.AudioStream", expected: bytes |
 def _as_in_mp4(sets: bytes | None) -> bytes:
     """Convert an encoder's parameter sets, one of each kind, to their MP4 format (ISO/IEC 14496-15)."""
     assert sets is not None
-    sequence, picture = [part for part in re.split(rb"\x00\x00\x00?\x01", sets) if part]
+    sequence, picture = [part for part in _START_CODES.split(sets) if part]
     more = _HIGH_PROFILE_SETTINGS if sequence[1] == _HIGH_PROFILE else b""
     return b"".join(
         (

@@ -2,6 +2,7 @@
 
 import os
 import random
+import socket
 import sys
 from pathlib import Path
 
@@ -10,12 +11,13 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import captions, encode, errors, output, scene, scene_folder, settings, studio, tex
+from . import encode, errors, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
 from .protocol import JobChannel
 from .sections import SectionMovies
+from .stream import Sender
 from .timeline import Timeline
 from .work_times import stopwatch
 
@@ -24,12 +26,14 @@ from .work_times import stopwatch
 _SWITCH_INTERVAL_S = 0.0005
 
 
-def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
-    """Render the job's scene into its folder, or list the scenes, and report the outcome."""
+def render(
+    job: RenderJob | ListJob, folder: Path, channel: JobChannel, stream: socket.socket | None = None
+) -> None:
+    """Render the job's scene into its folder or to a stream, or list the scenes, and report the outcome."""
     process = os.getpid()
     output.capture(channel, folder)
     try:
-        report = _render(job, folder, channel)
+        report = _render(job, folder, channel, Sender(stream) if stream else None)
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
         if os.getpid() == process:
@@ -49,7 +53,9 @@ def render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> None:
         channel.done(*report)
 
 
-def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tuple[int, RenderJob] | list[str]:
+def _render(
+    job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender: Sender | None
+) -> tuple[int, RenderJob] | list[str]:
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -71,7 +77,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
     scene_class = scene.load(job.code, job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
-    movie = encode.create(job, folder, channel)
+    movie = encode.create(job, folder, channel, sender)
     sections = SectionMovies(job, folder) if job.local and job.local.sections else None
     timeline = Timeline(scene_folder.source_path(folder))
     renderer = _play(scene_class(), movie, job, timeline, sections)
@@ -83,7 +89,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel) -> tupl
             sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
     for plays in timeline.reports():
         channel.plays(plays)
-    captions.write(renderer.file_writer.cues(), folder / "captions.vtt")
+    movie.add_captions(renderer.file_writer.cues())
     return movie.frames, job
 
 

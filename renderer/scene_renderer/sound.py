@@ -18,23 +18,37 @@ def add(segment: Any, silent: Path, target: Path, format_: Format, *, length: Fr
 
     The track is cut to the length of the movie, in seconds.
     """
-    with (
-        av.open(os.fspath(silent)) as source,
-        format_.create(target, fps) as container,
-    ):
+    with av.open(os.fspath(silent)) as source, format_.create(target, fps) as container:
         video = container.add_stream_from_template(source.streams.video[0])
         audio = format_.add_sound(container)
-        packets = [packet for frame in _frames(segment, length, format_) for packet in audio.encode(frame)]
-        packets += audio.encode(None)
-        packets.reverse()
-        for packet in source.demux(source.streams.video[0]):
-            if packet.dts is None:  # appended by demux to flush a decoder
-                continue
-            while packets and _seconds(packets[-1]) <= _seconds(packet):
-                container.mux(packets.pop())
-            packet.stream = video
+        sounds = list(encode(segment, audio, format_, length))
+        for packet in interleaved(source, sounds):
+            if packet.stream.type == "video":
+                packet.stream = video
             container.mux(packet)
-        container.mux(packets[::-1])
+
+
+def encode(
+    segment: Any, audio: av.AudioStream, format_: Format, length: Fraction
+) -> Iterator["av.Packet[Any]"]:
+    """Yield the packets of a pydub segment, which is cut to a length in seconds."""
+    for frame in _frames(segment, length, format_):
+        yield from audio.encode(frame)
+    yield from audio.encode(None)
+
+
+def interleaved(
+    silent: av.container.InputContainer, sounds: list["av.Packet[Any]"]
+) -> Iterator["av.Packet[Any]"]:
+    """Yield the packets of a movie's pictures and those of its sound by their times."""
+    sounds = sounds[::-1]
+    for packet in silent.demux(silent.streams.video[0]):
+        if packet.dts is None:  # appended by demux to flush a decoder
+            continue
+        while sounds and _seconds(sounds[-1]) <= _seconds(packet):
+            yield sounds.pop()
+        yield packet
+    yield from reversed(sounds)
 
 
 def _seconds(packet: "av.Packet[Any]") -> Fraction:

@@ -2,6 +2,7 @@
 import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as encoding } from './encoding.ts';
+import { bench as latency } from './latency.ts';
 import { bench as profile } from './profile.ts';
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
@@ -23,6 +24,10 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   encoding: {
     about: 'CPU time, size and loss of several settings of the encoder, compared with those of Manim',
     bench: encoding,
+  },
+  latency: {
+    about: 'time from POST to the first line of a scene, and from its last line to `completed`, by steps',
+    bench: latency,
   },
   profile: {
     about: 'what the time of a scene is spent on, and the functions that take most of it',

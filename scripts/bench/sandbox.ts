@@ -122,9 +122,9 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
   const socket = JobChannel.pathIn(seen);
   await candidate.zygote.run({
     type: 'fork',
-    ...{ job: `${turn}`, folder: seen, socket, memoryBytes, diskBytes, files, fileSizeBytes },
+    ...{ job: `${turn}`, folder: seen, socket, stream: null, memoryBytes, diskBytes, files, fileSizeBytes },
     background: false,
-    ...filesOf('render', DEFAULT_LIMITS),
+    ...filesOf(JOB, DEFAULT_LIMITS, { isStreamed: false }),
   });
   await channel.drained();
   channel.close();

@@ -7,7 +7,7 @@ import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { createFirstAccount } from '../../appliance/first-account.ts';
 import { openLog } from '../../appliance/support/log.ts';
-import { LocalRenderer, type RenderService, type RenderUsage } from '../../lib/index.ts';
+import { LocalRenderer, type RenderProgress, type RenderService, type RenderUsage } from '../../lib/index.ts';
 import type { BenchScene } from './bench-scenes.ts';
 import type { Quality, Taken } from './manim-command.ts';
 
@@ -20,6 +20,25 @@ const TIME_FIELDS = [11, 12, 13, 14]; // Its own, and those of children that it 
 export interface ServiceRender extends Taken {
   usage: RenderUsage;
   video: string;
+}
+
+/** When a job was sent, accepted and so on, in epoch milliseconds. */
+export interface Marks {
+  posted: number;
+  accepted: number;
+  claimed: number;
+  /** Its process is in the sandbox. */
+  loading: number;
+  /** The first line of its code ran. */
+  first: number;
+  /** The last line of its code ran: all its frames were given to the encoder. */
+  last: number;
+  /** All processes of its scene have ended. */
+  checking: number;
+  /** Its files are checked. */
+  rendered: number;
+  /** The end is committed. */
+  completed: number;
 }
 
 /** A listening appliance with a data folder of its own, and its client. */
@@ -76,6 +95,42 @@ export class WarmService {
     if (typeof artifact.path !== 'string') throw new Error('the video is no file');
     await copyFile(artifact.path, video);
     return { wallMs, cpuMs: usedMs, memoryBytes: usage.peakMemoryBytes ?? 0, usage, video };
+  }
+
+  /** Renders a scene that prints `first` and `last` with the time, and waits for its end without polling. */
+  async timed({ name: className, code }: BenchScene, quality: Quality): Promise<Marks> {
+    const body = JSON.stringify({ code, className, quality });
+    const at: Partial<Marks> = {};
+    const mark = (name: keyof Marks) => {
+      at[name] ??= performance.timeOrigin + performance.now();
+    };
+    const ended = Promise.withResolvers<void>();
+    const onProgress = (_: string, { stage }: RenderProgress) => {
+      if (stage === 'loading' || stage === 'checking') mark(stage);
+    };
+    const onJob = ({ status }: { status: string }) => {
+      if (status === 'running') mark('claimed');
+      if (status !== 'completed' && status !== 'failed') return;
+      mark('completed');
+      ended.resolve();
+    };
+    this.#service.on('progress', onProgress);
+    this.#service.on('job', onJob);
+    try {
+      mark('posted');
+      const { jobId } = await this.#json('', { method: 'POST', body });
+      mark('accepted');
+      await ended.promise;
+      const { error, usage } = await this.#service.get(String(jobId));
+      if (error !== null) throw new Error(`service: ${error}`);
+      for (const [, name, ms] of (await this.#service.output(String(jobId))).matchAll(/^(\w+) ([\d.]+)$/gm))
+        at[name as keyof Marks] = Number(ms);
+      at.rendered = (at.checking ?? 0) + (usage?.stagesMs.checking ?? 0);
+      return at as Marks;
+    } finally {
+      this.#service.off('progress', onProgress);
+      this.#service.off('job', onJob);
+    }
   }
 
   async stop(): Promise<void> {

@@ -176,11 +176,15 @@ class Zygote:
         check("ZygoteReport", message)
         return message
 
-    def start(self, folder: Path, job: Message, **limits: int) -> Channel:
+    def start(
+        self, folder: Path, job: Message, *, stream: socket.socket | None = None, **limits: int
+    ) -> Channel:
         """Fork a job named ``job`` and hand it its work, and what files there are in its folder.
 
+        `stream`: listens for the job's connection for the video.
         `limits`: `memory_bytes`, `disk_bytes`, `files`.
         """
+        stream_path = stream.getsockname() if stream else None
         check("RendererJob", job)
         made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
         files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
@@ -195,6 +199,7 @@ class Zygote:
                     "job": "job",
                     "folder": str(folder),
                     "socket": path,
+                    "stream": stream_path,
                     "memoryBytes": limits.get("memory_bytes", 2 << 30),
                     "diskBytes": limits.get("disk_bytes", 1 << 30),
                     "files": limits.get("files", 20_000),
@@ -219,8 +224,10 @@ class Zygote:
         assert ended["type"] == "ended"
         return Outcome(reports, ended)
 
-    def run(self, folder: Path, job: Message, **limits: int) -> Outcome:
-        return self.finish(self.start(folder, job, **limits))
+    def run(
+        self, folder: Path, job: Message, *, stream: socket.socket | None = None, **limits: int
+    ) -> Outcome:
+        return self.finish(self.start(folder, job, stream=stream, **limits))
 
     def close(self) -> int:
         self._stdin.close()

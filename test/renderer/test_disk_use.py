@@ -20,7 +20,8 @@ def look(folder: Path) -> Pass:
 
 def watching(folder: Path) -> DiskWatch:
     limits = {"memory_bytes": 1, "disk_bytes": 100, "files": 3, "file_size_bytes": 50}
-    return DiskWatch(ForkCommand("job", str(folder), "", inputs=[], outputs={}, background=False, **limits))
+    fork = ForkCommand("job", str(folder), "", None, **limits, inputs=[], outputs={}, background=False)
+    return DiskWatch(fork)
 
 
 def test_a_pass_is_complete_if_no_folder_changes_before_the_next(tmp_path: Path) -> None:

@@ -22,15 +22,16 @@ const SELECTED = `become-root change-modes-and-times-of-service-files escape-by-
   page-tables read-host-paths read-other-jobs-scenes read-the-data-folder read-the-host-name read-memory-of-other-processes
   signal-other-processes survive-the-oom-killer trailing-bytes-after-the-video write-outside-of-the-job-folder`;
 const REDUCED = `${SELECTED} captions-with-a-script connect-to-an-abstract-socket connect-to-loopback
-  daemonise-a-grandchild data-between-frames data-between-samples data-hidden-in-an-mp4 disk-bomb
-  disk-bomb-behind-an-ended-thread disk-bomb-of-mapped-removed-files disk-bomb-of-removed-files
-  end-by-an-unnamed-signal find-an-earlier-source-in-memory
-  flood-with-flushes forge-a-done-report forge-reports-of-the-zygote fork-until-refused leave-files-behind
-  inode-bomb listen-for-connections make-a-user-namespace many-long-mappings memory-bomb-behind-an-ended-thread memory-in-pipes
-  memory-in-record-locks memory-in-tmpfs memory-in-watches names-that-are-not-utf8 open-devices
-  other-codec-in-an-mp4 outlive-the-first-process patch-manim-for-later-jobs rename-behind-the-disk-count
-  read-system-secrets read-the-services-environment see-other-processes sparse-video symlink-as-video tex-reads-a-file
-  tex-runs-a-command trace-a-process`;
+  daemonise-a-grandchild data-between-frames data-between-samples data-hidden-in-an-mp4 data-in-a-hidden-frame
+  data-in-a-track-name data-in-encoder-messages disk-bomb disk-bomb-behind-an-ended-thread
+  disk-bomb-of-mapped-removed-files disk-bomb-of-removed-files end-by-an-unnamed-signal
+  find-an-earlier-source-in-memory flood-with-flushes folder-as-video forge-a-done-report forge-reports-of-the-zygote
+  fork-until-refused garbage-as-video hardlink-as-video inode-bomb leave-files-behind listen-for-connections
+  make-a-user-namespace many-long-mappings memory-bomb-behind-an-ended-thread memory-in-pipes memory-in-record-locks
+  memory-in-tmpfs memory-in-watches mp4-made-to-break-a-decoder names-that-are-not-utf8 notes-and-tags-in-captions
+  open-devices other-codec-in-an-mp4 outlive-the-first-process patch-manim-for-later-jobs playlist-as-video
+  read-system-secrets read-the-services-environment rename-behind-the-disk-count see-other-processes sparse-video
+  symlink-as-captions symlink-as-video tex-reads-a-file tex-runs-a-command trace-a-process video-larger-than-requested`;
 
 const isRoot = process.getuid?.() === 0;
 const folder = mkdtempSync(join(tmpdir(), 'scenepress-attacks-'));

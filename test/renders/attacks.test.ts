@@ -73,8 +73,13 @@ const [before, after] = readFileSync(join(ATTACKS, '_prelude.py'), 'utf8').split
 const prelude = `${before}TARGETS = ${JSON.stringify(targets)}\n${after}`;
 
 const chosen = process.env['SCENEPRESS_TEST_ATTACKS']?.split(' ');
-const names =
-  chosen?.map((name) => `${name}.py`) ?? readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name));
+const names = (
+  chosen?.map((name) => `${name}.py`) ?? readdirSync(ATTACKS).filter((name) => /^[a-z].*\.py$/.test(name))
+).filter((name) => {
+  // Videos are streams on the level `full`, and files on the level `reduced`.
+  const only = /Level: (.*)/.exec(readFileSync(join(ATTACKS, name), 'utf8'))?.[1];
+  return only === undefined || only === level;
+});
 
 const work = join(data, 'work', 'w0');
 const zygotes = readdirSync(work); // The zygote's cache, which is hidden from scenes.

@@ -18,15 +18,16 @@ export const TEX_PACK = 'tex-pack';
 const NEW_TEX_PACK = 'tex-pack.new';
 const TEX_PACK_LIMIT_BYTES = 8 * MIB;
 
-/** The input files of a job, and its output files with their maximum sizes. */
+/** The input files of a job, and its output files with their maximum sizes. `isStreamed`: the video is no file. */
 export function filesOf(
-  kind: RendererJob['kind'],
+  job: RendererJob,
   { outputBytes }: RenderLimits,
-  isLocal = false,
+  { isStreamed }: { isStreamed: boolean },
 ): Pick<ForkCommand, 'inputs' | 'outputs'> {
+  const { kind } = job;
   if (kind === 'inspect') {
     return {
-      inputs: ['video.mp4', 'captions.vtt'],
+      inputs: isStreamed ? [] : ['video.mp4', 'captions.vtt'],
       outputs: {
         'published.mp4': outputBytes + INDEX_LIMIT_BYTES,
         'published.vtt': CAPTIONS_LIMIT_BYTES,
@@ -36,9 +37,10 @@ export function filesOf(
   }
   if (kind === 'tex') return { inputs: [TEX_PACK], outputs: { [NEW_TEX_PACK]: TEX_PACK_LIMIT_BYTES } };
   if (kind === 'list') return { inputs: [], outputs: {} };
+  if (isStreamed) return { inputs: [TEX_PACK], outputs: {} };
   const outputs = { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES };
   const ofLocal = Object.fromEntries(LOCAL_FILES.map((name) => [name, outputBytes]));
-  return { inputs: [TEX_PACK], outputs: isLocal ? { ...outputs, ...ofLocal } : outputs };
+  return { inputs: [TEX_PACK], outputs: job.local ? { ...outputs, ...ofLocal } : outputs };
 }
 
 /**

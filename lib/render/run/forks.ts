@@ -1,17 +1,21 @@
 import { chownSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+import { join } from 'node:path';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { JobChannel } from './job-channel.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob } from './messages.ts';
+import { OneConnection } from './one-connection.ts';
 import type { RenderResult, StopReason } from './render-task.ts';
 import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for two copies of the captions and a thumbnail. */
 const OTHER_FILES_BYTES = 64 * 1024 * 1024;
+const STREAM_NAME = 'stream';
 const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
 
 /** Why a job is stopped early. */
@@ -49,20 +53,27 @@ export class Forks {
     this.#folder = folder;
   }
 
-  /** Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. */
+  /**
+   * Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. `onStream`: receives a connection for
+   * the video, which is then no file.
+   */
   async run(
     current: Occupied,
     folder: string,
     job: RendererJob,
     onReport: (report: JobReport) => void,
+    onStream?: (socket: Socket) => void,
   ): Promise<ForkOutcome> {
     const { memoryBytes, diskBytes, files, fileSizeBytes } = this.#settings.limits;
     let verdict: ForkOutcome['verdict'];
     let begun = job.kind === 'inspect';
     await this.makeFolder(folder);
+    const uid = uidOf(this.#settings.launcher, this.#settings.index);
+    const stream =
+      onStream && (await OneConnection.open({ folder, name: STREAM_NAME, uid, onConnection: onStream }));
     const channel = await JobChannel.open({
       folder,
-      uid: uidOf(this.#settings.launcher, this.#settings.index),
+      uid,
       job,
       clock: this.#settings.clock,
       onReport: (report) => {
@@ -71,6 +82,9 @@ export class Forks {
         if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
         else onReport(report);
       },
+    }).catch((error: unknown) => {
+      stream?.close();
+      throw error;
     });
     const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
     try {
@@ -79,12 +93,13 @@ export class Forks {
         job: folder.slice(this.#folder.length + 1),
         folder: seen,
         socket: JobChannel.pathIn(seen),
+        stream: stream ? join(seen, STREAM_NAME) : null,
         memoryBytes,
         diskBytes: job.kind === 'inspect' ? bytesForInspection(this.#settings.limits) : diskBytes,
         files,
         fileSizeBytes,
         background: current.background,
-        ...filesOf(job.kind, this.#settings.limits, job.kind === 'render' && job.local !== null),
+        ...filesOf(job, this.#settings.limits, { isStreamed: stream !== undefined }),
       });
       // A stop may have been requested before there was a fork to kill.
       if (current.endReason) current.zygote.killJob();
@@ -100,6 +115,7 @@ export class Forks {
       return { end, begun, verdict };
     } finally {
       channel.close();
+      stream?.close();
     }
   }
 

@@ -1,9 +1,10 @@
-import { chownSync, closeSync, openSync } from 'node:fs';
-import { createServer, type Server, type Socket } from 'node:net';
+import { closeSync, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { Clock, Timer } from '../../clock.ts';
 import { readLines } from './line-reader.ts';
 import type { JobReport, RendererJob } from './messages.ts';
+import { OneConnection } from './one-connection.ts';
 import { LONGEST_LINE_BYTES, parseJobReport } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
@@ -12,20 +13,17 @@ const MOST_LINES = 1000;
 const PACE_MS = 1000;
 
 /**
- * The channel between a worker and a fork: a Unix socket in the job's folder that accepts exactly one connection. Its
- * name is removed before the job is sent, so no process of the scene can connect.
+ * The channel between a worker and a fork: a Unix socket in the job's folder that accepts {@link OneConnection}. Its name
+ * is removed before the job is sent, so no process of the scene can connect.
  */
 export class JobChannel {
-  readonly #server: Server;
-  readonly #folderFd: number;
+  #listening: OneConnection | undefined;
   #socket: Socket | undefined;
   readonly #clock: Clock;
   #pacing: Timer | undefined;
   #over = false;
 
-  private constructor(server: Server, folderFd: number, clock: Clock) {
-    this.#server = server;
-    this.#folderFd = folderFd;
+  private constructor(clock: Clock) {
     this.#clock = clock;
   }
 
@@ -37,25 +35,10 @@ export class JobChannel {
     clock: Clock;
     onReport: (report: JobReport) => void;
   }): Promise<JobChannel> {
-    const server = createServer();
-    // Addressed by the folder's descriptor, because socket paths are limited to 107 bytes.
-    const folderFd = openSync(options.folder, 'r');
-    const path = `/proc/self/fd/${folderFd}/${SOCKET_NAME}`;
-    const channel = new JobChannel(server, folderFd, options.clock);
-    server.once('connection', (socket) => {
-      server.close(); // Also removes the socket's name.
-      channel.#talk(socket, options.job, options.onReport);
-    });
-    try {
-      await new Promise<void>((resolve, reject) => {
-        server.once('error', reject);
-        server.listen(path, resolve);
-      });
-      if (options.uid !== undefined) chownSync(path, options.uid, options.uid);
-    } catch (error) {
-      channel.close();
-      throw error;
-    }
+    const { folder, uid } = options;
+    const channel = new JobChannel(options.clock);
+    const onConnection = (socket: Socket) => channel.#talk(socket, options.job, options.onReport);
+    channel.#listening = await OneConnection.open({ folder, name: SOCKET_NAME, uid, onConnection });
     return channel;
   }
 
@@ -90,9 +73,8 @@ export class JobChannel {
 
   close(): void {
     this.#pacing?.cancel();
-    this.#server.close();
+    this.#listening?.close();
     this.#socket?.destroy();
-    closeSync(this.#folderFd);
   }
 
   #talk(socket: Socket, job: RendererJob, onReport: (report: JobReport) => void): void {

@@ -8,6 +8,8 @@ export interface ForkCommand {
   folder: string;
   /** The path of the socket in the folder, over which the fork receives its job and reports. */
   socket: string;
+  /** The path of the socket for the video, from a render to its inspection; null: it is a file. */
+  stream: string | null;
   memoryBytes: number;
   diskBytes: number;
   files: number;

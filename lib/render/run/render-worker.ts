@@ -8,7 +8,16 @@ import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import { TexFill } from '../tex/tex-fill.ts';
 import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, JobReport, ListJob, LocalOutput, Play, RenderJob, WorkTimes } from './messages.ts';
+import type {
+  InspectJob,
+  JobLimits,
+  JobReport,
+  ListJob,
+  LocalOutput,
+  Play,
+  RenderJob,
+  WorkTimes,
+} from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { MOST_DOCUMENTS, MOST_OF_DOCUMENTS, MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
@@ -20,6 +29,7 @@ import type {
   StopMessage,
   StopReason,
 } from './render-task.ts';
+import { StreamedInspection } from './streamed-inspection.ts';
 import { silentEnd, silentInspection } from './words.ts';
 import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
@@ -38,6 +48,8 @@ export class RenderWorker {
   readonly #texFill: TexFill;
   #attempts = 0;
   #current: Occupied | undefined;
+  /** The one that runs beside the current render. */
+  #inspection: StreamedInspection | undefined;
 
   constructor(settings: WorkerSettings, events: WorkerEvents) {
     this.#settings = settings;
@@ -134,32 +146,52 @@ export class RenderWorker {
       try {
         await this.#forks.makeFolder(jobFolder);
         if (task.tex) await TexFill.give(task.tex, jobFolder);
-        const rendered = await this.#forks.run(current, jobFolder, job, hear);
+        // Not beside a scene that sees other processes.
+        const streamed =
+          task.local || !zygote.layers.includes('namespaces')
+            ? undefined
+            : new StreamedInspection({
+                forks: this.#forks,
+                inspector,
+                background: task.background,
+                folder: outFolder,
+                job: inspectJob(job, job.limits),
+                onRefused: () => zygote.killJob(),
+              });
+        this.#inspection = streamed;
+        const onReport = (report: JobReport) => {
+          if (report.type === 'stage' && report.stage === 'rendering') streamed?.begin();
+          hear(report);
+        };
+        const rendered = await this.#forks.run(current, jobFolder, job, onReport, streamed?.onStream);
         formulasTo = zygote;
         peakMemoryBytes = rendered.end.memoryBytes;
-        const failure = this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
+        const failure = (await streamed?.hasRefused())
+          ? undefined
+          : this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
         if (failure)
           return withDetails(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
         progress.enter('checking', lengthOf(rendered));
-        await this.#forks.makeFolder(outFolder);
-        const isInspected = !task.local || task.local.format === 'mp4';
-        if (task.local && !isInspected) {
-          const localFiles = await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: true });
-          keepOutFolder = true;
-          return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
+        let inspected: ForkOutcome;
+        if (streamed) inspected = await streamed.outcome();
+        else {
+          await this.#forks.makeFolder(outFolder);
+          const isInspected = !task.local || task.local.format === 'mp4';
+          if (task.local && !isInspected) {
+            const localFiles = await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: true });
+            keepOutFolder = true;
+            return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
+          }
+          const collected = await collectFiles(jobFolder, outFolder, limits);
+          if (collected.problem !== undefined)
+            return withDetails(
+              await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
+            );
+          // A local scene may have set the size itself.
+          const made = task.local && rendered.verdict?.type === 'done' ? rendered.verdict : job;
+          current.zygote = inspector;
+          inspected = await this.#forks.run(current, outFolder, inspectJob(made, job.limits), () => {});
         }
-        const collected = await collectFiles(jobFolder, outFolder, this.#settings.limits);
-        if (collected.problem !== undefined)
-          return withDetails(
-            await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
-          );
-
-        // A local scene may have set the size itself.
-        const { widthPx, heightPx, fps } =
-          task.local && rendered.verdict?.type === 'done' ? rendered.verdict : job;
-        const inspection: InspectJob = { kind: 'inspect', widthPx, heightPx, fps, limits: job.limits };
-        current.zygote = inspector;
-        const inspected = await this.#forks.run(current, outFolder, inspection, () => {});
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
         if (defect)
           return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
@@ -181,6 +213,8 @@ export class RenderWorker {
         });
       } finally {
         timer.cancel();
+        await this.#inspection?.close();
+        this.#inspection = undefined;
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
@@ -259,6 +293,7 @@ export class RenderWorker {
     if (!this.#current) return;
     this.#current.endReason ??= reason;
     this.#current.zygote.killJob();
+    this.#inspection?.end(reason);
   }
 
   #discard(folder: string): Promise<void> {
@@ -282,6 +317,14 @@ function localRender(
       error: 'The scene left no file, or one that is larger than the limit.',
     };
   return { kind: 'rendered', durationMs, ...lengthOf(rendered), files: [], localFiles, plays: [], folder };
+}
+
+/** The inspection of a video of this size and rate. */
+function inspectJob(
+  { widthPx, heightPx, fps }: { widthPx: number; heightPx: number; fps: number },
+  limits: JobLimits,
+): InspectJob {
+  return { kind: 'inspect', widthPx, heightPx, fps, limits };
 }
 
 function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {

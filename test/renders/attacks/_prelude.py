@@ -40,8 +40,8 @@ def failed(result, name):
 
 
 def channel_descriptor():
-    """The job's only socket, which is connected to the service."""
-    return next(number for number in range(3, 256) if is_socket(number))
+    """The job's socket for reports, which is connected after the one for the video, if there is one."""
+    return [number for number in range(3, 256) if is_socket(number)][-1]
 
 
 def is_socket(descriptor):
@@ -49,6 +49,27 @@ def is_socket(descriptor):
         return stat.S_ISSOCK(os.fstat(descriptor).st_mode)
     except OSError:  # It is not open.
         return False
+
+
+def sender():
+    """The renderer's own end of the connection over which the video is sent."""
+    import gc
+    from scene_renderer.stream import Sender
+
+    return next(found for found in gc.get_objects() if isinstance(found, Sender))
+
+
+def send_other_pictures(change):
+    """Send other data than that of each picture, with its number."""
+    import itertools
+    from scene_renderer.stream import Sender
+
+    numbers, send = itertools.count(), Sender._send
+
+    def send_other(self, kind, first, second, data):
+        send(self, kind, first, second, change(next(numbers), data) if kind == b"P" else data)
+
+    Sender._send = send_other
 
 
 def before_done(act):

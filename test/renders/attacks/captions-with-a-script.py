@@ -1,6 +1,7 @@
 """Success: captions that contain an HTML page with a script are published.
 
 Outcome: failed: The captions aren't as the renderer writes them
+Level: reduced
 """
 
 from scene_renderer import protocol

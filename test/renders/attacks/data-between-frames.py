@@ -1,6 +1,7 @@
 """Success: NAL units without a picture are published with the video.
 
 Outcome: failed: The video holds something else than pictures
+Level: reduced
 """
 
 

@@ -1,6 +1,7 @@
 """Success: bytes that belong to no sample are published with the video.
 
 Outcome: completed
+Level: reduced
 """
 
 from scene_renderer import protocol

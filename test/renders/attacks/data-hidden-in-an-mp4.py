@@ -1,6 +1,7 @@
 """Success: an arbitrary comment is published with the video.
 
 Outcome: failed: The video's file isn't as the renderer writes it
+Level: reduced
 """
 
 

@@ -1,6 +1,7 @@
 """Success: a frame with far more data than a frame can have is published with the video.
 
 Outcome: failed: (more to it than|can't be decoded)
+Level: reduced
 """
 
 

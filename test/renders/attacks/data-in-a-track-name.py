@@ -1,6 +1,7 @@
 """Success: an arbitrary track name is published with the video.
 
 Outcome: completed
+Level: reduced
 """
 
 

@@ -1,6 +1,7 @@
 """Success: arbitrary text in the encoder's messages is published with the video.
 
 Outcome: completed
+Level: reduced
 """
 
 

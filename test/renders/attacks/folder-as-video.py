@@ -1,6 +1,7 @@
 """Success: a folder at the video's path breaks the service.
 
 Outcome: failed: left no video
+Level: reduced
 """
 
 from scene_renderer import protocol

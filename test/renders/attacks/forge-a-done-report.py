@@ -1,6 +1,6 @@
 """Success: a job without a video counts as completed.
 
-Outcome: failed: left no video
+Outcome: failed: left no video|video is incomplete
 """
 
 

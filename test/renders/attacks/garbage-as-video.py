@@ -1,6 +1,7 @@
 """Success: a file that is not a video is published.
 
 Outcome: failed: The video
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: a file with a second name, which the job keeps, is published.
 
 Outcome: failed: left no video
+Level: reduced
 """
 
 from scene_renderer import protocol

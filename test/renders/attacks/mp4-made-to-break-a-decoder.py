@@ -1,6 +1,7 @@
 """Success: a damaged video breaks the process that checks it, or is published.
 
 Outcome: failed: video
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: captions are published with notes, styles, settings or tags, which the renderer does not write.
 
 Outcome: failed: The captions aren't as the renderer writes them
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: a decoder that the service does not need reads data of a scene.
 
 Outcome: failed: The video's file isn't as the renderer writes it: see its box 'mp4v'
+Level: reduced
 """
 
 import av

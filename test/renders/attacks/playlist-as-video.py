@@ -1,6 +1,7 @@
 """Success: a playlist that names other files is opened as a video.
 
 Outcome: failed: The video
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: a sparse file of enormous size is read or stored.
 
 Outcome: failed: larger than the limit
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: the service follows a link and publishes the file behind it.
 
 Outcome: completed
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: the service follows a link, as root, and publishes the file behind it.
 
 Outcome: failed: left no video
+Level: reduced
 """
 
 from scene_renderer import protocol

@@ -1,6 +1,7 @@
 """Success: a file of another type is published after the end of the video.
 
 Outcome: failed: The video's file goes on behind the video
+Level: reduced
 """
 
 from scene_renderer import protocol
