@@ -3,6 +3,7 @@
 Each part has a head and data. The receiver trusts nothing: it limits the size of a part before it reads it.
 """
 
+import os
 import socket
 import struct
 from collections.abc import Iterator
@@ -53,10 +54,14 @@ class Most:
 
 
 class Sender:
-    """The end of a render. Its methods raise OSError when the inspection has ended."""
+    """The end of a render. Its methods raise OSError when the inspection has ended.
+
+    They do nothing in a process that the scene has forked, whose copy of the movie is not finished.
+    """
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection = connection
+        self._process = os.getpid()
 
     def picture(self, packet: "av.Packet[Any]") -> None:
         """Send a packet of the video encoder, whose time base is a frame."""
@@ -75,7 +80,8 @@ class Sender:
         self._send(_END, 0, 0, captions.encode("utf-8", "replace"))
 
     def _send(self, kind: bytes, first: int, second: int, data: bytes) -> None:
-        self._connection.sendall(_HEAD.pack(kind, first, second, len(data)) + data)
+        if os.getpid() == self._process:
+            self._connection.sendall(_HEAD.pack(kind, first, second, len(data)) + data)
 
 
 def receive(connection: socket.socket, most: Most) -> Iterator[Picture | Sound | End]:
