@@ -43,7 +43,13 @@ def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> No
 def fork(job: str, folder: str) -> dict[str, object]:
     """Return a request for a job whose socket does not exist."""
     limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
-    place = {"folder": folder, "socket": "/none", "stream": None, "inputs": [], "outputs": {}}
+    place: dict[str, object] = {
+        "folder": folder,
+        "socket": "/none",
+        "stream": None,
+        "inputs": [],
+        "outputs": {},
+    }
     return {"type": "fork", "job": job, "background": False, **place, **limits}
 
 
