@@ -97,7 +97,7 @@ static void serve(void) {
             return;
         }
         if (request == '&') {
-            leave(&second); /* without it, nobody would reply */
+            leave(&second); /* so that a client notices the end of the second server */
             continue;
         }
         status = 127 << 8;

@@ -35,7 +35,7 @@ class Picture(Protocol):
     """A recorded frame, which is drawn by other threads."""
 
     def begin(self, pixels: Pixels) -> None:
-        """Have it drawn over the pixels, which nobody may use until `wait` returns."""
+        """Have it drawn over the pixels, which must not be used until `wait` returns."""
 
     def wait(self) -> None:
         """Return when it has been drawn. Raises any error of Cairo."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -75,13 +76,13 @@ def pictures_of(parts: list[Part]) -> list[int]:
 
 def changed(parts: list[Part], place: int, **changes: object) -> list[Part]:
     kind, first, second, data = parts[place]
-    new = (
+    new: Any = (
         changes.get("kind", kind),
         changes.get("first", first),
         changes.get("second", second),
         changes.get("data", data),
     )
-    return [*parts[:place], new, *parts[place + 1 :]]  # type: ignore[list-item]
+    return [*parts[:place], new, *parts[place + 1 :]]
 
 
 def picture(place: int, change: Callable[[bytes], bytes]) -> Callable[[list[Part]], list[Part]]:

@@ -88,7 +88,7 @@ static PyObject *draw_recorded(PyObject *self, PyObject *array) {
     return Pycairo_Check_Status(status) ? NULL : Py_NewRef(Py_None);
 }
 
-/* begin(pixels): has a thread draw on an array that nobody else uses until `wait` has returned. */
+/* begin(pixels): has a thread draw on an array, which must not be used until `wait` has returned. */
 static PyObject *begin_picture(PyObject *self, PyObject *array) {
     struct picture *picture = (struct picture *)self;
     if (picture->state != RECORDED || picture->is_used)

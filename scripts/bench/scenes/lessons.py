@@ -54,7 +54,7 @@ class QuadraticFormula(Scene):
 
 
 class Readout(Scene):
-    """A formula that is written anew in each frame."""
+    """A formula that is written in each frame."""
 
     def construct(self):
         x = ValueTracker(1)
