@@ -8,6 +8,7 @@ import { Faults } from '../../appliance/support/faults.ts';
 import type { Disk } from '../../lib/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
 import { crashingDisk } from '../fixtures/crashing-disk.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const EMAIL = 'ada-lovelace@example.org';
@@ -45,7 +46,7 @@ async function opened(path: string, disk?: Disk) {
 
 /** A folder with an account, its key and a queued job. */
 async function usedFolder(t: Test): Promise<{ path: string; userId: string }> {
-  const path = join(t.testdir(), 'data');
+  const path = join(testFolder(t), 'data');
   const { admin, service } = await opened(path);
   const { userId } = await admin.accounts.create({ email: EMAIL });
   await admin.keys.create({ account: EMAIL, name: MARKS[1] as string });

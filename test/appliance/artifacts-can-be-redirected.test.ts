@@ -2,9 +2,10 @@ import { server } from '@hapi/hapi';
 import t from 'tap';
 import { artifacts } from '../../appliance/http/render-api.ts';
 import { fakeRenderService } from '../../lib/testing/index.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 t.test('GET requests are redirected where the embedder says, HEAD requests are answered', async (t) => {
-  const service = fakeRenderService({ folder: t.testdir() });
+  const service = fakeRenderService({ folder: testFolder(t) });
   await service.start();
   t.teardown(() => service.stop());
   const { jobId } = await service.enqueue({ owner: 'ada', className: 'Hello', code: 'x' });

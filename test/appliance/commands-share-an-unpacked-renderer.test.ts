@@ -6,13 +6,14 @@ import { rootForCommand } from '../../appliance/packed/own-root.ts';
 import { UnpackedRoot } from '../../lib/render/setup/unpacked-root.ts';
 import { noMounts, whereMounted } from '../fixtures/mounts.ts';
 import { cannotUnpack, packSmallRoot } from '../fixtures/packed-root.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const SILENT = { onProgress: () => {}, onWait: () => {} };
 const OWN_ROOT = join(import.meta.dirname, '../../appliance/packed/own-root.ts');
 const skip = cannotUnpack();
 
 function place(t: Test) {
-  const folder = t.testdir({ packed: {} });
+  const folder = testFolder(t, { packed: {} });
   const archive = packSmallRoot(join(folder, 'packed'), {});
   const [rendererDir, dataDir] = [join(folder, 'renderer'), join(folder, 'data')];
   const roots = () => readdirSync(rendererDir).filter((name) => name !== 'unpacking.lock');
@@ -67,7 +68,7 @@ t.test('a root in use by another process is not removed', { skip }, async (t) =>
 });
 
 t.test('programs are put beside the renderer if /tmp is mounted noexec', { skip: noMounts() }, (t) => {
-  const TMPDIR = t.testdir({ 'a folder': {} });
+  const TMPDIR = testFolder(t, { 'a folder': {} });
   const source = `
     import { programsFolder } from ${JSON.stringify(pathToFileURL(OWN_ROOT))};
     console.log(await programsFolder({ folder: '/beside' }), await programsFolder(undefined));`;

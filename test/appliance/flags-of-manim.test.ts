@@ -5,6 +5,7 @@ import t from 'tap';
 import { readManimConfig } from '../../appliance/cli/manim-config.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from '../../appliance/cli/manim-flags.ts';
 import { formatOf, targetsOf } from '../../appliance/cli/render-output.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 t.test('the extension of the output selects the format, and contradictions are refused', async (t) => {
   t.equal(formatOf({}), 'mp4');
@@ -26,7 +27,7 @@ t.test('the extension of the output selects the format, and contradictions are r
 });
 
 t.test('files are named after the scene, or as asked for', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const target = (out: string | undefined, format: Parameters<typeof targetsOf>[1] = 'mp4') =>
     targetsOf('Hello', format, out === undefined ? {} : { out });
   t.equal(target(undefined).output, join(process.cwd(), 'Hello.mp4'));
@@ -62,7 +63,7 @@ t.test('other flags of manim are accepted, or answered with ours', async (t) => 
 });
 
 t.test('manim.cfg sets the defaults of flags and the settings of scenes', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   mkdirSync(join(folder, 'home'));
   const file = join(folder, 'custom.cfg');
   writeFileSync(

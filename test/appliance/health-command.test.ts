@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { scenepress } from './command.ts';
 import { listeningAppliance } from './listening-appliance.ts';
 
@@ -31,7 +32,7 @@ t.test('health without a server, or with another one at its port', async (t) => 
     stdout: /^not ready\nhttp:\/\/127\.0\.0\.1:1\/health\/ready does not answer: .*REFUSED/,
   });
 
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const { cert, key } = new TestAuthority(folder).issue(['renders.example.org']);
   const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') };
   await writeFile(files.cert, cert);

@@ -2,13 +2,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { scenepress, serve } from './command.ts';
 import { send } from './listening-appliance.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const EMAIL = 'ada@example.org';
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
 t.test('what lists of the dashboard offer, commands do too', async (t) => {

@@ -2,11 +2,12 @@ import t, { type Test } from 'tap';
 import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { type Answer, webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { scenepress, serve } from './command.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
 async function delivering(t: Test, answer?: Answer) {

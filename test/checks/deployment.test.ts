@@ -8,6 +8,7 @@ import { SERVICE_ROLES } from '../../appliance/cli/service-unit.ts';
 import type { Config } from '../../appliance/config/config.ts';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
 import { scenepress } from '../appliance/command.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const FOLDER = join(import.meta.dirname, '../../appliance/deployment');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
@@ -118,7 +119,7 @@ t.test('the units of the roles are valid', { skip: noSystemd }, async (t) => {
     t.ok(isCommand(command), command.join(' '));
     const { code, stdout } = await scenepress(['install-service', '--print', '--role', role]);
     t.equal(code, 0);
-    const unit = join(t.testdir(), `scenepress-${role}.service`);
+    const unit = join(testFolder(t), `scenepress-${role}.service`);
     writeFileSync(unit, stdout.slice(stdout.indexOf('[Unit]')));
     const { stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', unit], { encoding: 'utf8' });
     t.notMatch(

@@ -3,11 +3,12 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const root = join(import.meta.dirname, '../..');
 
 t.test('the Python tests pass', async (t) => {
-  const report = join(t.testdir(), 'report.xml');
+  const report = join(testFolder(t), 'report.xml');
   const { status, stdout, stderr, error } = spawnSync(
     join(root, '.venv/bin/python'),
     ['-m', 'pytest', '--quiet', '--color=no', `--junitxml=${report}`],

@@ -6,10 +6,11 @@ import t from 'tap';
 import { signWebhook, systemClock } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { openPost, SECRET } from '../fixtures/deliveries.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
-const folder = t.testdir();
+const folder = testFolder(t);
 
 /** By language: the file for the manual's code, a program that calls it, and the command that runs that program. */
 const LANGUAGES: Record<string, { file: string; harness: [file: string, text: string]; run: string[] }> = {
@@ -77,7 +78,7 @@ function run(command: string[]): { status: number | null; output: string } {
   return { status, output: `${stdout}${stderr}${error ?? ''}` };
 }
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const { endJob, sender } = await openPost(t, { clock: systemClock, outbound });

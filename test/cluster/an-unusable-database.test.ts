@@ -13,6 +13,7 @@ import { TestAuthority } from '../fixtures/certificates.ts';
 import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
 import { PostgresServer } from '../fixtures/postgres/server.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { MASTER_KEY } from './machines.ts';
 
 async function configOf(t: Test, flags: Record<string, unknown>) {
@@ -94,7 +95,7 @@ t.test('a folder with an installation of its own is refused', async (t) => {
 });
 
 t.test('passwords and certificates', async (t) => {
-  const authority = new TestAuthority(t.testdir());
+  const authority = new TestAuthority(testFolder(t));
   const server = await PostgresServer.start({ tls: authority.issue(['localhost']) });
   t.teardown(() => server.remove());
   const client = new pg.Client({ connectionString: server.url });

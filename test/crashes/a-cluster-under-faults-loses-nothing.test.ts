@@ -14,6 +14,7 @@ import { Member, OWNERS } from '../fixtures/cluster.ts';
 import { PostgresServer } from '../fixtures/postgres/server.ts';
 import { SwitchingProxy } from '../fixtures/postgres/switching-proxy.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -28,7 +29,7 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
   t.comment(`SEED=${SEED}`);
   const random = seededRandom(SEED);
   const any = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T;
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const authority = new TestAuthority(folder);
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const webhooks = { url: `https://127.0.0.1:${receiver.port}/`, ca: authority.ca };

@@ -10,6 +10,7 @@ import t, { type Test } from 'tap';
 import type { DataFolder } from '../../lib/data-folder/data-folder.ts';
 import { ledgerOf, openedBy, reportsFullDisk, type Step, stepsOn } from '../fixtures/full-disk-steps.ts';
 import { fill, smallDisk } from '../fixtures/small-disk.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 
@@ -107,7 +108,7 @@ async function expectAfterCrash(
   steps: { done: Step[]; failed: Step[] },
   when: string,
 ): Promise<void> {
-  const copy = t.testdir();
+  const copy = testFolder(t);
   const names = readdirSync(folder.path);
   for (const pattern of LEFT) {
     for (const name of names.filter((name) => pattern.test(name)))

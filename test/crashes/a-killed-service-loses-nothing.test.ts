@@ -6,6 +6,7 @@ import t from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import type { Answer, Question } from '../fixtures/crashing-program.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const LIVES = Number(process.env['LIVES'] ?? 100);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -129,7 +130,7 @@ function disturbLog(folder: string): void {
 
 t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledged`, async (t) => {
   t.comment(`SEED=${SEED} repeats the random choices`);
-  const folder = t.testdir();
+  const folder = testFolder(t);
   for (let number = 0; number < LIVES; number++) {
     const life = await Life.begin(folder);
     let alive = true;

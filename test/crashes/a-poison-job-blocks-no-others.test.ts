@@ -3,11 +3,12 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder, RenderService } from '../../lib/index.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../fixtures/poison-job-program.ts');
 
 t.test('jobs queued behind a job that repeatedly kills the service are rendered', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   // In the first two runs the poison job is rendered first; after that it is held back.
   for (let life = 1; life <= 3; life++) {
     const child = spawn(process.execPath, [PROGRAM, folder], { stdio: ['ignore', 'ignore', 'inherit'] });

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import { type LedgerCall, type ServedLedger, serveLedger } from '../fixtures/http-ledger.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../fixtures/external-ledger-program.ts');
 const BALANCE = 100_000;
@@ -21,7 +22,7 @@ class History {
   }
 
   static async begin(t: Test): Promise<History> {
-    return new History(t.testdir(), await serveLedger(t, BALANCE));
+    return new History(testFolder(t), await serveLedger(t, BALANCE));
   }
 
   /** Runs the service once. Returns false if it was killed before its work was done. `die` kills it. */

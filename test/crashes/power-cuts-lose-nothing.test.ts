@@ -22,6 +22,7 @@ import { type BrokenState, brokenStates } from '../fixtures/power-cuts/states.ts
 import type { Said } from '../fixtures/power-cuts/told.ts';
 import type { Life } from '../fixtures/power-cuts/working-program.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const CUTS = Number(process.env['POWER_CUTS'] ?? 400);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -138,7 +139,7 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
 };
 
 async function freshFolder(t: Test): Promise<string> {
-  const folder = join(t.testdir({}), 'data');
+  const folder = join(testFolder(t, {}), 'data');
   await mkdir(folder);
   return folder;
 }

@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { launchBrowser, openPage, PASSWORD, peopledAppliance, signIn } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
 /** Without spaces, so that it fits into addresses too. It would run in text, in attributes and in links. */

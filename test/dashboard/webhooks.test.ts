@@ -1,11 +1,12 @@
 import t, { type Test } from 'tap';
 import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
 t.test('a delivery is looked at and sent again', async (t) => {

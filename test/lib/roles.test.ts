@@ -2,12 +2,13 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder, LocalSignals, RenderService, type Role } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
 t.test('a job enqueued in one service is rendered by another', async (t) => {
-  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const dataFolder = new DataFolder(join(testFolder(t), 'data'));
   const signals = new LocalSignals();
   const renderer = { python: PYTHON, insecureNoSandbox: true };
   const withRoles = (...roles: Role[]) => {
@@ -36,7 +37,7 @@ t.test('a job enqueued in one service is rendered by another', async (t) => {
 });
 
 t.test('the outcome of a job in one service is delivered by another', async (t) => {
-  const authority = new TestAuthority(t.testdir());
+  const authority = new TestAuthority(testFolder(t));
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const url = `https://127.0.0.1:${receiver.port}/`;
   const dataFolder = new DataFolder(join(t.testdirName, 'data'));

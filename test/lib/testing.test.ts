@@ -19,6 +19,7 @@ import {
 } from '../../lib/testing/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 /** A behaviour that needs one call to be under way when the next is made. */
@@ -85,12 +86,12 @@ function inFolder<T>(t: Test, subjectOf: (folder: DataFolder) => T): Open<T> {
 
 for (const [name, behaviours] of suites) {
   t.test(name, async (t) => {
-    t.testdir();
+    testFolder(t);
     for (const { title, run } of behaviours(t, (store) => store)) await t.test(title, run);
   });
 
   t.test(`${name}, when calls are carried out and answered late`, async (t) => {
-    t.testdir();
+    testFolder(t);
     t.comment(`SEED=${SEED}`);
     const late = new LateStores(SEED);
     for (const { title, run } of behaviours(t, (store) => late.of(store))) {

@@ -10,6 +10,7 @@ import type { ArtifactName, Job } from '../../lib/index.ts';
 import { findRoot } from '../../lib/render/start/renderer-root.ts';
 import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
 import { artifactPath, cancelToTheEnd, enqueue, render, startService } from '../fixtures/renders.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 
 const MIB = 1024 * 1024;
 const ATTACKS = join(import.meta.dirname, 'attacks');
@@ -28,7 +29,7 @@ class Main(Scene):
 
 t.setTimeout(600_000);
 process.env['SCENEPRESS_TEST_SECRET'] = SECRET;
-const data = t.testdir({ 'master.key': SECRET, '.keys': { 'keys.json': SECRET }, '.notes': SECRET });
+const data = testFolder(t, { 'master.key': SECRET, '.keys': { 'keys.json': SECRET }, '.notes': SECRET });
 const files = ['.notes', 'master.key', '.keys/keys.json'].map((name) => join(data, name));
 const service = await startService(t, {
   folder: data,

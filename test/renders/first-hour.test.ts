@@ -3,6 +3,7 @@ import { verifyWebhook } from '../../lib/index.ts';
 import { listeningAppliance, send } from '../appliance/listening-appliance.ts';
 import { launchBrowser, openPage, PASSWORD, replaceText, until } from '../dashboard/browser.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
 const CODE = `from manim import *
@@ -15,7 +16,7 @@ const SLOW = CODE.replace('Create(Circle())', 'Create(Circle()), run_time=600');
 const VIDEO = `document.querySelector('#result video')`;
 
 t.test('set-up link, first key, first video, first webhook, revocation', async (t) => {
-  const authority = new TestAuthority(t.testdir());
+  const authority = new TestAuthority(testFolder(t));
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const { url, port, installation, service } = await listeningAppliance(t, {
     renders: true,

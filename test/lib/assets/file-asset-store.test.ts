@@ -2,9 +2,10 @@ import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { FileAssetStore } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 async function openStore(t: Test) {
-  const root = t.testdir({ 'in.mp4': '0123456789' });
+  const root = testFolder(t, { 'in.mp4': '0123456789' });
   const store = new FileAssetStore(join(root, 'assets'));
   await store.start();
   return { store, root, file: { path: join(root, 'in.mp4'), contentType: 'video/mp4' } };
@@ -27,7 +28,7 @@ t.test('a key that leads out of the store fails an assertion', async (t) => {
 });
 
 t.test('a file that cannot be stored is not left open', async (t) => {
-  const folder = t.testdir({ video: 'v', store: { job: { 'video.mp4.new': {} } } });
+  const folder = testFolder(t, { video: 'v', store: { job: { 'video.mp4.new': {} } } });
   const store = new FileAssetStore(join(folder, 'store'));
   const source = join(folder, 'video');
   await t.rejects(store.put('job/video.mp4', { path: source }), { code: 'EISDIR' });

@@ -9,6 +9,7 @@ import { TestAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type FaultyProxy, faultyProxy } from '../../fixtures/faulty-proxy.ts';
 import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const MB = 1024 * 1024;
 const KEY = 'job-1/video.mp4';
@@ -35,7 +36,7 @@ async function behindProxy(t: Test, options: Partial<S3Options> = {}) {
 }
 
 async function file(t: Test, content: string | Uint8Array) {
-  const path = join(t.testdir(), 'file');
+  const path = join(testFolder(t), 'file');
   await writeFile(path, content);
   return { path, ...VIDEO };
 }
@@ -323,7 +324,7 @@ test('a start names what is wrong and what to do', async (t) => {
 });
 
 test('a server with a certificate of its own authority', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const authority = new TestAuthority(folder);
   const { cert, key } = authority.issue(['127.0.0.1']);
   const certFile = join(folder, 'server.pem');

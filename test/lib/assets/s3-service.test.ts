@@ -11,6 +11,7 @@ import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
 import { faultyProxy } from '../../fixtures/faulty-proxy.ts';
 import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SCENE = { className: 'Hello', code: 'class Hello(Scene):\n  pass\n' };
 const test = (title: string, run: (t: Test) => Promise<void>) => t.test(title, { skip: noS3Server }, run);
@@ -19,7 +20,7 @@ const server = noS3Server ? (undefined as never) : await s3Server(t);
 async function startService(t: Test, options: RenderServiceOptions = {}) {
   const proxy = await faultyProxy(t, server.url);
   const assets = s3({ ...server.options, endpoint: proxy.url, prefix: `${t.name}/`, attempts: 2 });
-  const service = fakeRenderService({ folder: t.testdir(), assets, ...options });
+  const service = fakeRenderService({ folder: testFolder(t), assets, ...options });
   await service.start();
   t.teardown(() => service.stop());
   return { proxy, assets, service };
@@ -101,7 +102,7 @@ test('forgetting a job removes its objects', async (t) => {
 test('webhooks and jobs have links below the public URL', async (t) => {
   const { options } = server;
   const assets = s3({ ...options, prefix: 'public/', publicUrl: 'https://cdn.example.org' });
-  const service = fakeRenderService({ folder: t.testdir(), assets, artifactUrl: assets.artifactUrl });
+  const service = fakeRenderService({ folder: testFolder(t), assets, artifactUrl: assets.artifactUrl });
   await service.start();
   t.teardown(() => service.stop());
   const authenticate = async () => ({ owner: 'ada', keyId: 'k', keyPrefix: 'svc', webhookUrl: null });

@@ -26,10 +26,11 @@ import {
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** A running folder with jobs, artifacts, a key and a ledger. */
 async function openFolder(t: Test, options: DataFolderOptions = {}) {
-  const root = t.testdir({ 'a-video': 'the video' });
+  const root = testFolder(t, { 'a-video': 'the video' });
   const folder = new DataFolder(join(root, 'data'), options);
   await folder.start();
   t.teardown(() => folder.stop());
@@ -282,7 +283,7 @@ t.test('a restore rejects a wrong master key and leaves nothing', async (t) => {
 });
 
 t.test('a restored folder without secrets needs no master key', async (t) => {
-  const root = t.testdir();
+  const root = testFolder(t);
   const folder = new DataFolder(join(root, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());

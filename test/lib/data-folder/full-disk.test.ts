@@ -11,6 +11,7 @@ import {
   StoredLedger,
 } from '../../../lib/index.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const MIB = 1024 * 1024;
 /** For one worker: 1 MiB for its job and 2 MiB for everything else. */
@@ -85,7 +86,7 @@ t.test(
   { skip },
   async (t) => {
     const disk = smallDisk(t, 24) as string;
-    const assets = new FileAssetStore(t.testdir());
+    const assets = new FileAssetStore(testFolder(t));
     const { service, ledger, dataFolder, enqueue, running, letGo, errors } = await crowdedService(t, disk, {
       assets,
     });
@@ -158,7 +159,7 @@ t.test('a running job can be canceled on a full disk', { skip }, async (t) => {
 
 t.test('a job whose artifacts still do not fit fails, and its error blames the disk', { skip }, async (t) => {
   const disk = smallDisk(t, 24) as string;
-  const store = t.testdir();
+  const store = testFolder(t);
   const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
   const files = new FileAssetStore(store);
   const assets = Object.assign(files, {

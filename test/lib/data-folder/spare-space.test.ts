@@ -4,12 +4,17 @@ import { SpareSpace } from '../../../lib/data-folder/spare-space.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 import { SimulatedDisk } from '../../fixtures/simulated-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SPARE_BYTES = 50_000;
 
 async function openSpace(t: Test) {
   const disk = new SimulatedDisk(seededRandom(1));
-  const space = new SpareSpace(t.testdir(), { disk, freeBytes: async () => disk.freeBytes, lookAgainMs: 5 });
+  const space = new SpareSpace(testFolder(t), {
+    disk,
+    freeBytes: async () => disk.freeBytes,
+    lookAgainMs: 5,
+  });
   t.teardown(() => space.stop());
   const startSpace = (onAvailable = () => {}) => {
     space.on('available', onAvailable);

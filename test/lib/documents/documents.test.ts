@@ -2,6 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { join } from 'node:path';
 import t from 'tap';
 import { alteredDisk } from '../../fixtures/altered-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { ADA, KEY, openedFolder as opened, usedFolder } from './used-folder.ts';
 
 function edit(path: string, name: string, change: (text: string) => string): void {
@@ -180,7 +181,7 @@ t.test('concurrent changes share a write', async (t) => {
       return file.sync();
     },
   }));
-  const folder = await opened(t, join(t.testdir(), 'data'), { disk });
+  const folder = await opened(t, join(testFolder(t), 'data'), { disk });
   writes = 0;
   const insert = (number: number) =>
     folder.accountStore.insertAccount({

@@ -2,6 +2,7 @@ import t from 'tap';
 import { Documents } from '../../../lib/documents/documents.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 import { PowerCut, SimulatedDisk } from '../../fixtures/simulated-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 function isPowerCut(error: unknown): boolean {
   return error instanceof PowerCut || (error instanceof Error && isPowerCut(error.cause));
@@ -10,7 +11,7 @@ function isPowerCut(error: unknown): boolean {
 t.test(
   'a power cut loses no acknowledged change, and other changes are stored completely or not at all',
   async (t) => {
-    const path = t.testdir();
+    const path = testFolder(t);
     let cuts = 0;
     for (let callsLeft = 0; ; callsLeft += 1) {
       let over = false;

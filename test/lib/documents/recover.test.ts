@@ -2,10 +2,11 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Accounts, ApiKeys, DataFolder, recover } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** A closed folder with three accounts and a key for each. */
 async function usedFolder(t: Test): Promise<{ path: string; ids: string[]; keyIds: string[] }> {
-  const path = join(t.testdir(), 'data');
+  const path = join(testFolder(t), 'data');
   const folder = new DataFolder(path);
   await folder.start();
   const accounts = new Accounts({ store: folder.accountStore });

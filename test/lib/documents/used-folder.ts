@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Account, DataFolder, type DataFolderOptions, type KeyRecord } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 export const ADA: Account = { accountId: 'acct_1', email: 'ada@example.org', createdAtMs: 1_700_000_000_000 };
 export const KEY: KeyRecord = {
@@ -29,7 +30,7 @@ export async function openedFolder(
 
 /** A closed folder with an account and its key. */
 export async function usedFolder(t: Test): Promise<string> {
-  const path = join(t.testdir(), 'data');
+  const path = join(testFolder(t), 'data');
   const folder = await openedFolder(t, path);
   await folder.accountStore.insertAccount(ADA);
   await folder.keyStore.insertKey(KEY);

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 t.test('a job whose renderer dies twice fails, and the jobs behind it are rendered', async (t) => {
   const renderer = { python, insecureNoSandbox: true };
-  const service = new RenderService({ folder: t.testdir(), workers: 1, renderer });
+  const service = new RenderService({ folder: testFolder(t), workers: 1, renderer });
   t.teardown(() => service.stop());
   await service.start();
   const [dying, next] = await Promise.all(

@@ -3,12 +3,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type AssetStore, DataFolder, RenderService } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 /** Renders a job with a replaced `put` of the asset store. */
 async function render(t: Test, put?: (folder: DataFolder) => AssetStore['put']) {
-  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const dataFolder = new DataFolder(join(testFolder(t), 'data'));
   if (put) dataFolder.assets.put = put(dataFolder);
   const service = new RenderService({
     dataFolder,

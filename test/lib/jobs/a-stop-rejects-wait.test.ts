@@ -2,9 +2,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 t.test('a stop rejects wait(), which can be called again after the next start', async (t) => {
-  const folder = join(t.testdir(), 'data');
+  const folder = join(testFolder(t), 'data');
   const renderer = { python: IDLE_PYTHON, insecureNoSandbox: true };
   const service = new RenderService({ folder, workers: 1, renderer });
   t.teardown(() => service.stop());

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
 t.test('an error thrown by a listener is an uncaught exception and does not delay jobs', async (t) => {
   const service = new RenderService({
-    folder: t.testdir(),
+    folder: testFolder(t),
     workers: 1,
     renderer: { python: PYTHON, insecureNoSandbox: true },
   });

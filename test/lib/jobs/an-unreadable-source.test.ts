@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder, RenderService } from '../../../lib/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 
 t.test('a job whose source cannot be read is attempted again, then fails', async (t) => {
-  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const dataFolder = new DataFolder(join(testFolder(t), 'data'));
   const { storage } = dataFolder;
   const readSource = storage.readSource.bind(storage);
   let failures = 1;

@@ -6,6 +6,7 @@ import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const MIB = 1024 * 1024;
 
@@ -40,7 +41,7 @@ function newWorld(failure?: Error) {
 }
 
 function rendered(t: Test): RenderResult & { kind: 'rendered' } {
-  const folder = join(t.testdir(), 'output');
+  const folder = join(testFolder(t), 'output');
   mkdirSync(folder);
   const path = join(folder, 'video.mp4');
   writeFileSync(path, 'a video');

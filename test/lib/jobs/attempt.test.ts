@@ -11,6 +11,7 @@ import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, RenderTask, StopReason } from '../../../lib/render/run/render-task.ts';
 import { clock, newJob, openStored } from '../../fixtures/books.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const died: RenderResult = { kind: 'died', durationMs: 5, message: 'killed' };
@@ -90,7 +91,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
   };
   /** A successful render of one video. */
   const rendered = async (): Promise<RenderResult> => {
-    const folder = join(t.testdir(), 'out');
+    const folder = join(testFolder(t), 'out');
     await mkdir(folder);
     const path = join(folder, 'video.mp4');
     await writeFile(path, 'a video');

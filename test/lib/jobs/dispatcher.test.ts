@@ -27,6 +27,7 @@ import { systemRandom } from '../../../lib/random.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
@@ -39,7 +40,7 @@ async function setUp(
   more: Partial<DispatcherOptions> = {},
   { isShared = false, wakesOften = true }: { isShared?: boolean; wakesOften?: boolean } = {},
 ) {
-  const path = t.testdir({ work: {} });
+  const path = testFolder(t, { work: {} });
   const folder = new DataFolder(join(path, 'data'));
   await folder.start();
   t.teardown(() => folder.stop());

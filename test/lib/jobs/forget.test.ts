@@ -6,10 +6,11 @@ import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import type { DeliveryAttempt } from '../../../lib/webhooks/delivery.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** The storage of a job with an artifact, and of its delivery, which is being attempted for the second time. */
 async function storedJob(t: Test, change: Partial<JobRecord> = {}) {
-  const folder = new DataFolder(join(t.testdir(), 'data'));
+  const folder = new DataFolder(join(testFolder(t), 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -4,13 +4,14 @@ import t, { type Test } from 'tap';
 import { DataFolder, RenderService, StoredLedger } from '../../../lib/index.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SECRET = 'the-secret-of-ada';
 const OTHER = 'what-bob-wrote';
 
 /** A folder with ended jobs of two owners. */
 async function usedFolder(t: Test) {
-  const root = t.testdir({ ada: SECRET, bob: OTHER });
+  const root = testFolder(t, { ada: SECRET, bob: OTHER });
   const path = join(root, 'data');
   const folder = new DataFolder(path);
   await folder.start();
@@ -113,7 +114,7 @@ t.test('forgetting removes the owner’s texts from the disk and keeps payment r
 });
 
 t.test('an unfinished job cannot be forgotten, but forgetting its owner cancels it first', async (t) => {
-  const folder = new DataFolder(join(t.testdir(), 'data'));
+  const folder = new DataFolder(join(testFolder(t), 'data'));
   const service = new RenderService({ dataFolder: folder });
   t.teardown(() => service.stop());
   await service.open();

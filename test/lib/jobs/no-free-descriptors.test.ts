@@ -6,13 +6,14 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Request, Told } from '../../fixtures/descriptors-program.ts';
 import { processesBelow } from '../../fixtures/processes.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../fixtures/descriptors-program.ts');
 const LIMIT = 200;
 
 /** A service in a process with a low limit of open files. */
 async function limitedService(t: Test) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const limited = ['-c', `ulimit -n ${LIMIT} && exec "$@"`, 'sh', process.execPath, PROGRAM, folder];
   const child = spawn('/bin/sh', limited, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   t.teardown(() => child.kill('SIGKILL'));

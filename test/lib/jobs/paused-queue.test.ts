@@ -10,6 +10,7 @@ import {
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const SCENE = { owner: 'ada', className: 'Main', code: 'a scene', metadata: { lesson: 7 } };
@@ -22,7 +23,7 @@ function serviceIn(t: Test, folder: string, options: RenderServiceOptions = {}):
 }
 
 t.test('a paused queue accepts jobs but starts none until it is resumed', async (t) => {
-  const service = serviceIn(t, t.testdir());
+  const service = serviceIn(t, testFolder(t));
   await service.start();
   t.equal(service.status().queuePausedAt, null);
   await service.pauseQueue();
@@ -34,7 +35,7 @@ t.test('a paused queue accepts jobs but starts none until it is resumed', async 
 });
 
 t.test('a pause survives a restart and is logged', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const first = serviceIn(t, folder);
   await first.start();
   await first.pauseQueue();
@@ -61,7 +62,7 @@ t.test('a pause is stored in the embedder’s settings store', async (t) => {
       return kept;
     },
   };
-  const service = serviceIn(t, t.testdir(), { settings });
+  const service = serviceIn(t, testFolder(t), { settings });
   await service.open();
   await service.pauseQueue();
   t.equal(new Date(kept.queuePausedAtMs ?? 0).toISOString(), service.status().queuePausedAt);
@@ -72,7 +73,7 @@ t.test('a pause is stored in the embedder’s settings store', async (t) => {
 });
 
 t.test('a queued job can be canceled while the queue is paused', async (t) => {
-  const service = serviceIn(t, t.testdir());
+  const service = serviceIn(t, testFolder(t));
   await service.start();
   await service.pauseQueue();
   const { jobId } = await service.enqueue(SCENE);
@@ -81,7 +82,7 @@ t.test('a queued job can be canceled while the queue is paused', async (t) => {
 });
 
 t.test('renderAgain creates a new job with the same request', async (t) => {
-  const service = serviceIn(t, t.testdir());
+  const service = serviceIn(t, testFolder(t));
   await service.start();
   const job = await service.enqueue({ ...SCENE, quality: 'high', fps: 7, aspectRatio: '9:16' });
   await service.wait(job.jobId);
@@ -97,7 +98,7 @@ t.test('renderAgain creates a new job with the same request', async (t) => {
 t.test(
   'without workers jobs can be enqueued, canceled and rendered again; the next start renders them',
   async (t) => {
-    const folder = t.testdir();
+    const folder = testFolder(t);
     const closed = serviceIn(t, folder);
     await closed.open();
     t.match(closed.status(), { ready: false, workers: 0 });

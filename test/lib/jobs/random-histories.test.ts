@@ -28,6 +28,7 @@ import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 // Random histories of the service's core, checked against a simple model: jobs are opened, claimed by two workers, given
 // back, ended and canceled; leases lapse and their workers return; outcomes are sent; credits are granted; days pass; the
@@ -283,7 +284,7 @@ async function live(
     requests: new Map(),
     cutOff: [],
   };
-  const root = t.testdir();
+  const root = testFolder(t);
   let path = join(root, 'life-0');
   const last = { actions: [], flushesLeft: Number.POSITIVE_INFINITY };
   for (const [number, { actions, flushesLeft }] of [...lives, last].entries()) {

@@ -2,11 +2,12 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, type Ledger, RenderService } from '../../../lib/index.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const request = { owner: 'ada', className: 'Main', code: 'a secret scene' };
 
 async function open(t: Test, admitsOwner: (owner: string) => Promise<boolean>, ledger?: Ledger) {
-  const dataFolder = new DataFolder(join(t.testdir(), 'data'));
+  const dataFolder = new DataFolder(join(testFolder(t), 'data'));
   const service = new RenderService({ dataFolder, admitsOwner, ...(ledger && { ledger }) });
   t.teardown(() => service.stop());
   await service.open();

@@ -16,6 +16,7 @@ import { systemRandom } from '../../../lib/random.ts';
 import type { RenderProgress } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { newSchema, openPostgres } from '../../fixtures/postgres/database.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const PYTHON = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 const REQUEST = { owner: 'a', className: 'A', code: 'x' };
@@ -44,7 +45,7 @@ async function processOf(t: Test, roles: Role[], { schema, folder, budgets }: Pl
 }
 
 async function apiAndWorker(t: Test, budgets: Partial<BudgetOptions> = {}) {
-  const place = { schema: newSchema(), folder: t.testdir(), budgets };
+  const place = { schema: newSchema(), folder: testFolder(t), budgets };
   const api = await processOf(t, ['api', 'upkeep'], place);
   const worker = await processOf(t, ['worker'], place);
   return { api, worker };

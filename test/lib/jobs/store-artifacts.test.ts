@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type AssetStore, silentLogger } from '../../../lib/index.ts';
 import { discardArtifacts, sizeOfFiles, storeArtifacts } from '../../../lib/jobs/store-artifacts.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const NAMES = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'] as const;
 
 function output(t: Test) {
-  const folder = join(t.testdir(), 'output');
+  const folder = join(testFolder(t), 'output');
   mkdirSync(folder);
   const files = NAMES.map((name) => ({ name, path: join(folder, name) }));
   for (const { name, path } of files) writeFileSync(path, name);

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type BudgetOptions, DataFolder, type Job, RenderService, StoredLedger } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const HOUR_MS = 3_600_000;
 const python = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
@@ -28,7 +29,7 @@ async function startedService(t: Test, folder: string, budgets: Partial<BudgetOp
 }
 
 t.test('an owner with too many failures is rejected, also after a restart, and not charged', async (t) => {
-  const folder = join(t.testdir(), 'data');
+  const folder = join(testFolder(t), 'data');
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const first = await startedService(t, folder, { failuresPerHour: 2 }, clock);
   const idempotency = { key: 'k' };
@@ -55,7 +56,7 @@ t.test('queued jobs of an owner with a spent budget are rendered after those of 
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const { service, enqueue } = await startedService(
     t,
-    join(t.testdir(), 'data'),
+    join(testFolder(t), 'data'),
     { failuresPerHour: 1 },
     clock,
   );

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ApiKeys, DataFolder, type KeyStore, MasterKey } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 async function openKeys(t: Test) {
-  const path = t.testdir();
+  const path = testFolder(t);
   const folder = new DataFolder(path);
   await folder.start();
   t.teardown(() => folder.stop());

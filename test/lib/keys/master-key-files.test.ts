@@ -5,6 +5,7 @@ import { realDisk } from '../../../lib/disk.ts';
 import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 const clock = new FakeClock('2026-11-21T10:00:00Z');
@@ -14,7 +15,7 @@ function filesOf(folder: string): MasterKeyFiles {
 }
 
 t.test('the keys are loaded once, until they are closed', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const files = filesOf(folder);
   const keys = await files.load();
   t.equal(await files.load(), keys);
@@ -24,7 +25,7 @@ t.test('the keys are loaded once, until they are closed', async (t) => {
 });
 
 t.test('a load that failed can be repeated', async (t) => {
-  const folder = t.testdir({ 'master.key': 'nonsense' });
+  const folder = testFolder(t, { 'master.key': 'nonsense' });
   const files = filesOf(folder);
   const message = `${join(folder, 'master.key')} is damaged: a key is 64 hexadecimal digits. Put the right one there.`;
   await t.rejects(files.load(), { code: 'master_key', message, cause: { code: 'master_key' } });
@@ -33,24 +34,24 @@ t.test('a load that failed can be repeated', async (t) => {
 });
 
 t.test('a system error names the folder', async (t) => {
-  const folder = t.testdir({ 'master.key': {} });
+  const folder = testFolder(t, { 'master.key': {} });
   await t.rejects(filesOf(folder).load(), { code: 'storage_failed', message: /master\.key is a folder/ });
 });
 
 t.test('a given key is used, and no key file is written', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   t.equal((await filesOf(folder).load({ given: OLD })).current.toHex(), OLD);
   t.same(readdirSync(folder), ['master.key.check']);
   await t.rejects(filesOf(folder).load({ given: 'x' }), { message: /^The master key that was given is dam/ });
 });
 
 t.test('a rotation generates the new key in the folder, or is given it, as the first key was', async (t) => {
-  const own = filesOf(t.testdir());
+  const own = filesOf(testFolder(t));
   await own.load();
   await t.rejects(own.begin(NEW), { code: 'invalid_request', message: /do not give a key/ });
   t.equal(await own.isRotating(), false);
 
-  const external = filesOf(t.testdir());
+  const external = filesOf(testFolder(t));
   await external.load({ given: OLD });
   await t.rejects(external.begin(undefined), { code: 'invalid_request', message: /give the new key, too/ });
   await t.rejects(external.begin('x'), { code: 'master_key', message: /^The new master key is damaged/ });
@@ -59,7 +60,7 @@ t.test('a rotation generates the new key in the folder, or is given it, as the f
 });
 
 t.test('after a rotation the former key is kept under the time of its replacement', async (t) => {
-  const folder = t.testdir({ 'master.key': OLD, 'master.key.other': 'x' });
+  const folder = testFolder(t, { 'master.key': OLD, 'master.key.other': 'x' });
   const files = filesOf(folder);
   await files.load();
   await files.begin(undefined);
@@ -81,7 +82,7 @@ t.test('after a rotation the former key is kept under the time of its replacemen
 t.test('what an interrupted rotation left of the former key is completed, not kept twice', async (t) => {
   const former = 'master.key.until-2026-11-20T10-00-00.000Z';
   const earlier = 'master.key.until-2026-10-20T10-00-00.000Z';
-  const folder = t.testdir({
+  const folder = testFolder(t, {
     'master.key': OLD,
     'master.key.next': NEW,
     [earlier]: THIRD,
@@ -97,7 +98,7 @@ t.test('what an interrupted rotation left of the former key is completed, not ke
 });
 
 t.test('during a rotation of an external key, either key gives access to both', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const files = filesOf(folder);
   await files.load({ given: OLD });
   await files.begin(NEW);
@@ -122,7 +123,7 @@ t.test('during a rotation of an external key, either key gives access to both', 
 });
 
 t.test('a key from the folder may be given in a rotation that was interrupted', async (t) => {
-  const folder = t.testdir({ 'master.key': OLD, 'master.key.next': NEW });
+  const folder = testFolder(t, { 'master.key': OLD, 'master.key.next': NEW });
   await filesOf(folder).load();
   for (const [given, other] of [
     [OLD, NEW],
@@ -141,12 +142,12 @@ t.test('a key from the folder may be given in a rotation that was interrupted', 
 });
 
 t.test('the new key of an interrupted rotation may be given when the old one was removed', async (t) => {
-  const keys = await filesOf(t.testdir({ 'master.key.next': NEW })).load({ given: NEW });
+  const keys = await filesOf(testFolder(t, { 'master.key.next': NEW })).load({ given: NEW });
   t.equal(keys.current.toHex(), NEW);
 });
 
 t.test('a rotation that ends with a given key leaves the key in the folder as it is', async (t) => {
-  const folder = t.testdir({ 'master.key': OLD, 'master.key.next': NEW });
+  const folder = testFolder(t, { 'master.key': OLD, 'master.key.next': NEW });
   const files = filesOf(folder);
   await files.load({ given: NEW });
   t.equal(await files.finish(), null);
@@ -155,7 +156,7 @@ t.test('a rotation that ends with a given key leaves the key in the folder as it
 });
 
 t.test('a rotation of an external key may end with the new key put in the folder', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const external = filesOf(folder);
   await external.load({ given: OLD });
   await external.begin(NEW);
@@ -168,7 +169,7 @@ t.test('a rotation of an external key may end with the new key put in the folder
 });
 
 t.test('no former key is kept when its file has been removed', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const files = filesOf(folder);
   await files.load();
   await files.begin(undefined);
@@ -189,7 +190,7 @@ t.test('keys and ciphertexts come from the given source of random bytes', async 
     const sealed = new Set<string>();
     for (let times = 0; times < 2; times++) {
       const random = seededBytes(1);
-      const files = new MasterKeyFiles(t.testdir(content), realDisk, { random });
+      const files = new MasterKeyFiles(testFolder(t, content), realDisk, { random });
       const keys = await files.load({ given });
       sealed.add(keys.seal('x'));
       if (keys.former) continue;
@@ -201,14 +202,14 @@ t.test('keys and ciphertexts come from the given source of random bytes', async 
 });
 
 t.test('the first start creates a key that only its owner can read; later starts use it', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const sealed = (await filesOf(folder).load()).seal('x');
   t.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600);
   t.equal((await filesOf(folder).load()).open(sealed), 'x');
 });
 
 t.test('a missing key file stops the start with instructions', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   await filesOf(folder).load();
   rmSync(join(folder, 'master.key'));
   await t.rejects(filesOf(folder).load(), {
@@ -218,7 +219,7 @@ t.test('a missing key file stops the start with instructions', async (t) => {
 });
 
 t.test('a wrong key stops the start, and nothing is overwritten', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   await filesOf(folder).load({ given: OLD });
   const check = readFileSync(join(folder, 'master.key.check'));
   await t.rejects(filesOf(folder).load({ given: 'f'.repeat(64) }), {
@@ -230,7 +231,7 @@ t.test('a wrong key stops the start, and nothing is overwritten', async (t) => {
 });
 
 t.test('a malformed key file is reported, and can be replaced', async (t) => {
-  const folder = t.testdir({ 'master.key': 'nonsense' });
+  const folder = testFolder(t, { 'master.key': 'nonsense' });
   await t.rejects(filesOf(folder).load(), { code: 'master_key' });
   writeFileSync(join(folder, 'master.key'), `${OLD}\n`);
   await filesOf(folder).load();

@@ -13,6 +13,7 @@ import {
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { crashingDisk } from '../../fixtures/crashing-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];
 
@@ -72,7 +73,7 @@ async function assertSecrets(
 type Minted = Awaited<ReturnType<ApiKeys['mint']>>;
 
 t.test('a rotation keeps all secrets, and the old key is no longer accepted', async (t) => {
-  const path = t.testdir();
+  const path = testFolder(t);
   const studio = await opened(path);
   const minted = [await studio.mint()];
   const jobs = await insertJobs(studio, 3);
@@ -91,7 +92,7 @@ t.test('a rotation keeps all secrets, and the old key is no longer accepted', as
 });
 
 t.test('API keys minted during a rotation are encrypted with the new master key', async (t) => {
-  const path = t.testdir();
+  const path = testFolder(t);
   const studio = await opened(path);
   const minting = [studio.mint(), studio.mint()];
   const rotating = studio.rotate();
@@ -108,7 +109,7 @@ t.test('API keys minted during a rotation are encrypted with the new master key'
 });
 
 t.test('other transactions commit between the steps of a rotation', async (t) => {
-  const studio = await opened(t.testdir());
+  const studio = await opened(testFolder(t));
   const { storage } = studio.folder;
   const jobs = await insertJobs(studio, 1000);
   const rotating = studio.rotate();
@@ -133,7 +134,7 @@ t.test('other transactions commit between the steps of a rotation', async (t) =>
 t.test(
   'secrets encrypted before the rotation but committed behind its position are encrypted again, too',
   async (t) => {
-    const studio = await opened(t.testdir());
+    const studio = await opened(testFolder(t));
     const { storage } = studio.folder;
     const jobs = await insertJobs(studio, 3);
     // As with concurrent transactions.
@@ -154,7 +155,7 @@ t.test(
 
 t.test('a service that first needs the master key during a rotation uses the new one', async (t) => {
   for (const given of [undefined, NEW]) {
-    const path = t.testdir();
+    const path = testFolder(t);
     const { folder } = await opened(path, given === undefined ? {} : { given: OLD });
     const service = new RenderService({ dataFolder: folder, assetUrl: 'https://example.org' });
     await service.open();
@@ -183,7 +184,7 @@ t.test('a service that first needs the master key during a rotation uses the new
 });
 
 t.test('a backup and a rotation wait for each other', async (t) => {
-  const root = t.testdir();
+  const root = testFolder(t);
   const studio = await opened(join(root, 'data'));
   const minted = [await studio.mint()];
   const jobs = await insertJobs(studio, 50);
@@ -207,7 +208,7 @@ t.test('a backup and a rotation wait for each other', async (t) => {
 });
 
 t.test('no backup can be made while a rotation is incomplete', async (t) => {
-  const root = t.testdir();
+  const root = testFolder(t);
   const studio = await opened(join(root, 'data'));
   const minted = [await studio.mint()];
   const jobs = await insertJobs(studio, 2);
@@ -240,7 +241,7 @@ t.test('a rotation killed at any point can be completed, and until then both key
     const [old, next] = given === undefined ? [{}, {}] : [{ given: OLD }, { given: NEW }];
     const outcomes = new Set<string>();
     for (let calls = 0; ; calls += 1) {
-      const path = t.testdir();
+      const path = testFolder(t);
       const when = `after ${calls} changes`;
       const first = await opened(path, old);
       const minted = [await first.mint(), await first.mint()];

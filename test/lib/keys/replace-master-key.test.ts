@@ -3,13 +3,14 @@ import { join } from 'node:path';
 import t from 'tap';
 import { completeReplacement, DataFolder, MasterKey, replaceMasterKey } from '../../../lib/index.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 
 t.test(
   'a replacement that is interrupted is completed first, then the key that was given is used',
   async (t) => {
-    const path = t.testdir();
+    const path = testFolder(t);
     const folder = new DataFolder(path);
     await folder.start();
     t.teardown(() => folder.stop());

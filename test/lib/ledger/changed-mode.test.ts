@@ -12,6 +12,7 @@ import { JobBook } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 const request = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
@@ -19,7 +20,7 @@ const newJob = { owner: 'a', request, metadataJson: null, webhookUrl: null, keyI
 const completed: JobOutcome = { kind: 'completed', artifacts: [], costCredits: 3 };
 
 async function openFolder(t: Test) {
-  const folder = new DataFolder(join(t.testdir(), 'data'));
+  const folder = new DataFolder(join(testFolder(t), 'data'));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;

@@ -8,6 +8,7 @@ import { ledgerSuite } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 interface Books {
   ledger: StoredLedger;
@@ -40,7 +41,7 @@ async function sumOfEntries(ledger: StoredLedger, owner: string): Promise<number
 
 for (const isLate of [false, true]) {
   t.test(`the stored ledger${isLate ? ', when calls are carried out and answered late' : ''}`, async (t) => {
-    const path = t.testdir();
+    const path = testFolder(t);
     let folders = 0;
     const suite = ledgerSuite(async () => {
       const folder = new DataFolder(join(path, String(folders++)));

@@ -12,13 +12,14 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { DataFolder, recover, StoredLedger } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const JOBS = 40;
 const PAGE_BYTES = 4096;
 
 /** A closed folder with completed jobs. */
 async function usedFolder(t: Test): Promise<string> {
-  const path = join(t.testdir(), 'data');
+  const path = join(testFolder(t), 'data');
   const folder = new DataFolder(path);
   await folder.start();
   const { storage } = folder;

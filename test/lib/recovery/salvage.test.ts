@@ -3,10 +3,11 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
 import { TABLES } from '../../../lib/recovery/salvage.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 t.test('the queries for keys that must or may exist are valid', async (t) => {
   // Errors of these queries count as damage, so a wrong one would go unnoticed and rows be lost without a report.
-  const path = t.testdir();
+  const path = testFolder(t);
   const folder = new DataFolder(path);
   await folder.start();
   t.teardown(() => folder.stop());

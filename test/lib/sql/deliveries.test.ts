@@ -12,6 +12,7 @@ import {
   type Storage,
 } from '../../../lib/index.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const NOW_MS = 1_000_000;
 const MANY = 10_000;
@@ -116,7 +117,7 @@ async function timesWith(t: Test, count: number, of: (index: number) => Partial<
 
 for (const [what, of] of dead.slice(0, 2)) {
   t.test(`${MANY} ${what} that may not be called cost no more time than ten`, async (t) => {
-    t.testdir();
+    testFolder(t);
     const few = await timesWith(t, 10, of);
     const many = await timesWith(t, MANY, of);
     t.comment(JSON.stringify({ few, many }));
@@ -130,7 +131,7 @@ for (const [what, of] of dead.slice(0, 2)) {
 }
 
 t.test(`a delivery enqueued after those of ${MANY} owners waits for one turn of each`, async (t) => {
-  t.testdir();
+  testFolder(t);
   const { storage } = await openStorage(t);
   const [, of] = dead[2] as (typeof dead)[0];
   const records = Array.from({ length: MANY }, (_, index) => deliveryRecord(`w${index}`, of(index)));
@@ -167,7 +168,7 @@ t.test(`a delivery enqueued after those of ${MANY} owners waits for one turn of 
 });
 
 t.test('a host that became quick is served although new hosts have no places left', async (t) => {
-  t.testdir();
+  testFolder(t);
   const { storage } = await openStorage(t);
   const records = Array.from({ length: 1000 }, (_, i) =>
     deliveryRecord(`n${i}`, { owner: 'eve', host: `n-${i}` }),
@@ -186,7 +187,7 @@ t.test('a host that became quick is served although new hosts have no places lef
 });
 
 t.test('a damaged delivery does not block others', async (t) => {
-  t.testdir();
+  testFolder(t);
   const { storage, folder } = await openStorage(t);
   await insert(storage, [
     deliveryRecord('1'),
@@ -215,7 +216,7 @@ t.test('a damaged delivery does not block others', async (t) => {
 });
 
 t.test('a delivery on an unreadable page fails one claim and is skipped by the next', async (t) => {
-  t.testdir();
+  testFolder(t);
   const { storage, folder } = await openStorage(t);
   const mark = 'B'.repeat(9_000);
   // They separate the pages of the other deliveries.
@@ -245,7 +246,7 @@ t.test('a delivery on an unreadable page fails one claim and is skipped by the n
 });
 
 t.test('an audit reports deliveries that would never be sent, and a recovery repairs them', async (t) => {
-  t.testdir();
+  testFolder(t);
   const { storage, folder } = await openStorage(t);
   await insert(storage, [
     deliveryRecord('1'),

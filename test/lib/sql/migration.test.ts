@@ -9,11 +9,12 @@ import { QUEUE_SCHEMA } from '../../../lib/sql/sqlite/queue-schema.ts';
 import { Schema } from '../../../lib/storage/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const FIRST = new Schema([MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA]);
 
 t.test('data of the first version of the schema is read, recovered and migrated', async (t) => {
-  const path = join(t.testdir(), 'data');
+  const path = join(testFolder(t), 'data');
   const made = new DataFolder(path);
   await made.start();
   await made.stop();

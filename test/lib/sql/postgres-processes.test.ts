@@ -12,6 +12,7 @@ import { clock, newJob } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
 import { newSchema, openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const { NODE_OPTIONS: _, ...env } = process.env;
 const PROGRAM = join(import.meta.dirname, '../../fixtures/postgres/claiming-program.ts');
@@ -125,7 +126,7 @@ t.test('no owner gets more jobs run at the same time than it may', async (t) => 
 t.test('a service renders with everything in Postgres', async (t) => {
   const storage: PostgresStorage = await openPostgres(t);
   await storage.stop();
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const ledger = new StoredLedger({ store: storage.ledgerStore });
   const service = fakeRenderService({
     storage,
@@ -150,7 +151,7 @@ t.test('a service renders with everything in Postgres', async (t) => {
 
 t.test('a process accepts and cancels jobs that another renders', async (t) => {
   const schema = newSchema();
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const withRoles = async (...roles: Role[]) => {
     const storage = await openPostgres(t, { schema });
     const assets = new FileAssetStore(join(folder, 'artifacts'));

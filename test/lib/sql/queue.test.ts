@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { DataFolder, type Storage } from '../../../lib/index.ts';
 import type { Claim, ClaimRequest, Precedence } from '../../../lib/queue/queue.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const CAPS = { maxQueued: 1_000_000, maxQueuedPerOwner: 1_000_000 };
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
@@ -37,7 +38,7 @@ const claim = (storage: Storage, worker: string, request: Partial<ClaimRequest> 
   storage.transaction((tx) => storage.queue.claim(tx, worker, { ...REQUEST, ...request }));
 
 t.test('claims of an earlier run lapse immediately, because the folder has one owner', async (t) => {
-  t.testdir();
+  testFolder(t);
   const storage = await openStorage(t);
   for (const jobId of ['1', '2', '3']) await admit(storage, jobId, 'a');
   await claim(storage, 'of the first run');
@@ -56,7 +57,7 @@ t.test('claims of an earlier run lapse immediately, because the folder has one o
 });
 
 t.test('a rank that another process records during a round is corrected', async (t) => {
-  t.testdir();
+  testFolder(t);
   const storage = await openStorage(t);
   await admit(storage, '1', 'y');
   const claims = await storage.transaction(async (tx) => {
@@ -120,7 +121,7 @@ async function timesWith(t: Test, owners: number) {
 }
 
 t.test('10,000 owners cost no more time than ten', async (t) => {
-  t.testdir();
+  testFolder(t);
   const few = await timesWith(t, 10);
   const many = await timesWith(t, 10_000);
   t.comment(JSON.stringify({ few, many }));

@@ -6,12 +6,13 @@ import { LIST_SCHEMA } from '../../../lib/sql/sqlite/list-schema.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { recording, runQueries } from '../../fixtures/all-queries.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** Subqueries that are computed by the query itself. */
 const COMPUTED = / (page|of_pace|due)$/;
 
 t.test('queries of the service use indexes and scan no table', async (t) => {
-  const path = join(t.testdir(), 'database.sqlite');
+  const path = join(testFolder(t), 'database.sqlite');
   const { database, texts } = recording(new SqliteDatabase(path, SQLITE_SCHEMA));
   const storage = new SqlStorage(database);
   await storage.start();

@@ -7,6 +7,7 @@ import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase, type SqliteDatabaseOptions } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 
@@ -57,7 +58,7 @@ t.test('a commit that fails after it was written does not reappear after a resta
   t.ok(frames() > FRAMES_OF_FIRST_INDEX, 'it was written');
   t.equal(await storage.getJob('late'), undefined);
 
-  const killed = t.testdir();
+  const killed = testFolder(t);
   leaveAsKilled(path, killed);
   const later = storageIn(t, killed);
   await later.storage.start();
@@ -70,7 +71,7 @@ t.test('a commit that fails after it was written does not reappear after a resta
 });
 
 t.test('data of a killed process can be opened on a full disk', { skip }, async (t) => {
-  const first = storageIn(t, t.testdir());
+  const first = storageIn(t, testFolder(t));
   await first.storage.start();
   await first.insert('1', 'x'.repeat(400_000));
   const disk = smallDisk(t, 4) as string;

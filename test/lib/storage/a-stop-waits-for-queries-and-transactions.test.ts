@@ -4,10 +4,11 @@ import t from 'tap';
 import { ScenepressError } from '../../../lib/errors.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 // Only the thread keeps this process running; if it did not, the process would exit before the test ends.
 t.test('a stop waits for a query in another thread', async (t) => {
-  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA);
+  const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA);
   await database.start();
   let isAnswered = false;
   const query = database.queryInBackground('SELECT 1 AS one').then((rows) => {
@@ -23,7 +24,7 @@ t.test('a stop waits for a query in another thread', async (t) => {
 t.test('a transaction begun before a stop is committed', async (t) => {
   const fatal: Error[] = [];
   const onFatal = (error: Error) => void fatal.push(error);
-  const database = new SqliteDatabase(join(t.testdir(), 'database.sqlite'), SQLITE_SCHEMA, {
+  const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA, {
     onFatal,
     flushFile: () => delay(20),
   });

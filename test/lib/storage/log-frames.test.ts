@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { damageOf, resealed } from '../../../lib/storage/sqlite/log-frames.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const COMMITS = 60;
@@ -13,7 +14,7 @@ const SECTOR_BYTES = 512;
 
 /** A log with a commit of one to three pages for each row, and its length after each commit. */
 function makeLog(t: Test, commits = COMMITS): { log: Buffer; lengths: number[] } {
-  const path = join(t.testdir(), 'database.sqlite');
+  const path = join(testFolder(t), 'database.sqlite');
   const database = new DatabaseSync(path);
   t.teardown(() => database.close());
   database.exec('PRAGMA journal_mode = WAL; PRAGMA wal_autocheckpoint = 0; CREATE TABLE texts (text)');

@@ -129,13 +129,13 @@ for (const [what, lastWords] of Object.entries({
     const { insert } = helpersOf(storage);
     await insert(jobRecord('1'));
     proxy.lastWords = lastWords;
-    proxy.cutAfterAnswerTo = 'COMMIT\0'; // Not READ COMMITTED.
+    proxy.cutAfterCompletionOf = 'COMMIT';
     let runs = 0;
     await storage.transaction(async (tx) => {
       runs += 1;
       await storage.insertJob(tx, jobRecord('2'), 'x');
     });
-    t.equal(proxy.cutAfterAnswerTo, undefined, 'it was cut');
+    t.equal(proxy.cutAfterCompletionOf, undefined, 'it was cut');
     t.equal(runs, 1);
     t.equal((await storage.getJob('2'))?.jobId, '2');
   });

@@ -4,8 +4,9 @@ import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { PostgresServer } from '../../fixtures/postgres/server.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const server = await PostgresServer.start({ tls: authority.issue(['localhost']) });
 t.teardown(() => server.remove());
 

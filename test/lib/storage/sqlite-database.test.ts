@@ -19,11 +19,12 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 async function open(
   t: Test,
   options: SqliteDatabaseOptions = {},
-  path = join(t.testdir(), 'database.sqlite'),
+  path = join(testFolder(t), 'database.sqlite'),
 ) {
   const database = new SqliteDatabase(path, SQLITE_SCHEMA, options);
   const storage = new SqlStorage(database);
@@ -116,7 +117,7 @@ t.test('when a flush fails, transactions that wait for it fail', async (t) => {
 });
 
 t.test('a log left by an earlier process is rewritten before it is used', async (t) => {
-  const path = join(t.testdir({ 'database.sqlite-wal': 'commits' }), 'database.sqlite');
+  const path = join(testFolder(t, { 'database.sqlite-wal': 'commits' }), 'database.sqlite');
   const before = statSync(`${path}-wal`);
   await new WriteAheadLog(path).rewrite();
   const after = statSync(`${path}-wal`);

@@ -1,12 +1,13 @@
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { inspectVideo } from '../../fixtures/video.ts';
 
 const request = { owner: 'ada', className: 'Main', code: 'x' };
 
 t.test('a fake service completes jobs with a real video', async (t) => {
-  const service = fakeRenderService({ folder: t.testdir() });
+  const service = fakeRenderService({ folder: testFolder(t) });
   t.teardown(() => service.stop());
   await service.start();
   const { jobId } = await service.enqueue({ ...request, code: 'self.add_subcaption("x")' });
@@ -22,7 +23,7 @@ t.test('a fake service completes jobs with a real video', async (t) => {
 });
 
 t.test('scenes fail as told, and running jobs can be canceled', async (t) => {
-  const service = fakeRenderService({ renderMs: 60_000, folder: t.testdir() });
+  const service = fakeRenderService({ renderMs: 60_000, folder: testFolder(t) });
   t.teardown(() => service.stop());
   await service.start();
   const { jobId } = await service.enqueue(request);

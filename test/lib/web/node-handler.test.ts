@@ -1,14 +1,12 @@
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { ScenepressClient } from '../../../lib/client/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
 import { exchange } from '../../fixtures/raw-http.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 async function listen(t: Test, listener: RequestListener): Promise<{ url: string; port: number }> {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -22,10 +20,7 @@ async function listen(t: Test, listener: RequestListener): Promise<{ url: string
 }
 
 async function open(t: Test, { renderMs = 0 } = {}) {
-  // Removed after the service has stopped, unlike `t.testdir()`: jobs may still be rendered at the end of a test.
-  const folder = await mkdtemp(join(tmpdir(), 'scenepress-test-'));
-  t.teardown(() => rm(folder, { recursive: true }));
-  const service = fakeRenderService({ folder, renderMs });
+  const service = fakeRenderService({ folder: testFolder(t), renderMs });
   t.teardown(() => service.stop());
   await service.start();
   let links = '';

@@ -7,9 +7,10 @@ import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost, type PostOptions, senderOn } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const START = '2026-11-21T10:00:00.000Z';

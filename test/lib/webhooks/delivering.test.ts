@@ -9,9 +9,10 @@ import { claimJobs } from '../../fixtures/claims.ts';
 import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { type Answer, type WebhookReceiver, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const START = '2026-11-21T10:00:00.000Z';

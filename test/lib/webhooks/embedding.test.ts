@@ -14,9 +14,10 @@ import {
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 const webhooks = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const assetUrl = 'https://assets.example.org';
@@ -25,7 +26,7 @@ const request = { owner: 'me', code: 'x', className: 'A' };
 async function open(t: Test, options: Partial<RenderServiceOptions> = {}) {
   const receiver = await webhookReceiver(t, certificate);
   const service = new RenderService({
-    folder: t.testdir(),
+    folder: testFolder(t),
     workers: 1,
     renderer: { python: IDLE_PYTHON, insecureNoSandbox: true },
     ...options,
@@ -137,7 +138,7 @@ t.test('a repeated request with the same webhook returns the same job', async (t
 });
 
 t.test('invalid options stop the start', async (t) => {
-  const options = { folder: t.testdir(), webhooks: { allowNetworks: ['everything'] } };
+  const options = { folder: testFolder(t), webhooks: { allowNetworks: ['everything'] } };
   await t.rejects(new RenderService(options).start(), {
     code: 'invalid_request',
     message: /"everything" is not a network/,

@@ -10,9 +10,10 @@ import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { FLOODS } from '../../fixtures/hostile-receiver.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1', '*.ada.test', '*.eve.test']);
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };

@@ -6,6 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { DataFolder, Deliveries } from '../../../lib/index.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../fixtures/delivering-program.ts');
@@ -14,8 +15,8 @@ const KILLS = 6;
 t.test(
   'after kills at random moments, each ended job has one delivery with at most four attempts',
   async (t) => {
-    const folder = join(t.testdir(), 'data');
-    const authority = new TestAuthority(t.testdir());
+    const folder = join(testFolder(t), 'data');
+    const authority = new TestAuthority(testFolder(t));
     // A third never succeeds, a third at the first attempt, a third at the second.
     const seen = new Map<string, number>();
     const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']), (response, { body }) => {

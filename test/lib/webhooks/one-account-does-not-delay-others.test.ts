@@ -6,9 +6,10 @@ import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost, type Post } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['*.ada.test']);
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 const outbound = {

@@ -9,10 +9,11 @@ import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
 import { assertOutboundOptions, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['receiver.test', '127.0.0.1']);
 const LOOPBACK = '127.0.0.0/8';
 const BODY = Buffer.from('{"jobId":"1","metadata":"数学"}');

@@ -3,6 +3,7 @@ import { getEventListeners, once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { listedAddresses, resolveName, resolverOf } from '../../../lib/webhooks/resolver.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const A = 1;
 const AAAA = 28;
@@ -65,7 +66,7 @@ t.test('the hosts file takes precedence', async (t) => {
   t.same(listedAddresses(hosts, '10.1.2.3'), []);
   t.ok((await resolveName('localhost', never)).includes('127.0.0.1'));
   const { servers, asked } = await nameServer(t, { other: { [A]: [[10, 9, 9, 9]], [AAAA]: NXDOMAIN } });
-  const resolve = resolverOf({ hostsFile: join(t.testdir({ hosts }), 'hosts'), servers });
+  const resolve = resolverOf({ hostsFile: join(testFolder(t, { hosts }), 'hosts'), servers });
   t.same(await resolve('hook', never), ['10.1.2.3']);
   t.same(asked, []);
   t.same(await resolve('other', never), ['10.9.9.9']);

@@ -9,9 +9,10 @@ import { TestAuthority } from '../../fixtures/certificates.ts';
 import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1', 'receiver.test']);
 const outbound = { allowNetworks: ['127.0.0.0/8'], ca: authority.ca };
 const threadFile = new URL('../../fixtures/failing-sending-thread.ts', import.meta.url);

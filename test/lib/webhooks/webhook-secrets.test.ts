@@ -6,6 +6,7 @@ import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { WebhookSecrets } from '../../../lib/webhooks/webhook-secrets.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const newKeys = () => new MasterKeys(MasterKey.random());
 
@@ -86,7 +87,7 @@ t.test('the master keys are by default those of the data folder', async (t) => {
 
 t.test('secrets that are stored while others are sealed again are found, too', async (t) => {
   for (const deliveries of [0, 2]) {
-    const folder = new DataFolder(join(t.testdir(), String(deliveries)));
+    const folder = new DataFolder(join(testFolder(t), String(deliveries)));
     await folder.start();
     t.teardown(() => folder.stop());
     const { storage } = folder;

@@ -5,9 +5,10 @@ import { systemRandom } from '../../../lib/random.ts';
 import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { WebhookTests } from '../../../lib/webhooks/webhook-test.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const authority = new TestAuthority(t.testdir());
+const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 const SECRET = 'whsec_of_the_test';
 

@@ -14,6 +14,7 @@ import {
   scene,
   startService,
 } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const TREE = '/sys/fs/cgroup';
 const MIB = 1024 * 1024;
@@ -126,6 +127,6 @@ t.test('the groups are removed with the service', { skip }, async (t) => {
   t.equal(groups().length, 3, 'portrait has its own zygote');
   await service.stop();
   t.same(groups(), []);
-  const again = await startService(t, { workers: 1, folder: t.testdir() });
+  const again = await startService(t, { workers: 1, folder: testFolder(t) });
   t.equal(again.status().sandbox?.limits.memory, 'kernel', 'the service can be started again');
 });

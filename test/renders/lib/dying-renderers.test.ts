@@ -11,11 +11,12 @@ import {
   zygotesBelow,
 } from '../../fixtures/processes.ts';
 import { drawing, ENDLESS, enqueue, render, startService, WITH_A_CHILD } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const threads: Worker[] = [];
 process.on('worker', (thread) => threads.push(thread));
 
-const folder = t.testdir();
+const folder = testFolder(t);
 const service = await startService(t, { folder, workers: 1, renderer: { silenceTimeoutMs: 1500 } });
 
 t.test('a job whose renderer is killed is attempted again, and completed', async (t) => {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Job, RenderService } from '../../../lib/index.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 t.setTimeout(600_000);
 const FORMULA = 'f = MathTex(r"\\int_0^1 x^2 \\, dx", r"= \\frac{1}{3}")';
@@ -36,7 +37,7 @@ async function* changesOf(folder: string): AsyncGenerator<string[]> {
 }
 
 t.test('formulas are kept', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const tex = join(folder, 'tex');
   let service = await startService(t, { folder, workers: 1 });
   const run = (service: RenderService, owner: string, code: string): Promise<Job> =>

@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { ended, processesBelow } from '../../fixtures/processes.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
-const folder = t.testdir();
+const folder = testFolder(t);
 const program = join(import.meta.dirname, '../../fixtures/serving-program.ts');
 const child = spawn(process.execPath, [program, folder], { stdio: ['ignore', 'pipe', 'inherit'] });
 t.teardown(() => child.kill('SIGKILL'));

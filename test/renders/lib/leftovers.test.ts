@@ -5,6 +5,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { render, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const LEFT = [
   'import os',
@@ -14,7 +15,7 @@ const LEFT = [
 ].join('\n');
 
 t.test('a service starts with any leftovers and removes them', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   for (const left of ['work/w0/1', 'work.old-1/w0/1']) {
     mkdirSync(join(folder, left), { recursive: true });
     t.equal(spawnSync('python3', ['-c', LEFT], { cwd: join(folder, left) }).status, 0);

@@ -3,11 +3,12 @@ import { copyFile, mkdir, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { inspectVideo } from '../../fixtures/video.ts';
 
 const run = promisify(execFile);
 const checkout = join(import.meta.dirname, '../../..');
-const folder = t.testdir();
+const folder = testFolder(t);
 const program = join(checkout, 'test/fixtures/ten-lines.mjs');
 
 /** Runs a program without the modules that tap loads into every Node process. */

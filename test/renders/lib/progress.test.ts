@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import type { Job } from '../../../lib/index.ts';
 import { enqueue, render, scene, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 import { inspectPicture } from '../../fixtures/video.ts';
 
 const service = await startService(t, { workers: 1, previewIntervalMs: 200 });
@@ -68,7 +69,7 @@ t.test('previews are small JPEGs at the configured interval', async (t) => {
   t.ok(previews.every(({ jobId }) => jobId === job.jobId));
   const most = 2 + Math.floor((job.durationMs ?? 0) / 200);
   t.ok(previews.length >= 2 && previews.length <= most, `${previews.length} of at most ${most}`);
-  const path = join(t.testdir(), 'preview.jpg');
+  const path = join(testFolder(t), 'preview.jpg');
   await writeFile(path, previews.at(-1)?.jpeg ?? '');
   const { codec, widthPx, lightest } = await inspectPicture(path);
   t.match({ codec, widthPx }, { codec: 'mjpeg', widthPx: 320 });

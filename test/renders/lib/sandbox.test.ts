@@ -5,11 +5,12 @@ import { join, relative } from 'node:path';
 import t from 'tap';
 import { findLauncher, uidOf, zygoteCommandLine } from '../../../lib/render/start/launcher.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 t.test('bubblewrap alone hides files, network and processes, and has no devices', async (t) => {
   const launcher = await findLauncher({});
   t.equal(launcher.isolation, 'bubblewrap', launcher.isolationProblem ?? 'bubblewrap starts');
-  const folder = t.testdir({ secret: 'secret', work: {} });
+  const folder = testFolder(t, { secret: 'secret', work: {} });
   const server = createServer().listen(0, '127.0.0.1');
   t.teardown(() => server.close());
   await new Promise((resolve) => server.once('listening', resolve));
@@ -71,7 +72,7 @@ t.test(
   'as root without bubblewrap, renders can enter the data folder but read only what they need',
   asRoot,
   async (t) => {
-    const folder = join(t.testdir(), 'data');
+    const folder = join(testFolder(t), 'data');
     const { PATH } = process.env;
     process.env['PATH'] = '/nowhere';
     t.teardown(() => {

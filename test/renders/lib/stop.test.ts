@@ -10,8 +10,9 @@ import {
   render,
   startService,
 } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
-const folder = t.testdir();
+const folder = testFolder(t);
 const service = await startService(t, { folder, workers: 1 });
 const HALF_A_SECOND = afterOneFrame('time.sleep(0.5)');
 

@@ -4,6 +4,7 @@ import t from 'tap';
 import { RenderService } from '../../../lib/index.ts';
 import { scenepress } from '../../appliance/command.ts';
 import { render, scene, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SECRET = 'the content of a secret file';
 const HELPERS = `from manim import Square
@@ -79,7 +80,7 @@ function fill(folder: string): void {
   writeFileSync(join(folder, 'fonts/studio.ttf'), font('Studio'));
 }
 
-const closed = join(t.testdir({ closed: {}, secret: SECRET, studio: {} }), 'closed');
+const closed = join(testFolder(t, { closed: {}, secret: SECRET, studio: {} }), 'closed');
 chmodSync(closed, 0o700);
 const folder = join(closed, 'data');
 const service = await startService(t, { folder, workers: 1 });
@@ -209,7 +210,7 @@ t.test('an embedder may configure another folder, whose subfolders are optional'
   mkdirSync(join(studio, 'python'));
   writeFileSync(join(studio, 'python/studio_helpers.py'), HELPERS);
   const code = scene('import studio_helpers', 'self.add(studio_helpers.badge())', 'self.wait(0.2)');
-  const own = t.testdir();
+  const own = testFolder(t);
   const another = await startService(t, { folder: own, studioFolder: studio, workers: 1 });
   t.match(await render(another, { code }), { error: null });
   await another.stop();
@@ -222,7 +223,7 @@ t.test('an embedder may configure another folder, whose subfolders are optional'
 });
 
 t.test('`scenepress render` accepts a folder of studio material', async (t) => {
-  const cwd = t.testdir({
+  const cwd = testFolder(t, {
     'scene.py': scene('import studio_helpers', 'self.add(ImageMobject("logo.png"))', 'self.wait(0.2)'),
   });
   fill(join(cwd, 'brand'));

@@ -6,8 +6,9 @@ import t from 'tap';
 import { findRoot } from '../../../lib/render/start/renderer-root.ts';
 import { zygotesBelow } from '../../fixtures/processes.ts';
 import { enqueue, render, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
-const place = t.testdir({ environment: { bin: {}, lib: {} } });
+const place = testFolder(t, { environment: { bin: {}, lib: {} } });
 const folder = join(place, 'data');
 const environment = join(place, 'environment');
 const python = join(environment, 'bin', 'python');

@@ -3,10 +3,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { drawing, enqueue, render, scene, startService } from '../../fixtures/renders.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SECONDS_MS = 5_000;
 
-const folder = t.testdir();
+const folder = testFolder(t);
 const work = join(folder, 'work');
 const service = await startService(t, { folder, workers: 1 });
 

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { collectFiles } from '../../../../lib/render/end/collect.ts';
 import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 function folders(t: Test) {
-  const root = t.testdir({ job: {}, out: {}, secret: 'the host’s' });
+  const root = testFolder(t, { job: {}, out: {}, secret: 'the host’s' });
   const [job, out] = [join(root, 'job'), join(root, 'out')];
   const collect = (limits = DEFAULT_LIMITS) => collectFiles(job, out, limits);
   return { job, out, secret: join(root, 'secret'), collect };

@@ -3,9 +3,10 @@ import { chmodSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'no
 import { join } from 'node:path';
 import t from 'tap';
 import { removeFolder } from '../../../../lib/render/end/remove-folder.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 t.test('a folder without read permission is removed', async (t) => {
-  const folder = join(t.testdir(), 'job');
+  const folder = join(testFolder(t), 'job');
   mkdirSync(join(folder, 'closed', 'deeper'), { recursive: true });
   writeFileSync(join(folder, 'closed', 'deeper', 'file'), '');
   chmodSync(join(folder, 'closed', 'deeper'), 0);
@@ -16,7 +17,7 @@ t.test('a folder without read permission is removed', async (t) => {
 });
 
 t.test('folders deeper than PATH_MAX are removed', async (t) => {
-  const folder = join(t.testdir(), 'job');
+  const folder = join(testFolder(t), 'job');
   mkdirSync(folder);
   const code =
     "import os\nfor _ in range(60): os.mkdir('d' * 200); os.chdir('d' * 200)\nopen('f', 'w')\nos.chmod('.', 0)";
@@ -26,7 +27,7 @@ t.test('folders deeper than PATH_MAX are removed', async (t) => {
 });
 
 t.test('names that are not UTF-8 are removed, also in closed folders and below PATH_MAX', async (t) => {
-  const folder = join(t.testdir(), 'job');
+  const folder = join(testFolder(t), 'job');
   mkdirSync(folder);
   const code = [
     'import os',
@@ -40,7 +41,7 @@ t.test('names that are not UTF-8 are removed, also in closed folders and below P
 });
 
 t.test('links are removed, not followed', async (t) => {
-  const root = t.testdir({ job: { closed: {} }, other: { kept: '' } });
+  const root = testFolder(t, { job: { closed: {} }, other: { kept: '' } });
   symlinkSync(join(root, 'other'), join(root, 'job', 'closed', 'link'));
   chmodSync(join(root, 'job', 'closed'), 0o500);
   await removeFolder(join(root, 'job'));
@@ -49,7 +50,7 @@ t.test('links are removed, not followed', async (t) => {
 });
 
 t.test('a link instead of the folder is not followed', async (t) => {
-  const root = t.testdir({ other: { kept: '' } });
+  const root = testFolder(t, { other: { kept: '' } });
   symlinkSync(join(root, 'other'), join(root, 'job'));
   await t.rejects(removeFolder(join(root, 'job')), { code: 'ENOTDIR' });
   t.ok(existsSync(join(root, 'other', 'kept')));

@@ -12,6 +12,7 @@ import t, { type Test } from 'tap';
 import { systemClock } from '../../../../lib/clock.ts';
 import { arrange, ownGroup } from '../../../../lib/render/sandbox/cgroup.ts';
 import { makeOwnGroup, removeOwnGroup } from '../../../../lib/render/sandbox/own-cgroup.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const MOUNTED = `22 1 0:20 / /proc rw shared:5 - proc proc rw
 29 23 0:25 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate`;
@@ -43,7 +44,7 @@ t.test('the reason is reported if there is no group', async (t) => {
 
 /** A folder that looks like a group without processes. */
 function group(t: Test, { controllers = 'cpu memory pids', procs = '' } = {}): string {
-  return t.testdir({
+  return testFolder(t, {
     'cgroup.controllers': `${controllers}\n`,
     'cgroup.subtree_control': '',
     'cgroup.events': 'populated 1\n',

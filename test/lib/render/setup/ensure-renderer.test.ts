@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { ensureRenderer } from '../../../../lib/render/setup/ensure-renderer.ts';
 import { findRoot } from '../../../../lib/render/start/renderer-root.ts';
 import { cannotUnpack, packSmallRoot } from '../../../fixtures/packed-root.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const RENDERER = join(import.meta.dirname, '../../../../renderer');
 const PACKAGES = 'usr/local/lib/python3.13/dist-packages';
@@ -12,7 +13,7 @@ const [, MANIM] = /^manim==(\S+)/m.exec(readFileSync(join(RENDERER, 'requirement
 const skip = cannotUnpack();
 
 function place(t: Test, contents: Record<string, string> = {}) {
-  const packed = join(t.testdir({}), 'packed');
+  const packed = join(testFolder(t, {}), 'packed');
   mkdirSync(packed);
   const { file } = packSmallRoot(packed, {
     [`${PACKAGES}/manim-${MANIM}.dist-info/METADATA`]: '',

@@ -21,13 +21,14 @@ import { findArchive } from '../../../../lib/render/setup/archive.ts';
 import { inputOf } from '../../../../lib/render/setup/unpack.ts';
 import { UnpackedRoot } from '../../../../lib/render/setup/unpacked-root.ts';
 import { cannotUnpack, packSmallRoot } from '../../../fixtures/packed-root.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../../fixtures/unpacking-program.ts');
 const SILENT = { onProgress: () => {}, onWait: () => {} };
 const skip = cannotUnpack();
 
 function place(t: Test): { packed: string; folder: string } {
-  const packed = join(t.testdir({}), 'packed');
+  const packed = join(testFolder(t, {}), 'packed');
   mkdirSync(packed);
   return { packed, folder: join(packed, '../unpacked') };
 }

@@ -9,13 +9,14 @@ import {
   plainSettings,
 } from '../../../../lib/render/start/python-environment.ts';
 import { findRoot } from '../../../../lib/render/start/renderer-root.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const SYSTEM_PYTHON = realpathSync('/usr/bin/python3');
 const SETTINGS = 'home = /usr/bin\nversion = 3.11.2\ncommand = /usr/bin/python3 -m venv /home/user/.venv\n';
 
 /** A folder with an interpreter and with files that scenes must not see. */
 function folderWithPython(t: Test, files: Record<string, string | object> = {}): string {
-  const folder = t.testdir({ bin: {}, '.ssh': { id: 'secret' }, notes: 'secret', ...files });
+  const folder = testFolder(t, { bin: {}, '.ssh': { id: 'secret' }, notes: 'secret', ...files });
   symlinkSync(SYSTEM_PYTHON, join(folder, 'bin', 'python'));
   return folder;
 }

@@ -4,9 +4,10 @@ import { pathToFileURL } from 'node:url';
 import t from 'tap';
 import { WorkFolder } from '../../../../lib/render/start/work-folder.ts';
 import { noMounts, whereMounted } from '../../../fixtures/mounts.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 t.test('an unchanged folder passes the check, which leaves no files', async (t) => {
-  const folder = new WorkFolder(join(t.testdir(), 'work'));
+  const folder = new WorkFolder(join(testFolder(t), 'work'));
   await folder.make();
   t.equal(await folder.check({ write: false }), false);
   t.equal(await folder.check({ write: true }), false);
@@ -14,7 +15,7 @@ t.test('an unchanged folder passes the check, which leaves no files', async (t) 
 });
 
 t.test('a missing or replaced folder is created again with its mode', async (t) => {
-  const folder = new WorkFolder(join(t.testdir(), 'work'));
+  const folder = new WorkFolder(join(testFolder(t), 'work'));
   await folder.make();
   rmSync(folder.path, { recursive: true });
   t.equal(await folder.check({ write: true }), true);
@@ -28,7 +29,7 @@ t.test('a missing or replaced folder is created again with its mode', async (t) 
 });
 
 t.test('a file at its path is an error and is kept', async (t) => {
-  const folder = new WorkFolder(join(t.testdir(), 'work'));
+  const folder = new WorkFolder(join(testFolder(t), 'work'));
   await folder.make();
   rmSync(folder.path, { recursive: true });
   writeFileSync(folder.path, '');
@@ -37,7 +38,7 @@ t.test('a file at its path is an error and is kept', async (t) => {
 });
 
 t.test('a read-only file system is an error', { skip: noMounts() }, (t) => {
-  const path = t.testdir();
+  const path = testFolder(t);
   const module = pathToFileURL(join(import.meta.dirname, '../../../../lib/render/start/work-folder.ts'));
   const source = `
     import { WorkFolder } from ${JSON.stringify(module)};

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { silentLogger } from '../../../../lib/logger.ts';
 import { TexCache, type TexLease } from '../../../../lib/render/tex/tex-cache.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const DAY_MS = 24 * 60 * 60_000;
 const NOW = '2026-11-21T10:00:00Z';
@@ -17,7 +18,7 @@ function cacheIn(
 }
 
 async function opened(t: Test, options: Parameters<typeof cacheIn>[1] = {}): Promise<[TexCache, string]> {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const cache = cacheIn(folder, options);
   await cache.open();
   return [cache, join(folder, 'tex')];
@@ -61,7 +62,7 @@ t.test('a pack of a render from before something was forgotten is not kept', asy
 });
 
 t.test('an owner is forgotten also by a service that renders nothing', async (t) => {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   await cacheIn(folder).forget('one');
   mkdirSync(join(folder, 'tex'));
   writeFileSync(join(folder, 'tex', nameOf('one')), 'old');
@@ -78,7 +79,7 @@ function writePack(folder: string, owner: string, text: string, agoMs: number): 
 }
 
 t.test('what was not used for the longest time is removed first', async (t) => {
-  const folder = t.testdir({ tex: {} });
+  const folder = testFolder(t, { tex: {} });
   writePack(folder, 'one', '0123456789', 2000);
   writePack(folder, 'two', '0123456789', 3000);
   writePack(folder, 'three', '0123456789', 1000);
@@ -87,7 +88,7 @@ t.test('what was not used for the longest time is removed first', async (t) => {
 });
 
 t.test('what was not used for a month is removed', async (t) => {
-  const folder = t.testdir({ tex: {} });
+  const folder = testFolder(t, { tex: {} });
   writePack(folder, 'one', 'old', 31 * DAY_MS);
   writePack(folder, 'two', 'new', 29 * DAY_MS);
   const cache = cacheIn(folder);
@@ -97,7 +98,7 @@ t.test('what was not used for a month is removed', async (t) => {
 
 t.test('a start removes unfinished files, and with a size of 0 all', async (t) => {
   const unfinished = `${nameOf('one')}.3-0.new`;
-  const folder = t.testdir({ tex: { [unfinished]: 'unfinished', [nameOf('two')]: 'whole' } });
+  const folder = testFolder(t, { tex: { [unfinished]: 'unfinished', [nameOf('two')]: 'whole' } });
   const longAgo = Date.parse(NOW) / 1000 - 2 * 60 * 60;
   utimesSync(join(folder, 'tex', unfinished), longAgo, longAgo);
   await cacheIn(folder).open();
@@ -109,7 +110,7 @@ t.test('a start removes unfinished files, and with a size of 0 all', async (t) =
 });
 
 t.test('without a usable folder nothing is kept, and a warning is logged', async (t) => {
-  const folder = t.testdir({ tex: 'a file' });
+  const folder = testFolder(t, { tex: 'a file' });
   const warnings: string[] = [];
   const logger = { ...silentLogger, warn: (_: object, text: string) => void warnings.push(text) };
   const cache = cacheIn(folder, { logger });

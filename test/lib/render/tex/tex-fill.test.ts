@@ -7,6 +7,7 @@ import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 import { TexFill } from '../../../../lib/render/tex/tex-fill.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
 
 /** A zygote with a fork that ends only when it is killed, as one that compiles many formulas. */
 class SlowRenderer {
@@ -37,7 +38,7 @@ class SlowRenderer {
 }
 
 function fillOf(t: Test, renderer: SlowRenderer, clock = new FakeClock('2026-11-21T10:00:00Z')) {
-  const folder = t.testdir();
+  const folder = testFolder(t);
   const fill = new TexFill({
     forks: renderer,
     limits: DEFAULT_LIMITS,
