@@ -1,8 +1,8 @@
 /**
  * Runs the tests: `npm test`, or `npm test -- test/lib test/appliance/keys.test.ts` for some of them.
  *
- * Prints one line per file, and the full output of failed files. The last line contains the counts, which are also
- * written to `.setup/tests.summary`. The output of tap is stored in `.setup/tests.tap`.
+ * Prints one line per file, the full output of failed files, and at the end what failed. The last line contains the
+ * counts, which are also written to `.setup/tests.summary`. The output of tap is stored in `.setup/tests.tap`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,28 +25,34 @@ rmSync(TAP_OUTPUT, { force: true });
 // Hundreds of processes run the same sources: cache them without types.
 process.env['NODE_COMPILE_CACHE'] ??= join(root, '.setup/compiled');
 
-// Fast tests first, to report mistakes within seconds. One run of tap per group, because tap sorts files by name.
-const [RENDERS, SMOKE] = ['test/renders', 'test/binary/smoke'];
-const GROUPS = [
-  ['test/scripts'],
-  ['test/lib'],
-  ['test/appliance'],
-  ['test/dashboard'],
-  ['test/cluster'],
-  ['test/checks', 'test/simulator', 'test/crashes'],
-  ['test/examples'],
-  [RENDERS],
-  [SMOKE],
+const FOLDERS = [
+  'test/scripts',
+  'test/lib',
+  'test/checks',
+  'test/appliance',
+  'test/dashboard',
+  'test/cluster',
+  'test/crashes',
+  'test/simulator',
+  'test/examples',
+  'test/renders',
+  'test/binary/smoke',
 ];
-const runs = process.argv.length > 2 ? [process.argv.slice(2)] : GROUPS;
+
+/** How many files run at once, on two cores: most tests wait for the disk or a process for much of their time. */
+const [MANY, FEW, ONE] = [3, 2, 1];
+
+const given = process.argv.slice(2);
+const files = (given.length > 0 ? given : FOLDERS).flatMap(testFiles);
 const results: Counts = { passed: 0, failed: 0, skipped: 0 };
+const failures: string[] = [];
 let rootBuilt: Promise<unknown> | undefined;
-for (const paths of runs) {
-  const files = paths.flatMap(testFiles);
-  if (files.length === 0) continue;
-  if (runs.length > 1 && paths.includes(RENDERS)) rootBuilt = buildRootAhead();
-  if (paths.includes(SMOKE)) await rootBuilt;
-  const { passed, failed, skipped } = await runTap(files);
+for (const atOnce of [MANY, FEW, ONE]) {
+  const names = files.filter((name) => atOnceWith(name) === atOnce);
+  if (names.length === 0) continue;
+  if (atOnce === FEW && given.length === 0) rootBuilt = buildRootAhead();
+  if (atOnce === ONE) await rootBuilt;
+  const { passed, failed, skipped } = await runTap(names, atOnce);
   results.passed += passed;
   results.failed += failed;
   results.skipped += skipped;
@@ -55,17 +61,22 @@ if (results.passed + results.failed === 0) {
   console.log('No tests were run.');
   results.failed = 1;
 }
-
+if (failures.length > 0) console.log(`Failed:\n  ${failures.join('\n  ')}`);
 const skipped = results.skipped > 0 ? `, ${results.skipped} skipped` : '';
 const summary = `${results.passed} passed, ${results.failed} failed${skipped}`;
 writeFileSync('.setup/tests.summary', `${summary}\n`);
 console.log(summary);
 process.exitCode = results.failed > 0 ? 1 : 0;
 
+function atOnceWith(name: string): number {
+  // What attacks may use is limited by the time that they take.
+  if (name.startsWith('test/binary/') || name.startsWith('test/renders/attacks')) return ONE;
+  return name.startsWith('test/renders/') ? FEW : MANY;
+}
+
 /**
- * Builds the renderer root while renders are tested: it takes minutes of one core, and render tests run one at a
- * time. Uses the options of the smoke test, which otherwise builds it, and which reports errors. Only root runs that
- * test.
+ * Builds the renderer root while renders are tested: it takes minutes of one core. Uses the options of the smoke test,
+ * which otherwise builds it, and which reports errors. Only root runs that test.
  */
 async function buildRootAhead(): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -82,14 +93,18 @@ function testFiles(path: string): string[] {
   if (found.isFile()) return [path];
   return readdirSync(path, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.test.ts'))
+    .sort()
     .map((name) => join(path, name));
 }
 
-async function runTap(files: string[]): Promise<Counts> {
-  const options = ['--reporter=tap'];
-  // These tests may have to build the single executable first.
-  if (files.some((name) => name.startsWith('test/binary'))) options.push('--timeout=1200');
-  const tap = spawn(process.execPath, ['node_modules/tap/dist/esm/run.mjs', ...options, ...files], {
+/** The name of a file, its failed tests and their failed assertions, indented. */
+function titlesOfFailures(lines: string[]): string[] {
+  const titles = lines.flatMap((line) => /^ *not ok \d+ - .*?(?=$| # time=)/.exec(line) ?? []);
+  return titles.reverse(); // In TAP, what contains others follows them.
+}
+
+async function runTap(files: string[], atOnce: number): Promise<Counts> {
+  const tap = spawn(process.execPath, ['scripts/run-test-files.ts', String(atOnce), ...files], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const ended = once(tap, 'close');
@@ -105,6 +120,7 @@ async function runTap(files: string[]): Promise<Counts> {
     if (name) {
       const problems = file.filter((line) => !/^\s+ok /.test(line));
       console.log(not ? problems.join('\n') : `ok ${name}`);
+      if (not) failures.push(...titlesOfFailures(problems));
       file = [];
       // A description of the failure follows.
       describing = not !== undefined;

@@ -8,7 +8,7 @@ import type { Answer, Question } from '../fixtures/crashing-program.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
-const LIVES = Number(process.env['LIVES'] ?? 100);
+const LIVES = Number(process.env['LIVES'] ?? 40);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const DRIVERS = 6;
 const MAX_ACTS = 60;

@@ -1,5 +1,5 @@
 /**
- * Flips `FLIPS` bits (default 150) of a database and its log, one at a time and in pages of every kind, and reads
+ * Flips `FLIPS` bits (default 80) of a database and its log, one at a time and in pages of every kind, and reads
  * everything. Each row must read as it was written, or fail with an error that names it. Rows that a damaged index or
  * interior page hides must be reported by an integrity check. Some databases are recovered: the report must name every
  * row that has changed.
@@ -16,7 +16,7 @@ import type { Finding, Flip } from '../fixtures/flipped-bits/flips-program.ts';
 import { filesWithLog, makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 150);
+const FLIPS = Number(process.env['FLIPS'] ?? 80);
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { SAMPLE, FLIP } = process.env;
 /** One in this many databases is recovered, too. */

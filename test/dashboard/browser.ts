@@ -89,11 +89,12 @@ export async function replaceText(page: Page, text: string): Promise<void> {
   })()`);
 }
 
-/** The findings of axe-core on a page, one line for each. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+/** The findings of axe-core on a page, one line for each: of all its rules, or of these. */
+export async function accessibilityFaults(page: Page, rules?: string[]): Promise<string[]> {
   // Evaluated over the protocol, which the page's policy doesn't restrict.
   await page.evaluate(AXE);
-  const { violations } = (await page.evaluate('axe.run()')) as {
+  const options = JSON.stringify(rules ? { runOnly: rules } : {});
+  const { violations } = (await page.evaluate(`axe.run(${options})`)) as {
     violations: { id: string; impact: string; nodes: { html: string }[] }[];
   };
   return violations.map(

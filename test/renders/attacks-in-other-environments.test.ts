@@ -84,6 +84,7 @@ for (const [name, { level, command, attacks, tests = [] }] of Object.entries(pla
     ...process.env,
     HOME: folder,
     TAP_CWD: folder,
+    _TAPJS_PROCESSINFO_CWD_: folder,
     SCENEPRESS_TEST_LEVEL: level,
     ...(process.env['ATTACKS'] !== 'all' && { SCENEPRESS_TEST_ATTACKS: attacks.split(/\s+/).join(' ') }),
   };

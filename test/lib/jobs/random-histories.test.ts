@@ -384,7 +384,7 @@ async function check({ folder, ledger, model }: World): Promise<void> {
   }
 }
 
-const RUNS = Number(process.env['RUNS'] ?? 200);
+const RUNS = Number(process.env['RUNS'] ?? 80);
 const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } : {};
 
 t.test('with a ledger that joins transactions, random histories stay consistent', async (t) => {
