@@ -11,6 +11,7 @@ import {
   userCacheFolder,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { flagOf } from '../config/options.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
@@ -193,6 +194,9 @@ async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
     }
   };
   if (asked.server) {
+    const unused = [...FLAGS, 'times', 'keepWarm'].filter((name) => flags[name] !== undefined);
+    if (unused.length > 0)
+      process.stderr.write(`No effect on renders by a service: ${unused.map(flagOf).join(', ')}.\n`);
     const remote = new RemoteRenderer(asked.server);
     return interruptible((signal) => work(remote, signal));
   }
