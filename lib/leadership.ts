@@ -2,7 +2,7 @@ import type { Clock, Timer } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** How long a process leads unless it renews that. */
+/** Lease of the leader, which must be renewed. */
 const LEAD_MS = 12_000;
 const RENEW_MS = LEAD_MS / 4;
 /** Early enough that two processes do not lead at the same time, even if their requests take seconds. */

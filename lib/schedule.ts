@@ -2,7 +2,7 @@ import { parse } from 'node-cron';
 import type { Clock, Timer } from './clock.ts';
 
 const MINUTE_MS = 60_000;
-/** How far back a minute is looked for that passed while the process or the machine slept. */
+/** How far back missed minutes are made up after the process or the machine was suspended. */
 const MOST_MINUTES_BACK = 60;
 
 /**

@@ -8,12 +8,12 @@ import type { Storage } from '../storage/storage.ts';
 import type { JobRecord } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 
-/** Changes are gathered for so long: each notification takes a lock of the whole database. */
+/** How long changes are batched before a notification: each notification takes a lock of the whole database. */
 const GATHER_MS = 50;
 const MOST_JOBS_PER_SIGNAL = 100;
 /** How often what is followed here is read, because signals may get lost. */
 const POLL_MS = 2_000;
-/** How often it is said again that jobs are watched, and how long that is heard. */
+/** How often subscriptions are renewed, and when they expire. */
 const SAY_AGAIN_MS = 10_000;
 const HEARD_MS = 30_000;
 /** Of a watched job, between two signals of the same kind. */
@@ -24,7 +24,7 @@ const MOST_WATCHED = 10_000;
 export interface RemoteJobsOptions {
   storage: Pick<Storage, 'isShared' | 'getJob'>;
   signals: Signals;
-  /** Of jobs that this process changes and renders. */
+  /** Events of jobs that this process changes and renders. */
   events: JobEvents;
   /** The jobs that somebody follows or waits for here. */
   followed: () => Iterable<string>;
@@ -55,9 +55,9 @@ export class RemoteJobs {
   #gathering: Timer | undefined;
   /** Jobs whose progress is wanted here, and the `uptimeMs` until which it is. */
   readonly #wanted = new Map<string, number>();
-  /** When it was last said that a job is watched. */
+  /** When the subscription to a job was last sent. */
   readonly #said = new Map<string, number>();
-  /** The last progress that others told. */
+  /** The last progress reported by other processes. */
   readonly #progress = new Map<string, { progress: RenderProgress; atMs: number }>();
   /** Jobs that others watch, and until when. */
   readonly #watched = new Map<string, number>();
@@ -195,7 +195,7 @@ export class RemoteJobs {
     return [...this.#options.followed()].includes(jobId);
   }
 
-  /** Says which jobs are watched, unless that was said a short while ago. */
+  /** Announces watched jobs, each at most every 10 s. */
   #say(jobIds: string[], nowMs: number): void {
     const due = jobIds.filter(
       (jobId) =>

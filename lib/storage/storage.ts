@@ -134,8 +134,8 @@ export interface Storage {
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
 
   /**
-   * Whether `holder` carries out a task for the next `forMs`: true unless another holder does, whose time has not passed.
-   * In storages that several processes share. 0: no longer.
+   * Takes or renews the lease of an exclusive task for `forMs`. False while another holder's lease is valid. With
+   * `forMs` 0, releases it. Only in storages that several processes share.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
 

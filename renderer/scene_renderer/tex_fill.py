@@ -73,7 +73,7 @@ class _Group:
         if compiled is None:
             return None
         names = self._names | compiled.names
-        return Kept.of(compiled.svg, names) if tex.is_set_alike(names) else None
+        return Kept.of(compiled.svg, names) if tex.is_deterministic(names) else None
 
 
 def _are_expected(folders: set[str], before: set[str]) -> bool:

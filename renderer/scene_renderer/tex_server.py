@@ -49,7 +49,7 @@ class TexServers:
         return None
 
     def start(self, preamble: str, folder: Path, formats: Formats | None) -> None:
-        """Start a server for such documents, which begin with a formula. Returns at once."""
+        """Start a server for documents that begin with a formula. Returns at once."""
         with suppress(OSError):
             self._compile(f"{preamble}{BEGIN}", folder, formats, are_harmless=True)
 

@@ -359,7 +359,7 @@ def test_a_missing_latex_is_named(replaced: list[str], monkeypatch: pytest.Monke
     assert tex_errors.describe(raised.value) == "TeX: the program 'latex' isn't there."
 
 
-def test_a_server_that_dies_is_not_needed(replaced: list[str]) -> None:
+def test_a_dead_server_is_bypassed(replaced: list[str]) -> None:
     """Later expressions are compiled one by one."""
     MathTex("x")
     _kill_servers()

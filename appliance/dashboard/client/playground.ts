@@ -208,7 +208,7 @@ async function showAnswer(answer: Response): Promise<void> {
   save();
   history.replaceState(null, '', answer.url);
   dispatchEvent(new CustomEvent('show', { detail: page }));
-  // It may have gone on while the page was on its way.
+  // The job may have progressed while the page loaded.
   dispatchEvent(new Event('refresh'));
 }
 

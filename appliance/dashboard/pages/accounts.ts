@@ -268,7 +268,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 
 function invitationCard({ url }: { url: string }): Html {
   return html`<section class="card"><h2>Link for choosing a password</h2>
-${copyable('Send it to its person only', 'invitation', url)}</section>`;
+${copyable("Send it only to the account's owner", 'invitation', url)}</section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {

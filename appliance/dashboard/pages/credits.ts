@@ -12,7 +12,7 @@ const LONGEST_SECONDS = 86_400;
 
 const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
   grant: 'Credits added',
-  expiry: 'Free credits of the month before expired',
+  expiry: "Last month's free credits expired",
   reserve: 'Reserved for a render',
   void: 'Reserve returned in full',
 };
@@ -104,7 +104,7 @@ function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: 
 function settled(chargedCredits: number, amountCredits: number): string {
   const charged = `Render charged ${shownNumber(chargedCredits)}`;
   if (amountCredits === 0) return `${charged}, as reserved`;
-  return amountCredits > 0 ? `${charged}, rest of its reserve returned` : `${charged}, more than its reserve`;
+  return amountCredits > 0 ? `${charged}, the rest of the reserve was released` : `${charged}, more than its reserve`;
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {

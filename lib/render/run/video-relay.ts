@@ -31,7 +31,7 @@ export class VideoRelay {
     this.#join();
   };
 
-  /** Takes the connection of the inspection. */
+  /** Accepts the inspector's connection. */
   readonly to = (socket: Socket): void => {
     this.#inspection = socket;
     socket.on('error', () => {});

@@ -20,7 +20,7 @@ const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day
 
 /** The trace of a committed transaction. */
 export interface Confirmation {
-  /** No other transaction under way has it. */
+  /** Unique among running transactions. */
   slot: string;
   nonce: string;
 }

@@ -55,7 +55,7 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
   };
 }
 
-/** The part of the connections that is for reads outside of transactions. */
+/** Share of connections used for reads outside of transactions. */
 const READS_SHARE = 0.4;
 
 interface Opened {
@@ -112,7 +112,7 @@ export class Connections {
     await Promise.all([opened?.transactions.end(), opened?.reads.end()]);
   }
 
-  /** A connection of a pool, which the caller releases. */
+  /** Takes a connection from a pool; the caller must release it. */
   async take(pool: 'transactions' | 'reads'): Promise<PooledClient> {
     const client = await this.#live[pool].connect();
     if (this.#prepared.has(client)) return client;

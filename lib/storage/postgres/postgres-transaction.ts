@@ -10,7 +10,7 @@ export interface TransactionOptions {
   schema: string;
   /** Resolves with the transaction's id when it has begun; statements may be sent before. */
   begun: Promise<string>;
-  /** Waits for transactions of this process that were called before, but are not known to the server. */
+  /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
 }
 

@@ -11,7 +11,7 @@ const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
 );
 ALTER TABLE migrations ADD COLUMN IF NOT EXISTS compatible_from bigint`;
 
-/** What was applied beyond a version. A table of an earlier version lacks the column. */
+/** Migrations applied after a version. A table of an earlier version lacks the column. */
 const APPLIED = `SELECT coalesce(max(version), 0) AS version,
   coalesce(max(coalesce((to_jsonb(m) ->> 'compatible_from')::bigint, version)) FILTER (WHERE version > $1), 0) AS needed
   FROM migrations AS m`;

@@ -99,7 +99,7 @@ t.test('claims do not expire where no other process can claim their jobs', async
   t.same(renewals, [['a']]);
 });
 
-t.test('between start and stop claims are looked at every twelfth of the lease', async (t) => {
+t.test('between start and stop, checks claims 12 times per lease', async (t) => {
   const { leases, clock, renewals } = newLeases(all);
   leases.add(claimOf('a'), 0);
   leases.start();
