@@ -105,6 +105,12 @@ t.test('a process that has loaded the program runs the next call as its caller w
   t.equal(await identityOf(socket), before);
   t.not(await isReady(), ready, 'another process is ready for the next call');
 
+  const command = [process.execPath, MAIN, ...args, 'Plain', '--times'];
+  const terminal = new Terminal(t, command, { cwd, env: { ...process.env, ...env } });
+  t.equal(await terminal.ended, 0);
+  t.match(terminal.shown, /Plain\.mp4\r\n.*Plain: start .* collect [\d.]+ s\r\n/, 'with its last lines');
+  await isReady();
+
   const wrong = await scenepress([...args, 'Plain', '-o', 'a.gif', '--format', 'webm'], { cwd, env });
   t.match(wrong, { code: 2, stdout: '', stderr: /doesn't fit a\.gif/ });
   await isReady();
