@@ -65,7 +65,7 @@ export interface ServiceParts {
   remoteJobs: RemoteJobs;
 }
 
-/** Components that act outside of the process, and chance. */
+/** Components that act outside of the process, and the source of random bytes. */
 export interface OutsideParts {
   renderer: Renderer;
   /** Sends webhooks. */
@@ -134,7 +134,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     secrets: webhooks.secrets,
   });
   const { texCacheBytes = TEX_CACHE_BYTES } = options;
-  // Processes that share a storage couldn't forget what others keep.
+  // In a shared storage, a process couldn't remove the formulas that other processes keep.
   const texCache =
     dataFolder && !storage.isShared
       ? new TexCache({

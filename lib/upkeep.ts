@@ -65,7 +65,7 @@ export class Upkeep {
     ];
     if (this.#options.storage.isShared) {
       this.#sweeps = [
-        // In each process: one that stands still in the middle of a task keeps others from it.
+        // Runs in each process: one that hangs in the middle of an exclusive task blocks it for the others.
         clock.every(SWEEP_MS, () => void this.#sweep()),
         clock.every(
           RESUME_MS,

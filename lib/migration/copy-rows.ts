@@ -24,13 +24,13 @@ const ROWS_PER_STATEMENT = 50;
 
 type Row = Record<string, SqlValue>;
 
-/** A table that both kinds of databases have, in an order in which each refers to earlier ones only. */
+/** A table that both kinds of databases have. */
 interface CopiedTable {
   name: string;
   key: string[];
   /** Throws when a row is damaged. */
   check: (row: Row) => void;
-  /** Selects what the check needs beside the columns. */
+  /** Additional columns that the check needs. */
   extra?: string;
 }
 
@@ -43,7 +43,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
   };
 }
 
-/** What is due, and the turns of the queue, follow from these by triggers. */
+/** Each table refers to earlier ones only. Triggers derive due deliveries and the turns of the queue from these. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {} },
   ...[JOBS, SOURCES, TIMELINES, REQUESTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
@@ -74,7 +74,7 @@ export const POSTGRES_SIDE: CopySide = {
 
 /**
  * Copies all rows as they are, with their checksums and sealed texts, after checking each. Returns the number of rows of
- * each table. Error: `storage_damaged` for a row that is.
+ * each table. Error: `storage_damaged` for a damaged row.
  */
 export async function copyRows(
   source: SqlReader & { side: CopySide },

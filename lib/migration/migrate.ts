@@ -26,7 +26,7 @@ export interface MigrationReport {
   keys: number;
   /** Artifacts that were copied, and that were missing at the source; null when they stayed where they are. */
   artifacts: { copied: number; missing: number } | null;
-  /** Of the books at the target. */
+  /** The audit of the ledger at the target. */
   audit: AuditReport;
 }
 
