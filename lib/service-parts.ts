@@ -225,6 +225,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       events,
       dispatcher,
       clock,
+      random,
       logger,
     }),
     ends,
