@@ -17,15 +17,8 @@ t.test('a server shows progress and pictures of what a worker renders', async (t
   t.equal(code, 0, stderr);
   const client = await signedIn(t, server.port, account);
   const jobId = await enqueue(server, key, 'sketch');
-  const shown = async () => {
-    const answer = await server.get(`/api/v2/render/${jobId}`, { authorization: `Bearer ${key}` });
-    return (await answer.json()) as { status: string; progress?: { seconds: number } };
-  };
-  const job = await until(async () => {
-    const found = await shown();
-    return found.progress && found;
-  });
-  t.match(job, { status: 'running', progress: { seconds: 2 } });
+  const page = async () => (await client.get(`/dashboard/jobs/${jobId}`)).text;
+  await until(async () => /30 frames, 2\.0 s of video/.test(await page()));
   const picture = await until(async () => {
     const answer = await client.get(`/dashboard/jobs/${jobId}/picture`);
     return answer.status === 200 && answer;
@@ -34,6 +27,6 @@ t.test('a server shows progress and pictures of what a worker renders', async (t
   t.same(picture.bytes, Buffer.from('/9j/2Q==', 'base64'));
 
   worker.release();
-  await until(async () => (await shown()).status === 'completed');
-  t.equal((await client.get(`/dashboard/jobs/${jobId}/picture`)).status, 204, 'gone with the render');
+  const gone = async () => (await client.get(`/dashboard/jobs/${jobId}/picture`)).status === 204;
+  t.ok(await until(gone), 'it ends with the render');
 });
