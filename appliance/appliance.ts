@@ -143,6 +143,8 @@ export class Appliance {
     });
     await machine.start();
     this.#started.defer(() => machine.stop());
+    // A move that began before the report has not seen this machine.
+    await place.refuseMoved?.();
     return machine;
   }
 

@@ -85,14 +85,15 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const assets = options.assets ?? dataFolder?.assets;
   const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
-  assert(
-    storage && settings && assets && workFolder,
-    'give `folder`, or all of `storage`, `settings`, `assets` and `workFolder`',
-  );
+  assert(storage && settings && assets, 'give `folder`, or all of `storage`, `settings` and `assets`');
   const roles = options.roles ?? ROLES;
   assert(
     roles.length > 0 && roles.every((role) => ROLES.includes(role)),
     `roles are some of ${ROLES.join(', ')}`,
+  );
+  assert(
+    workFolder !== undefined || !roles.includes('worker'),
+    'give `folder`, or a `workFolder` to the role `worker`',
   );
   const workers = options.workers ?? availableParallelism();
   assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
@@ -151,7 +152,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       studio: studioOf(options.studioFolder, dataFolder),
       workers,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      workFolder: resolve(workFolder),
+      workFolder: workFolder === undefined ? undefined : resolve(workFolder),
       probeAfterMs: options.probeAfterMs,
       clock,
       logger,
@@ -224,6 +225,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       events,
       dispatcher,
       clock,
+      random,
       logger,
     }),
     ends,
