@@ -6,8 +6,8 @@ const MINUTE_MS = 60_000;
 const MOST_MINUTES_BACK = 60;
 
 /**
- * Calls `work` at the times of a cron pattern (UTC, in minutes), by a clock. Of several times that passed at once, it
- * is called for one. Keeps the process alive. Errors are the work's own to handle.
+ * Calls `work` at the times of a cron pattern (UTC, in minutes), by a clock. When several times have passed, it is
+ * called once. Keeps the process alive. Errors are the work's own to handle.
  */
 export function schedule(clock: Clock, pattern: string, work: () => void): Timer {
   const isDueAt = timesOf(pattern);
@@ -33,7 +33,7 @@ function minuteOf(clock: Clock): number {
   return Math.floor(clock.now() / MINUTE_MS);
 }
 
-/** Whether a minute since the epoch is one of the pattern's. Node-cron's own timers go by the system's clock. */
+/** Whether a pattern matches a minute since the epoch. Node-cron's own timers use the system's clock. */
 function timesOf(pattern: string): (minute: number) => boolean {
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(pattern);
   return (number) => {

@@ -68,7 +68,7 @@ export async function hostRenderer(
     }
   }
 
-  /** Has a process ready for the next call. When that has ended, starts another one, which so doesn't compete with it. */
+  /** Keeps a process ready for the next call. Starts another one when that call has ended, because it would slow it down. */
   function keepReady(): void {
     const child = startOwn({ [HOST_VARIABLE]: '', [READY_VARIABLE]: join(dirname(path), READY_SOCKET) });
     let isCalled = false;

@@ -185,7 +185,7 @@ export interface Storage {
    */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
-  /** Stores what a job's render told about its scene. Called once, in the transaction that fixes its outcome. */
+  /** Stores the reports of a job's render. Called once, in the transaction that fixes its outcome. */
   putTrace(tx: Transaction, jobId: string, trace: RenderTrace): Promise<void>;
   /** The reports of the render; empty where nothing is stored. */
   readTrace(jobId: string): Promise<RenderTrace>;

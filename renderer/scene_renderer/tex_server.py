@@ -71,7 +71,7 @@ class TexServers:
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
                     self._servers[key] = _TexServer(folder, name, preamble, formats)
-                except OSError:  # such as: there is no LaTeX; without a server, the message says so
+                except OSError:  # such as a missing LaTeX, which compiling without a server reports
                     self._servers[key] = None
             server = self._servers[key]
             if server is None:

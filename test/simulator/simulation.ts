@@ -73,7 +73,7 @@ export class Simulation {
     this.#root = mkdtempSync(join(rest.folder, 'simulation-'));
   }
 
-  /** Runs for so long by the service's clock; then faults end, and everything must come to its end. */
+  /** Runs for that time by the service's clock; then faults end, and everything must complete. */
   async run(forMs: number): Promise<History> {
     const { actEveryMs, crashEveryMs } = this.#options;
     const endMs = this.#nowMs + forMs;
@@ -155,7 +155,7 @@ export class Simulation {
     await settled();
   }
 
-  /** An answer to a client, unless its connection went with a crash. */
+  /** Records an answer to a client, unless a crash closed its connection. */
   #told<T>(answer: Promise<T>, then: (value: T) => void = () => {}): void {
     const life = this.#current;
     answer

@@ -227,7 +227,7 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
     const note = document.createElement('p');
     note.className = 'note bad';
     note.setAttribute('role', 'alert');
-    note.textContent = 'The server can’t be reached. Your draft is kept in this browser.';
+    note.textContent = "The server can't be reached. Your draft is kept in this browser.";
     problem.replaceChildren(note);
     return undefined;
   }

@@ -1,7 +1,7 @@
 /** The type of texts: compared byte by byte, whatever the database's order is. */
 export const TEXT = 'text COLLATE "C"';
 
-/** A function of triggers that refuse a statement, with the message that is their argument. */
+/** The function of triggers that refuse a statement; their argument is the message. */
 export const REFUSE = `
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN

@@ -3,7 +3,7 @@
  * entries, and terminal jobs that do not change, except for erasing their content.
  *
  * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever
- * the row is read: SQLite’s pages have none. `texts` is the user content of a row, encrypted with the key of
+ * the row is read: SQLite's pages have none. `texts` is the user content of a row, encrypted with the key of
  * `text_key_id`. Keys are appended, and overwritten by zeros of the same length, so SQLite never moves one and leaves
  * no copies. `jobs_with_artifacts` starts with a constant column: otherwise the query planner would choose
  * `jobs_in_phase` and read all terminal jobs.

@@ -117,7 +117,7 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   #change(text: string, values: SqlValue[]): Promise<PgResult> {
-    // If the transaction does not begin, the statement would be committed by itself. Reads do no harm.
+    // If the transaction does not begin, the statement would be committed on its own. Reads are harmless.
     if (!this.#hasBegun) this.#waits = true;
     return this.#query(text, values);
   }

@@ -18,8 +18,8 @@ const APPLIED = `SELECT coalesce(max(version), 0) AS version,
 
 /**
  * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that
- * they need not be stopped for it; for a text, none but the new one. Such a change adds tables, indexes, or columns that
- * may be null or have a default.
+ * they need not be stopped for it; a text is compatible with the new version only. A compatible change adds tables,
+ * indexes, or columns that may be null or have a default.
  */
 export type Migration = string | { sql: string; compatibleFrom: number };
 

@@ -45,7 +45,7 @@ t.test('all claims are renewed when one has been held for a sixth of the lease',
   t.equal(renewals.length, 2);
 });
 
-t.test('one renewal is under way at a time', async (t) => {
+t.test('one renewal runs at a time', async (t) => {
   const answer = Promise.withResolvers<Claim[]>();
   const { leases, renewals } = newLeases(() => answer.promise);
   const claim = claimOf('a');
