@@ -12,8 +12,9 @@ import type {
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
-import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
+import { ClaimRound } from './claim-round.ts';
 import { QualityRound } from './quality-round.ts';
+import { precedenceOf, rankOf } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /**
