@@ -23,7 +23,7 @@ export interface EndedJob {
 export interface FinishOptions {
   /** Duration of the render, in milliseconds. */
   durationMs: number;
-  /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
+  /** The last attempt stored no artifact, so a job that was claimed once has no orphans. */
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
@@ -85,12 +85,8 @@ export class JobEnding {
     return this.#end(jobId, async (tx) => {
       await this.#storage.queue.lock(tx, jobId);
       return ({ phase, startedAtMs }) => {
-        const isRunning = phase === 'running';
-        const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
-        return {
-          outcome: CANCELLATION,
-          options: { durationMs: Math.floor(runsForMs), storedNothing: !isRunning },
-        };
+        const runsForMs = phase === 'running' ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
+        return { outcome: CANCELLATION, options: { durationMs: Math.floor(runsForMs) } };
       };
     });
   }
@@ -200,10 +196,7 @@ function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSea
   return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
 }
 
-/** A single attempt leaves no orphans when it completed or stored nothing. */
-function mayHaveOrphans(
-  { phase, attempts, interruptions = 0 }: JobRecord,
-  { storedNothing = false }: FinishOptions,
-): boolean {
-  return attempts > 1 || interruptions > 0 || (attempts === 1 && phase === 'failed' && !storedNothing);
+/** A single attempt, counted or not, leaves no orphans when it completed or stored nothing. */
+function mayHaveOrphans({ phase, token = 0 }: JobRecord, { storedNothing = false }: FinishOptions): boolean {
+  return token > 1 || (token === 1 && phase === 'failed' && !storedNothing);
 }
