@@ -129,6 +129,11 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
     [],
     'all have ended',
   );
+  t.same(
+    jobs.filter(({ failedBy }) => failedBy === 'service'),
+    [],
+    'no job fails because of a fault',
+  );
   t.same((await ledger.audit()).problems, []);
   let spent = 0;
   for (const owner of OWNERS)

@@ -9,7 +9,7 @@ import type { Storage, Transaction } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
 import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';
-import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
@@ -337,7 +337,7 @@ export class PostgresDatabase implements SqlDatabase {
     } while (clock.uptimeMs() < untilMs);
     const message =
       'The connection to Postgres failed during a commit; it is unknown whether anything was changed.';
-    throw new ScenepressError('storage_failed', message, { cause });
+    throw new ScenepressError('storage_failed', message, { cause, retryAfterMs: RETRY_AFTER_MS });
   }
 
   #read(text: string, values: SqlValue[]): Promise<PgResult> {
