@@ -17,6 +17,8 @@ const CLIENT_GRACE_MS = 5_000;
 
 /** When an idle connection is tested: locks of a machine that died must not outlast it for hours. */
 const KEEP_ALIVE_SECONDS = 10;
+/** How long the server waits until this machine takes what it sends. A process that is frozen keeps its locks meanwhile. */
+const MOST_SENDING_SECONDS = 20;
 
 /** Numbers of types whose values are read as numbers: `bigint`, and `numeric`, the type of its sums. */
 const NUMBERS = [20, 1700];
@@ -197,3 +199,4 @@ function withoutTls(url: string): string {
     if (name.startsWith('ssl') || name === 'uselibpqcompat') bare.searchParams.delete(name);
   return bare.href;
 }
+       SET tcp_user_timeout TO '${MOST_SENDING_SECONDS}s';

@@ -72,6 +72,12 @@ t.test('transactions that wait for each other’s rows both commit', async (t) =
   t.same([(await storage.getJob('1'))?.attempts, (await storage.getJob('2'))?.attempts], [2, 2]);
 });
 
+t.test('the server does not wait long for a process that takes no answers', async (t) => {
+  const { transaction } = await open(t);
+  const [row] = await transaction((tx) => tx.all('SHOW tcp_user_timeout'));
+  t.same(row, { tcp_user_timeout: '20000' });
+});
+
 t.test('an error of the work is not repeated, whatever it looks like', async (t) => {
   const { storage } = await open(t);
   for (const code of ['40001', 'ECONNREFUSED']) {
