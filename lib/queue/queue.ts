@@ -45,7 +45,7 @@ export interface ClaimRequest {
   /** Called in the transaction for each owner whose turn it is. */
   precedenceOf: (owner: string) => Precedence;
   /** Owners whose precedence may have changed; that of others is checked when it is their turn. */
-  changed?: Iterable<string>;
+  changed?: readonly string[];
   nowMs: number;
   /** When the lease expires unless renewed. */
   lapsesAtMs: number;

@@ -17,7 +17,7 @@ CREATE TABLE moved (
 );
 
 -- For workers that render some qualities only.
-CREATE INDEX queued_of_quality ON jobs (owner, quality, job_id) WHERE phase = 'queued';
+CREATE INDEX queued_of_quality ON jobs (quality, owner, job_id) WHERE phase = 'queued';
 
 CREATE UNLOGGED TABLE machines (
   machine_id ${TEXT} PRIMARY KEY,
