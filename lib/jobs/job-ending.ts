@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { RenderUsage } from '../render/run/render-task.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 
@@ -77,7 +77,7 @@ export class JobEnding {
       const isHeld = await this.#storage.queue.holds(tx, claim);
       return () => (isHeld ? { outcome, options } : undefined);
     };
-    return this.#end(claim.jobId, decide, claim.owner);
+    return this.#end(claim.jobId, decide, claim);
   }
 
   /** Undefined when the job is terminal. */
@@ -96,11 +96,11 @@ export class JobEnding {
     return this.#end(jobId, async () => () => undefined);
   }
 
-  /** `owner`: the job's, if it is known. */
-  async #end(jobId: string, decide: Decision, owner?: string): Promise<EndedJob | undefined> {
+  /** `claim`: of the worker that ends it. */
+  async #end(jobId: string, decide: Decision, claim?: Claim): Promise<EndedJob | undefined> {
     const found = this.#joined
-      ? await this.#endAtOnce(jobId, decide, owner)
-      : await this.#endInSteps(jobId, decide);
+      ? await this.#endAtOnce(jobId, decide, claim)
+      : await this.#endInSteps(jobId, decide, claim);
     if (!found) return undefined;
     const { ended, options } = found;
     return { job: ended, orphans: mayHaveOrphans(ended, options) ? orphanKeysOf(ended) : [] };
@@ -109,23 +109,25 @@ export class JobEnding {
   #endAtOnce(
     jobId: string,
     decide: Decision,
-    owner: string | undefined,
+    claim: Claim | undefined,
   ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
-    return this.#storage.transaction(async (tx) => {
+    const work = async (tx: Transaction) => {
       const [settling] = await Promise.all([
         this.#decided(tx, jobId, decide),
-        owner === undefined ? undefined : this.#ledger.prepare?.({ owner, jobId }, tx),
+        claim && this.#ledger.prepare?.({ owner: claim.owner, jobId }, tx),
       ]);
       if (!settling) return undefined;
       const ended = await this.#settle(settling.job, tx);
       await this.#makeTerminal(tx, ended);
       return { ended, options: settling.options };
-    });
+    };
+    return this.#storage.transaction(work, urgencyOf(claim));
   }
 
   async #endInSteps(
     jobId: string,
     decide: Decision,
+    claim: Claim | undefined,
   ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
     const settling = await this.#storage.transaction(async (tx) => {
       const decided = await this.#decided(tx, jobId, decide);
@@ -134,7 +136,7 @@ export class JobEnding {
         await this.#storage.queue.remove(tx, jobId);
       }
       return decided;
-    });
+    }, urgencyOf(claim));
     if (!settling) return undefined;
     const settled = await this.#settle(settling.job);
     const ended = await this.#storage.transaction(async (tx) => {
@@ -144,7 +146,7 @@ export class JobEnding {
       const ended = { ...settled, ...secretOf(job) };
       await this.#makeTerminal(tx, ended);
       return ended;
-    });
+    }, urgencyOf(claim));
     return { ended, options: settling.options };
   }
 
@@ -188,6 +190,11 @@ export class JobEnding {
     await this.#storage.queue.remove(tx, ended.jobId);
     await this.#outcomes?.add(tx, ended);
   }
+}
+
+/** As for {@link JobClaims}. */
+function urgencyOf(claim: Claim | undefined): TransactionOptions {
+  return { isUrgent: claim !== undefined };
 }
 
 /** The currently stored secret: the master key may have been replaced since the record was read. */

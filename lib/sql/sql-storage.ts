@@ -14,6 +14,7 @@ import type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
@@ -87,8 +88,8 @@ export class SqlStorage implements Storage {
     await this.#database.stop();
   }
 
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#database.transaction(work);
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#database.transaction(work, options);
   }
 
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {

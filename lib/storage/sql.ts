@@ -1,4 +1,4 @@
-import type { Storage, Transaction } from './storage.ts';
+import type { Storage, Transaction, TransactionOptions } from './storage.ts';
 
 /** A parameter or column value. Integers up to 2^53. */
 export type SqlValue = string | number | Uint8Array | null;
@@ -52,7 +52,7 @@ export interface SqlDatabase extends SqlReader {
    * missing cannot be locked: a unique index refuses the second of two inserts, whose transaction is then retried, and
    * what no index guards takes a lock by name.
    */
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** As {@link Storage.alone}. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take minutes; does not block other work. */

@@ -96,6 +96,15 @@ export interface ResealedStep {
   next: string | undefined;
 }
 
+/** How a transaction is run. A storage may ignore it. */
+export interface TransactionOptions {
+  /**
+   * It must not wait behind many others for a connection. Set for what workers do with their claims, which expire when
+   * they are not renewed in time.
+   */
+  isUrgent?: boolean;
+}
+
 /**
  * The store of jobs. Implement it to keep jobs in another database.
  *
@@ -125,7 +134,7 @@ export interface Storage {
   stop(): Promise<void>;
 
   /** Runs `work` and commits its writes. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 
   /**
    * Runs `work` unless a task of that name is already running in this or another process; then resolves with
@@ -138,6 +147,12 @@ export interface Storage {
    * In storages that several processes share. 0: no longer.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
+
+  /**
+   * The time at which the transaction began, by the clock of the database, in epoch milliseconds. Leases end by it in
+   * storages that several machines share, whose clocks may differ.
+   */
+  nowMs?(tx: Transaction): Promise<number>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;

@@ -5,16 +5,16 @@ import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
 import { type Random, systemRandom } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Storage, Transaction } from '../storage.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
-import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
+import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';
 import { explained, isAborted, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
-import { PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
+import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
@@ -67,7 +67,8 @@ export class PostgresDatabase implements SqlDatabase {
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
     // The id tells after a lost connection whether the transaction has ended.
     this.#join = queryOf(
-      `SELECT pg_current_xact_id()::text AS id, pg_advisory_xact_lock_shared(${lockOf('?')})`,
+      `SELECT pg_current_xact_id()::text AS id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs",
+         pg_advisory_xact_lock_shared(${lockOf('?')})`,
       [`${this.#settings.schema} ${TRANSACTIONS}`],
     );
   }
@@ -106,12 +107,16 @@ export class PostgresDatabase implements SqlDatabase {
     return (await this.#read(text, values)).rows[0] as Row | undefined;
   }
 
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (tx: SqlTransaction) => Promise<T>,
+    { isUrgent = false }: TransactionOptions = {},
+  ): Promise<T> {
+    const purpose = isUrgent ? 'urgent transaction' : 'transaction';
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
       const turn = this.#nextTurn();
       for (;;) {
-        const attempt = await this.#attempt(work, turn);
+        const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
@@ -144,7 +149,8 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** As {@link Storage.lead}, by the clock of the server. */
   lead(task: string, holder: string, forMs: number): Promise<boolean> {
-    return this.transaction(async (tx) => (await tx.all(LEAD, task, holder, forMs)).length > 0);
+    const work = async (tx: SqlTransaction) => (await tx.all(LEAD, task, holder, forMs)).length > 0;
+    return this.transaction(work, { isUrgent: true });
   }
 
   /** A connection that has the lock; undefined while another has it. */
@@ -207,7 +213,12 @@ export class PostgresDatabase implements SqlDatabase {
     );
   }
 
-  inside(tx: Transaction): SqlTransaction {
+  /** As {@link Storage.nowMs}. */
+  async nowMs(tx: Transaction): Promise<number> {
+    return (await this.inside(tx).begun).nowMs;
+  }
+
+  inside(tx: Transaction): PostgresTransaction {
     assert(tx instanceof PostgresTransaction && tx.store === this, 'a transaction of this database');
     assert(tx.open, 'a transaction that is still open');
     return tx;
@@ -228,10 +239,13 @@ export class PostgresDatabase implements SqlDatabase {
     return { begun, othersBegun };
   }
 
-  async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>, turn: Turn): Promise<Attempt<T>> {
+  async #attempt<T>(
+    work: (tx: SqlTransaction) => Promise<T>,
+    { turn, purpose }: { turn: Turn; purpose: Purpose },
+  ): Promise<Attempt<T>> {
     let client: PooledClient;
     try {
-      client = await this.#connections.take('transactions');
+      client = await this.#connections.take(purpose);
     } catch (error) {
       turn.begun(); // Not to be waited for: its next attempt may need the connection of who waits.
       return failed(error);
@@ -262,10 +276,9 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** Begins a transaction; returns its id. */
-  async #started(client: PgClient): Promise<string> {
+  async #started(client: PgClient): Promise<Begun> {
     const [, begun] = await Promise.all([sendTogether(client, BEGIN), sendTogether(client, this.#join)]);
-    return (begun.rows[0] as { id: string }).id;
+    return begun.rows[0] as Begun;
   }
 
   async #worked<T>(work: (tx: SqlTransaction) => Promise<T>, tx: PostgresTransaction): Promise<Attempt<T>> {
@@ -308,7 +321,7 @@ export class PostgresDatabase implements SqlDatabase {
     const failure = tx.failure ?? lost;
     // When this rejects, the server may still have the row: its slot is not used again.
     const isCommitted =
-      !lost || (!isRefusal(lost.error) && (await this.#isCommitted(await tx.begun, confirmation)));
+      !lost || (!isRefusal(lost.error) && (await this.#isCommitted((await tx.begun).id, confirmation)));
     this.#confirmations.release(confirmation);
     if (!isCommitted) return failure;
     tx.failure = failure;
@@ -343,7 +356,7 @@ export class PostgresDatabase implements SqlDatabase {
   #read(text: string, values: SqlValue[]): Promise<PgResult> {
     return this.#running(() =>
       this.#retried(async () => {
-        const client = await this.#connections.take('reads');
+        const client = await this.#connections.take('read');
         let isLost = false;
         try {
           return await client.query(queryOf(text, values));

@@ -78,6 +78,40 @@ t.test('the server does not wait long for a process that takes no answers', asyn
   t.same(row, { tcp_user_timeout: '20000' });
 });
 
+t.test('an urgent transaction does not wait until others return their connections', async (t) => {
+  const { storage, insert } = await open(t);
+  const hold = Promise.withResolvers<void>();
+  const held = Array.from({ length: 20 }, () => storage.transaction(() => hold.promise));
+  const urgent = (jobId: string) =>
+    storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId), 'x'), { isUrgent: true });
+  await Promise.all(['1', '2', '3'].map(urgent));
+  t.equal(await storage.lead?.('task', 'me', 1_000), true);
+  hold.resolve();
+  await Promise.all(held);
+  await Promise.all(['4', '5', '6'].map(urgent));
+  await insert(jobRecord('7'));
+  t.equal((await storage.listJobs({})).length, 7);
+});
+
+t.test('with the fewest connections, urgent transactions wait like others', async (t) => {
+  const { storage } = await open(t, { maxConnections: 2 });
+  await storage.transaction((tx) => storage.insertJob(tx, jobRecord('1'), 'x'), { isUrgent: true });
+  t.equal((await storage.getJob('1'))?.jobId, '1');
+});
+
+t.test('a transaction knows the time of the server at its beginning', async (t) => {
+  const { storage, transaction } = await open(t);
+  const [row] = await transaction(async (tx) => {
+    const nowMs = await storage.nowMs?.(tx);
+    await tx.all('SELECT pg_sleep(0.01)');
+    return tx.all<{ late: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ?::bigint AS late',
+      nowMs as number,
+    );
+  });
+  t.ok(row && row.late >= 9 && row.late < 10_000, `${row?.late} ms later`);
+});
+
 t.test('an error of the work is not repeated, whatever it looks like', async (t) => {
   const { storage } = await open(t);
   for (const code of ['40001', 'ECONNREFUSED']) {
