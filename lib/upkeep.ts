@@ -34,8 +34,8 @@ const RESUME_MS = 10_000;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues, rolls back or settles jobs of dead processes. Each task runs in one
- * process at a time, except that any process requeues jobs.
+ * and forgotten texts from the disk, checks the storage, requeues, rolls back or settles jobs of dead processes. Each
+ * task runs in one process at a time, except that any process requeues jobs.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -61,7 +61,7 @@ export class Upkeep {
     const { clock } = this.#options;
     this.#tasks = [
       schedule(clock, NIGHTLY, () => void this.nightly()),
-      schedule(clock, HOURLY, () => void this.#alone('tidying', () => this.#tidy())),
+      schedule(clock, HOURLY, () => void this.#hourly()),
     ];
     if (this.#options.storage.isShared) {
       this.#sweeps = [
@@ -82,6 +82,11 @@ export class Upkeep {
     const tasks = [...(this.#tasks ?? []), ...this.#sweeps.splice(0)];
     this.#tasks = undefined;
     for (const task of tasks) task.cancel();
+  }
+
+  async #hourly(): Promise<void> {
+    await this.#alone('tidying', () => this.#tidy());
+    await this.#alone('purge', () => this.#purge());
   }
 
   /** Runs once a day. */
@@ -172,6 +177,16 @@ export class Upkeep {
       if (jobs > 0) this.#logger.info({ jobs }, 'Removed artifacts of old jobs.');
     } catch (error) {
       this.#report(error, 'Removing old artifacts failed.');
+    }
+  }
+
+  async #purge(): Promise<void> {
+    try {
+      await this.#options.storage.purgeDue?.();
+    } catch (error) {
+      const message =
+        'Forgotten texts could not be removed from the files of the database; trying again in an hour.';
+      this.#report(error, message);
     }
   }
 

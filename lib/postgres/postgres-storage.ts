@@ -77,6 +77,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
   return Object.assign(storage, {
     nowMs: (tx: Transaction) => database.nowMs(tx),
     lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),
+    purgeDue: () => database.purgeDue(),
     settings: new SqlSettings(database),
     signals: new PostgresSignals(database, { clock, id: random.bytes(8).toString('hex') }),
     ledgerStore: new SqlLedgerStore(database, storage),

@@ -59,7 +59,10 @@ export interface SqlDatabase extends SqlReader {
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Checks the integrity of the whole database in the background; returns a sentence per problem. */
   check(): Promise<string[]>;
-  /** Resolves when the database files no longer contain data that was replaced or deleted before the call. */
+  /**
+   * Resolves when the database files no longer contain data that was replaced or deleted before the call; in a shared
+   * database, when {@link Storage.purgeDue} will remove it.
+   */
   purge(): Promise<void>;
   /** The transaction of a handle. Asserts that it belongs to this database and is open. */
   inside(tx: Transaction): SqlTransaction;

@@ -170,8 +170,13 @@ export interface Storage {
    * sentence per problem. Called every night.
    */
   check?(): Promise<string[]>;
-  /** Resolves when the disk no longer contains data that was replaced or removed before the call. */
+  /**
+   * Resolves when the disk no longer contains data that was replaced or removed before the call; in a storage with
+   * `purgeDue`, when the next call of that will remove it.
+   */
   purge(): Promise<void>;
+  /** Removes from the disk what was put off, because others have to wait meanwhile. Called every hour. */
+  purgeDue?(): Promise<void>;
 
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds the request, or replaces that of the same owner and key. */

@@ -15,6 +15,7 @@ import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
 import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
+import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
@@ -23,8 +24,6 @@ const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 /** Between looks at a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
-/** How long {@link PostgresDatabase.purge} waits for a table that others use. */
-const PURGE_LOCK_MS = 10_000;
 
 /** An error of the database. */
 interface Failure {
@@ -199,17 +198,18 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Rewrites the tables with personal data, except for rows that transactions still see which began before. The log
-   * (WAL), replicas and backups are the task of who runs Postgres.
+   * Puts it off until {@link purgeDue}, for which nobody else can use the tables. The log (WAL), replicas and backups are
+   * the task of who runs Postgres.
    */
-  purge(): Promise<void> {
+  async purge(): Promise<void> {
+    await this.transaction((tx) => tx.run(REQUEST_PURGE));
+  }
+
+  /** As {@link Storage.purgeDue}: rewrites the tables with personal data. */
+  purgeDue(): Promise<void> {
+    const [tables, { clock }] = [this.#schema.purgedTables, this.#retrying];
     return this.#running(() =>
-      this.#retried(() =>
-        this.#connections.alone(async (client) => {
-          await client.query(`SET lock_timeout TO ${PURGE_LOCK_MS}`);
-          for (const table of this.#schema.purgedTables) await client.query(`VACUUM (FULL) ${table}`);
-        }),
-      ),
+      this.#retried(() => this.#connections.alone((client) => carryOutPurge(client, tables, clock))),
     );
   }
 
