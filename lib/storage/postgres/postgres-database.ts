@@ -171,9 +171,9 @@ export class PostgresDatabase implements SqlDatabase {
     channel: string,
     { onMessage, onListening }: Pick<ListenerOptions, 'onMessage' | 'onListening'>,
   ): void {
-    const name = `${this.#settings.schema}_${channel}`;
-    const [connections, { clock }] = [this.#connections, this.#retrying];
-    this.#listeners.push(new Listener({ connections, clock, channel: name, onMessage, onListening }));
+    const { schema, connectTimeoutMs: timeoutMs } = this.#settings;
+    const world = { connections: this.#connections, clock: this.#retrying.clock, timeoutMs };
+    this.#listeners.push(new Listener({ ...world, channel: `${schema}_${channel}`, onMessage, onListening }));
   }
 
   /** Sends messages of up to 8,000 bytes to a channel of this schema. */
