@@ -181,8 +181,8 @@ export interface Storage {
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds the request, or replaces that of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
-  /** Removes requests created before that time. */
-  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void>;
+  /** Removes requests created before that time, at most some; returns whether there may be more. */
+  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean>;
 
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
