@@ -12,7 +12,7 @@ const MOST_STOP_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 const ID_BYTES = 4;
 
-/** Reports the state of this process to the others, and hears that it is to drain. */
+/** Reports the state of this process, and receives requests to drain it. */
 export class OwnMachine {
   readonly #store: MachineStore;
   readonly #service: RenderService;
@@ -50,7 +50,7 @@ export class OwnMachine {
     return this.#identity.machineId;
   }
 
-  /** Resolves when somebody wants this machine to finish its renders and to end. */
+  /** Resolves when this machine is asked to finish its renders and exit. */
   get drainRequested(): Promise<void> {
     return this.#drainRequested.promise;
   }
@@ -62,7 +62,7 @@ export class OwnMachine {
     this.#timer = setInterval(() => void (this.#isReporting || this.report()), REPORT_MS);
   }
 
-  /** Removes it from the list: it ended in order. Without the database, it is shown as dead. */
+  /** Removes it from the list after a normal end. Without the database, it is shown as dead. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     const removed = this.#reporting.then(() => this.#store.remove(this.machineId)).catch(() => {});

@@ -1,7 +1,7 @@
 import { TEXT } from './refusals.ts';
 
 /**
- * What the processes of a service share besides its data: what tells the right master key from others, and the machines.
+ * Shared state of the processes of a service besides its data: the check of the master key, and the machines.
  * `machines` is not logged, because each process writes its row again every few seconds: a crash of the server loses no
  * more than a request to drain of which the machine has not heard yet. Times are those of the server.
  */

@@ -16,7 +16,7 @@ export interface PostgresTransactionOptions {
   schema: string;
   /** Resolves when it has begun; statements may be sent before. */
   begun: Promise<Begun>;
-  /** Waits for transactions of this process that were called before, but are not known to the server. */
+  /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
 }
 
@@ -123,7 +123,7 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   #change(text: string, values: SqlValue[]): Promise<PgResult> {
-    // If the transaction does not begin, the statement would be committed by itself. Reads do no harm.
+    // If the transaction does not begin, the statement would be committed on its own. Reads are harmless.
     if (!this.#hasBegun) this.#waits = true;
     return this.#query(text, values);
   }
