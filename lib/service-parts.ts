@@ -164,6 +164,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
   const dispatcher = new Dispatcher({
     book,
+    cancellations,
     storage,
     assets,
     ledger,
