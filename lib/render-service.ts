@@ -219,7 +219,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return (await this.#parts.storage.readTrace(jobId)).output;
   }
 
-  /** Jobs, newest first. Error: `invalid_request`. */
+  /** Jobs, newest first; for many, leave out the `metadata`. Error: `invalid_request`. */
   async list(query: JobListQuery = {}): Promise<Job[]> {
     return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);
   }

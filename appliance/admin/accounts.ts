@@ -8,8 +8,11 @@ import {
 import type { DataPlace } from '../place/data-place.ts';
 import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
-import { accountRole, check, MOST_LINES } from './administration-requests.ts';
+import { accountRole, check } from './administration-requests.ts';
 import { type AccountInfo, accountInfo, type DeletedAccount } from './administration-views.ts';
+
+/** Jobs of each status whose cancellations are awaited together. */
+const CANCELED_AT_ONCE = 100;
 
 /** Accounts, by their e-mail address or user id. Requests and answers are plain data. */
 export class AccountAdministration {
@@ -130,12 +133,18 @@ export class AccountAdministration {
   }
 
   async #cancelJobsOf(accountId: string): Promise<number> {
-    let canceled = 0;
-    for (const status of ['queued', 'running'] as const) {
-      const jobs = await this.#service.list({ owner: accountId, status, limit: MOST_LINES });
-      canceled += jobs.length;
-      await Promise.all(jobs.map(({ jobId }) => this.#service.cancel(jobId)));
+    const statuses = ['queued', 'running'] as const;
+    for (let canceled = 0; ; ) {
+      // Repeated, because a running job may be queued again meanwhile.
+      const pages = await Promise.all(
+        statuses.map((status) =>
+          this.#service.list({ owner: accountId, status, limit: CANCELED_AT_ONCE, metadata: false }),
+        ),
+      );
+      const jobs = new Set(pages.flat().map(({ jobId }) => jobId));
+      if (jobs.size === 0) return canceled;
+      await Promise.all([...jobs].map((jobId) => this.#service.cancel(jobId)));
+      canceled += jobs.size;
     }
-    return canceled;
   }
 }

@@ -45,7 +45,7 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   return forgotten;
 }
 
-const PAGE = 1000;
+const PAGE = 100;
 
 /** Forgets all jobs of an owner; unfinished ones are canceled with `cancel` first. Returns their number. */
 export async function forgetJobsOf(

@@ -33,6 +33,11 @@ export interface JobQuery {
   before?: string;
   /** Only jobs whose ids sort behind it. */
   after?: string;
+  /**
+   * Whether the jobs have their metadata, which may be 200 KiB each; default true. False: their metadata is null, and
+   * that of few jobs is in memory at the same time.
+   */
+  metadata?: boolean;
 }
 
 /** A query for the number of jobs. */
@@ -44,7 +49,7 @@ export interface JobCountQuery {
   limit?: number;
 }
 
-/** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */
+/** All jobs of an owner, or of all owners, without metadata; the newest first, in pages of up to `limit`. */
 export function pagesOfJobs(
   storage: Pick<Storage, 'listJobs'>,
   { owner, limit }: { owner?: string; limit: number },
@@ -53,6 +58,7 @@ export function pagesOfJobs(
     ({ after, ...page }) =>
       storage.listJobs({
         ...page,
+        metadata: false,
         ...(owner !== undefined && { owner }),
         ...(after !== undefined && { before: after }),
       }),
