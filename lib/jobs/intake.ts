@@ -3,9 +3,10 @@ import type { Gate } from '../gate.ts';
 import { InProgress } from '../in-progress.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobRecord } from './job.ts';
-import { type JobBook, type NewJob, StuckError } from './job-book.ts';
+import type { JobBook, NewJob } from './job-book.ts';
 import type { JobEvents } from './job-events.ts';
 import type { Owners } from './owners.ts';
+import { StuckError } from './stuck-error.ts';
 
 export interface IntakeOptions {
   book: JobBook;

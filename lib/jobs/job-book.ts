@@ -17,6 +17,7 @@ import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './j
 import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
+import { StuckError } from './stuck-error.ts';
 
 /** The data of a new job. */
 export interface NewJob {
@@ -59,19 +60,6 @@ export interface JobBookOptions {
   outcomes?: Outcomes;
   /** Encrypts webhook secrets of jobs. */
   secrets?: { seal(secret: string): string };
-}
-
-/**
- * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.complete}
- * until it succeeds. `cause`: the first error.
- */
-export class StuckError extends Error {
-  readonly jobId: string;
-
-  constructor(jobId: string, cause: unknown) {
-    super('The job could be neither added nor rolled back.', { cause });
-    this.jobId = jobId;
-  }
 }
 
 /** The result of {@link JobBook.recover}. */
