@@ -3,6 +3,7 @@ import type { Account, AccountStore } from '../accounts/account-store.ts';
 import { ScenepressError } from '../errors.ts';
 import { DEFAULT_PAGE, type Page } from '../pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Transaction } from '../storage/storage.ts';
 import { ACCOUNT_RECORDS } from './account-tables.ts';
 import { placeAfter } from './place-after.ts';
 
@@ -37,8 +38,9 @@ export class SqlAccountStore implements AccountStore {
     });
   }
 
-  async getAccount(accountId: string): Promise<Account | undefined> {
-    const row = await this.#database.get(ACCOUNT_RECORDS.byKey, accountId);
+  async getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined> {
+    const reader = tx?.store === this.#database ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(ACCOUNT_RECORDS.byKey, accountId);
     return row && ACCOUNT_RECORDS.record(row);
   }
 

@@ -95,6 +95,11 @@ export class SqlStorage implements Storage {
     return this.#database.alone(task, work);
   }
 
+  /** The lock that {@link SqlQueue.assertCapacity} takes, too. */
+  async lockOwner(tx: Transaction, owner: string): Promise<void> {
+    await this.#database.inside(tx).lock(`jobs of ${owner}`);
+  }
+
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { jobId } = job;

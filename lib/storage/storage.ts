@@ -130,7 +130,14 @@ export interface Storage {
   /** Waits for running transactions, then closes. The store can be started again. */
   stop(): Promise<void>;
 
-  /** Runs `work` and commits its writes. */
+  /**
+   * Runs `work` and commits its writes. `work` may run more than once, from the beginning: after a conflict, or when a
+   * transaction failed that would have been committed with it. It must therefore have no effects but its writes.
+   *
+   * Where transactions run at the same time, what one reads with its `tx` must stay as it is until it ends: lock the rows
+   * that are read. What has no row yet is locked by name, as {@link Storage.lockOwner} does, or refused by a unique index,
+   * after which `work` runs again.
+   */
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
 
   /**
@@ -144,6 +151,12 @@ export interface Storage {
    * In storages that several processes share. 0: no longer.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
+
+  /**
+   * Waits until no other transaction has locked this owner, who may have no job yet, and keeps the lock until this one
+   * ends. Does nothing where transactions run one at a time.
+   */
+  lockOwner(tx: Transaction, owner: string): Promise<void>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;

@@ -18,6 +18,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.deepEqual(await store.getAccount('1'), ada);
       assert.deepEqual(await store.findAccountByEmail('aDA@eXAMPLE.ORG'), ada);
       assert.equal(await store.getAccount('2'), undefined);
+      assert.deepEqual(await store.getAccount('1', { store: {} }), ada, 'in a transaction of another store');
       assert.equal(await store.findAccountByEmail('1@example.org'), undefined);
     },
 

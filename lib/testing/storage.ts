@@ -148,6 +148,24 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
 
+    async 'locks an owner until the end of the transaction'(storage) {
+      const locked = Promise.withResolvers<void>();
+      const first = storage.transaction(async (tx) => {
+        await storage.lockOwner(tx, 'a');
+        locked.resolve();
+        // What does not wait looks meanwhile.
+        for (let reads = 0; reads < 20; reads += 1) await storage.getJob('none', tx);
+        await storage.insertJob(tx, jobRecord('1'), 'x');
+      });
+      await locked.promise;
+      const found = await storage.transaction(async (tx) => {
+        await storage.lockOwner(tx, 'a');
+        return storage.getJob('1', tx);
+      });
+      assert.ok(found);
+      await first;
+    },
+
     async 'lists jobs without their metadata'(storage) {
       for (let id = 100; id < 230; id += 1) {
         await insert(storage, jobRecord(String(id), { metadataJson: '"m"', owner: id % 2 ? 'a' : 'b' }));
