@@ -23,6 +23,12 @@ export interface Account {
   maxQueued?: number;
 }
 
+/** A query for accounts. */
+export interface AccountQuery extends Page {
+  /** Only accounts whose address contains this text, in any case. */
+  text?: string;
+}
+
 /**
  * The store of accounts. Implement it to keep accounts in another database.
  *
@@ -43,5 +49,5 @@ export interface AccountStore {
   getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
   findAccountByEmail(email: string): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
-  listAccounts(page?: Page): Promise<Account[]>;
+  listAccounts(query?: AccountQuery): Promise<Account[]>;
 }

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import { allPages, type Page } from '../pages.ts';
+import { allPages } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Transaction } from '../storage/storage.ts';
-import type { Account, AccountRole, AccountStore } from './account-store.ts';
+import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
@@ -144,8 +144,8 @@ export class Accounts {
   }
 
   /** Lists accounts, oldest first: without deleted ones, but including those being deleted. */
-  list(page?: Page): Promise<Account[]> {
-    return this.#store.listAccounts(page);
+  list(query?: AccountQuery): Promise<Account[]> {
+    return this.#store.listAccounts(query);
   }
 
   /** Iterates over all of these accounts. */
