@@ -34,6 +34,11 @@ export class KeyAdministration {
       name,
       webhookUrl,
     });
+    // A deletion that began meanwhile may have listed the keys before this one was there.
+    await this.#accounts.find(account.accountId).catch(async (error: unknown) => {
+      await this.#keys.forget(record.keyId);
+      throw error;
+    });
     return { ...keyInfo(record, account.email), key, webhookSecret };
   }
 
