@@ -42,7 +42,7 @@ export {
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
 export type { JobListQuery } from './jobs/job-list-query.ts';
-export { defaultFps } from './jobs/qualities.ts';
+export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,

@@ -18,7 +18,7 @@ import type { JobBook } from './job-book.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { sizeOf } from './qualities.ts';
+import { frameSizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /**
@@ -134,7 +134,7 @@ export class Attempt {
         code,
         className,
         fps,
-        ...sizeOf(quality, aspectRatio),
+        ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.inGoodStanding,
       },
