@@ -294,7 +294,7 @@ t.test('an external ledger that rejects an owner keeps no worker from the jobs o
   await until(() => ends.length === 2);
   ends[1]?.(rendered());
   const other = await add('b');
-  await until(() => ends.length === 3);
+  await until(() => ends.length === 3 && dispatcher.running === 1);
   for (const { jobId } of [job, second]) t.match(await storage.getJob(jobId), { phase: 'settling' });
   ends[2]?.(rendered());
   await until(() => dispatcher.running === 0);
