@@ -11,6 +11,12 @@ import {
   userCacheFolder,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import {
+  type CommandRendererOptions,
+  interruptible,
+  unlessInterrupted,
+  withRenderer,
+} from '../runtime/with-renderer.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
@@ -34,12 +40,6 @@ import {
   warmSocket,
 } from './warm-renderer.ts';
 import { FolderWatch } from './watch-folder.ts';
-import {
-  type CommandRendererOptions,
-  interruptible,
-  unlessInterrupted,
-  withRenderer,
-} from './with-renderer.ts';
 
 interface Running {
   progress: ProgressLine;

@@ -1,8 +1,7 @@
 import { EventEmitter } from 'node:events';
-import { statfs } from 'node:fs/promises';
 import { type Clock, systemClock, type Timer } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
-import { type Disk, isOutOfSpace, realDisk } from '../disk.ts';
+import { type Disk, freeBytesOf, isOutOfSpace, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { DISK_FULL } from '../service-status.ts';
@@ -158,10 +157,4 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   get #path(): string {
     return `${this.#folder}/${DATA_FILES.spareSpace}`;
   }
-}
-
-/** The bytes available to this user on the file system of a folder. */
-export async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }
