@@ -2,6 +2,8 @@
 import './node-version.ts';
 import './bundled.ts';
 
+/** @internal */
+export { abortable } from './abortable.ts';
 export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
@@ -201,3 +203,5 @@ export {
 } from './webhooks/signature.ts';
 export type { WebhookJob, WebhookOptions } from './webhooks/webhook-secrets.ts';
 export type { WebhookTest, WebhookTestRequest } from './webhooks/webhook-test.ts';
+/** @internal */
+export { within } from './within.ts';

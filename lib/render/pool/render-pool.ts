@@ -3,6 +3,7 @@ import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import { abortable } from '../../abortable.ts';
 import type { Clock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
@@ -139,14 +140,14 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#piscina.on('error', (error: Error) => {
       this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
     });
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    const isWarm = new Promise<void>((resolve, reject) => {
       this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
       this.#piscina?.on('error', (error: Error) => {
         const message = `A worker thread could not be started: ${error.message}.`;
         reject(new ScenepressError('renderer_unavailable', message, { cause: error }));
       });
     });
+    await abortable(isWarm, signal);
   }
 
   /**
