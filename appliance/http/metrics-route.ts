@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { notFound } from '@hapi/boom';
 import type { ServerRoute } from '@hapi/hapi';
-import { unauthorized } from '../../lib/web/rules.ts';
+import { unauthorized } from '../../lib/web/index.ts';
 import { CONTENT_TYPE, type Metrics } from '../metrics/metrics.ts';
 import { bearerToken } from './render-api/bearer.ts';
 
