@@ -134,7 +134,7 @@ export class MasterKeyFiles {
     const key = keyOf(hex, where);
     const keys = await this.#keysBeside(key);
     if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT, this.#random));
-    else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
+    else if (!keys?.current.decrypts(checks) && !keys?.former?.decrypts(checks)) throw this.#wrong(where);
     return keys ?? new MasterKeys(key, { random: this.#random });
   }
 
@@ -150,10 +150,10 @@ export class MasterKeyFiles {
       const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, DATA_FILES.masterKey) : nextKey;
       return new MasterKeys(key, { former: other, random });
     }
-    const sealed = next.split('\n').find((line) => key.opens(line));
+    const sealed = next.split('\n').find((line) => key.decrypts(line));
     return sealed === undefined
       ? undefined
-      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)), random });
+      : new MasterKeys(key, { former: MasterKey.fromHex(key.decrypt(sealed)), random });
   }
 
   async #keepFormer(): Promise<string | null> {

@@ -88,7 +88,7 @@ export class Deliveries {
    * `svc-redelivery`. A running service sends it within a second.
    */
   async sendAgain(deliveryId: string, { owner }: { owner?: string } = {}): Promise<Delivery> {
-    return deliveryOf(await this.#book.openAgain(await this.#record(deliveryId, owner)));
+    return deliveryOf(await this.#book.redeliver(await this.#record(deliveryId, owner)));
   }
 
   /**
@@ -120,7 +120,7 @@ export class Deliveries {
       for (let at = 0; at < failed.length; ) {
         if (sent >= limit) return { sent, isComplete: false };
         const batch = failed.slice(at, at + limit - sent);
-        sent += (await this.#book.openAllAgain(batch)).length;
+        sent += (await this.#book.redeliverAll(batch)).length;
         at += batch.length;
       }
     }

@@ -78,7 +78,7 @@ export class DeliveryBook {
   }
 
   /** Adds a delivery of the same body, with one attempt. */
-  async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
+  async redeliver(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
     if (body === undefined) throw removed();
     const again = await this.#storage.transaction((tx) => this.#insertAgain(tx, delivery, body));
@@ -87,10 +87,10 @@ export class DeliveryBook {
   }
 
   /**
-   * As {@link openAgain}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
+   * As {@link redeliver}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
    * whose job has a newer delivery.
    */
-  async openAllAgain(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
+  async redeliverAll(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
     const bodies = await Promise.all(
       deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
     );

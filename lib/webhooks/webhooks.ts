@@ -68,11 +68,11 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   }
 
   /** Error: `invalid_request` for invalid request options. */
-  open(): void {
+  assertOptions(): void {
     assertOutboundOptions(this.#options.options);
   }
 
-  /** Starts to send due deliveries. Call it after {@link open}. */
+  /** Starts to send due deliveries. Call it after {@link assertOptions}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;

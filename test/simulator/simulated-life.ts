@@ -116,7 +116,7 @@ export class Life {
     const { queued, running, queuePausedAt } = this.service.status();
     const begins = queued > 0 && queuePausedAt === null;
     if (begins || running > 0) return false;
-    return (await this.#storage.deliveries.listOpen({ limit: 1 })).length === 0;
+    return (await this.#storage.deliveries.listUnfinished({ limit: 1 })).length === 0;
   }
 
   /** Nothing waits either. */

@@ -205,7 +205,7 @@ t.test('the first start creates a key that only its owner can read; later starts
   const folder = testFolder(t);
   const sealed = (await filesOf(folder).load()).seal('x');
   t.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600);
-  t.equal((await filesOf(folder).load()).open(sealed), 'x');
+  t.equal((await filesOf(folder).load()).decrypt(sealed), 'x');
 });
 
 t.test('a missing key file stops the start with instructions', async (t) => {

@@ -201,7 +201,7 @@ t.test('a delivery is sent again with the secret that is stored by then', async 
   const first = await only();
   await storage.deliveries.resealSecrets({ reseal: () => 'sealed again', from: undefined, limit: 10 });
   clock.advance(7);
-  const again = await book.openAgain(first);
+  const again = await book.redeliver(first);
   t.match(await storage.deliveries.get(again.deliveryId), {
     secretSealed: 'sealed again',
     repeats: first.deliveryId,
@@ -217,7 +217,7 @@ t.test('a delivery that is sent again has one attempt', async (t) => {
   await end();
   await book.conclude(await begin(), ok);
   clock.advance(1);
-  await book.openAgain(await only());
+  await book.redeliver(await only());
   t.match(await book.conclude(await begin(), refused), { dueAtMs: null, deliveredAtMs: null });
 });
 
@@ -226,12 +226,12 @@ t.test('a delivery whose body was removed is not sent again', async (t) => {
   const removed = { code: 'not_found', message: /has been removed/ };
   await end();
   const delivery = await only();
-  await t.rejects(book.openAgain({ ...delivery, deliveryId: 'unknown' }), removed);
+  await t.rejects(book.redeliver({ ...delivery, deliveryId: 'unknown' }), removed);
   // Removed after the body was read.
   await storage.transaction(async (tx) => {
     const job = (await storage.getJob('j', tx)) as JobRecord;
     await storage.forgetJob(tx, { ...job, forgottenAtMs: START });
   });
-  await t.rejects(book.openAgain(delivery), removed);
+  await t.rejects(book.redeliver(delivery), removed);
   t.equal((await storage.deliveries.list({})).length, 1);
 });
