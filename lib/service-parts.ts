@@ -154,6 +154,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       workFolder: resolve(workFolder),
       probeAfterMs: options.probeAfterMs,
       clock,
+      random,
       logger,
       spareSpace,
       texCache,

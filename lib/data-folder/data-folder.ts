@@ -32,7 +32,8 @@ import { FolderLock } from './folder-lock.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
 /** Options of {@link DataFolder}. */
-export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDisk' | 'onFlush'> {
+export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'clock' | 'onFullDisk' | 'onFlush'> {
+  clock?: Clock;
   /** @internal */
   spareSpace?: SpareSpaceOptions;
   /** The file system for everything but the database. Default: that of the machine. */
@@ -93,7 +94,7 @@ export class DataFolder {
     this.path = resolve(folder);
     this.#disk = disk;
     this.clock = clock;
-    this.#lock = new FolderLock(this.path);
+    this.#lock = new FolderLock(this.path, { random });
     this.spareSpace = new SpareSpace(this.path, { disk, clock, random, ...spareSpace });
     const onFullDisk = () => this.spareSpace.ranOut();
     this.database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Clock, isoTime, systemClock } from '../clock.ts';
+import { type Clock, isoTime } from '../clock.ts';
 import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
@@ -43,11 +43,7 @@ export class MasterKeyFiles {
   #loaded: Promise<MasterKeys> | undefined;
   #isGiven = false;
 
-  constructor(
-    folder: string,
-    disk: Disk,
-    { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
-  ) {
+  constructor(folder: string, disk: Disk, { clock, random }: { clock: Clock; random: Random }) {
     this.#folder = folder;
     this.#disk = disk;
     this.#clock = clock;

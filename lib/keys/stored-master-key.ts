@@ -1,5 +1,5 @@
 import { ScenepressError } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyOptions } from './master-key-files.ts';
 import { MasterKeys } from './master-keys.ts';
@@ -22,7 +22,7 @@ export class StoredMasterKey {
   readonly #random: Random;
   #loaded: Promise<MasterKeys> | undefined;
 
-  constructor(records: MasterKeyRecords, { random = systemRandom }: { random?: Random } = {}) {
+  constructor(records: MasterKeyRecords, { random }: { random: Random }) {
     this.#records = records;
     this.#random = random;
   }

@@ -4,7 +4,7 @@ import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
@@ -42,10 +42,10 @@ export class DeliveryBook {
   readonly #links: () => ArtifactLinks;
 
   /** `random`: the source of ids. `links`: makes the links to artifacts. */
-  constructor(options: { storage: Storage; clock: Clock; random?: Random; links?: () => ArtifactLinks }) {
+  constructor(options: { storage: Storage; clock: Clock; random: Random; links?: () => ArtifactLinks }) {
     this.#storage = options.storage;
     this.#clock = options.clock;
-    this.#ids = new SortableIds(options.clock, options.random ?? systemRandom);
+    this.#ids = new SortableIds(options.clock, options.random);
     this.#links = options.links ?? (() => '');
   }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { systemRandom } from '../../random.ts';
+import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
 import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
@@ -70,7 +70,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #place: WorkFolder;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #shutdownName = `scenepress-${uniqueName()}`;
+  readonly #random: Random;
+  readonly #shutdownName: string;
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
   /** Keeps the process alive, which Piscina's idle threads do not. */
@@ -96,6 +97,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     limits: RenderLimits;
     workFolder: string;
     clock: Clock;
+    random: Random;
     logger: Logger;
   }) {
     super();
@@ -105,6 +107,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#workFolder = options.workFolder;
     this.#place = new WorkFolder(options.workFolder);
     this.#clock = options.clock;
+    this.#random = options.random;
+    this.#shutdownName = `scenepress-${this.#uniqueName()}`;
     this.#logger = options.logger;
   }
 
@@ -156,13 +160,15 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    */
   async #renameOldFolder(): Promise<void> {
     const prefix = `${this.#workFolder}${OLD_WORK_SUFFIX}`;
-    await rename(this.#workFolder, `${prefix}${uniqueName()}`).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return;
-      // A mount point cannot be renamed, so it is emptied.
-      await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EBUSY') throw error;
-      });
-    });
+    await rename(this.#workFolder, `${prefix}${this.#uniqueName()}`).catch(
+      async (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return;
+        // A mount point cannot be renamed, so it is emptied.
+        await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EBUSY') throw error;
+        });
+      },
+    );
     const parent = dirname(prefix);
     const names = await readdir(parent).catch(() => []); // Missing before the first start.
     const left = names.filter((name) => name.startsWith(basename(prefix)));
@@ -320,8 +326,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       `ordinary user; or make bubblewrap work, so that this is unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
-}
 
-function uniqueName(): string {
-  return systemRandom.bytes(16).toString('hex');
+  #uniqueName(): string {
+    return this.#random.bytes(16).toString('hex');
+  }
 }

@@ -5,6 +5,7 @@ import type { Clock } from '../../clock.ts';
 import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
@@ -50,6 +51,7 @@ interface Options {
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   probeAfterMs: number | undefined;
   clock: Clock;
+  random: Random;
   logger: Logger;
   spareSpace: SpareSpace | undefined;
   /** Keeps the formulas of owners. */
@@ -84,7 +86,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, scene, workers, limits, workFolder, clock, logger, texCache } = this.#options;
+    const { renderer, studio, scene, workers, limits, workFolder, clock, random, logger, texCache } =
+      this.#options;
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();
@@ -92,7 +95,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, random, logger });
     this.#pool = pool;
     await pool.start(signal);
     await texCache?.open();

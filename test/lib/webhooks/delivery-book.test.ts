@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert/strict';
 import t, { type Test } from 'tap';
 import { DataFolder, type DeliveryRecord, type JobRecord } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
@@ -17,7 +18,12 @@ async function openBook(t: Test, assetUrl?: () => string) {
   t.teardown(() => folder.stop());
   const { storage } = folder;
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const book = new DeliveryBook({ storage, clock, ...(assetUrl && { links: assetUrl }) });
+  const book = new DeliveryBook({
+    storage,
+    clock,
+    random: systemRandom,
+    ...(assetUrl && { links: assetUrl }),
+  });
   const end = (change: Partial<JobRecord> = {}) =>
     storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'failed', webhookUrl: 'https://a.test:8443/hook', ...change });

@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
 import { DataFolder, type DeliveryRecord, silentLogger, verifyWebhook } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
@@ -29,7 +30,7 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
   const clock = new FakeClock('2026-11-21T09:58:20Z');
   // The process has run for a while.
   clock.advance(100_000);
-  const book = new DeliveryBook({ storage, clock });
+  const book = new DeliveryBook({ storage, clock, random: systemRandom });
   const claims: { changed: object[]; count: number }[] = [];
   const claim = book.claim.bind(book);
   book.claim = async (claiming) => {
