@@ -490,3 +490,21 @@ t.test('a result that has no effect is not reported', async (t) => {
   t.match(logged, [['info', { deliveryId: '1', ms: 0 }]]);
   t.same(attempted, []);
 });
+
+t.test('a wake that comes just as a look for due deliveries ends is not lost', async (t) => {
+  for (let microtasks = 0; microtasks < 10; microtasks += 1) {
+    const looked = Promise.withResolvers<boolean>();
+    let looks = 0;
+    const isAnyDue = () => {
+      looks += 1;
+      return looked.promise;
+    };
+    const { sender } = await setUp(t, { book: { isAnyDue } as DeliveryBook });
+    sender.start();
+    looked.resolve(false);
+    for (let i = 0; i < microtasks; i += 1) await undefined;
+    sender.wake();
+    await turn();
+    t.equal(looks, 2, `${microtasks} microtasks later`);
+  }
+});
