@@ -70,9 +70,13 @@ t.test('a call sends a bounded number, newest first, and another sends the rest'
 t.test('deliveries that are left out do not count', async (t) => {
   const { storage, add, deliveries } = await openDeliveries(t);
   for (const minutes of [2, 3, 4]) await add(minutes);
-  const { jobId } = await add(1);
+  const { jobId, deliveryId } = await add(1);
   await storage.transaction((tx) =>
-    storage.deliveries.insert(tx, deliveryRecord(firstIdAt(NOW), { jobId, dueAtMs: NOW }), 'body'),
+    storage.deliveries.insert(
+      tx,
+      deliveryRecord(firstIdAt(NOW), { jobId, repeats: deliveryId, dueAtMs: NOW }),
+      'body',
+    ),
   );
   const period = { owner: 'a', sinceMs: 0, untilMs: NOW };
   t.same(await deliveries.sendFailedAgain({ ...period, limit: 2 }), { sent: 2, isComplete: false });
