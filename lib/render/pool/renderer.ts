@@ -11,6 +11,7 @@ import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
+import { ownScene } from '../sandbox/own-scenes.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
@@ -111,7 +112,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     });
     const watch = new RendererWatch({
       pool,
-      launcher,
+      probe: ownScene(launcher, 'probe.py'),
       clock,
       logger,
       idleMs: probeAfterMs || Number.POSITIVE_INFINITY,
