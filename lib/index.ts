@@ -22,7 +22,12 @@ export {
   type RestoreOptions,
   restore,
 } from './data-folder/backup.ts';
-export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
+export {
+  DataFolder,
+  type DataFolderEvents,
+  type DataFolderOptions,
+  type DataStatistics,
+} from './data-folder/data-folder.ts';
 /** @internal */
 export { FolderLock } from './data-folder/folder-lock.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';

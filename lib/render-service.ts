@@ -188,7 +188,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       metadataJson,
       webhookUrl,
       keyId,
-      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.secrets.decrypt(sealed) }),
+      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.decryptSecret(sealed) }),
     });
     return jobOf(taken);
   }
@@ -199,7 +199,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `reseal`. Returns the number of secrets re-encrypted.
    */
   async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
-    return this.#parts.webhooks.secrets.resealAll(this.#parts.storage, apiKeys);
+    return this.#parts.webhooks.resealSecrets(apiKeys);
   }
 
   /** Error: `not_found` when the job does not exist or has another owner. */

@@ -130,8 +130,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     caps: queue,
     owners,
     logger,
-    outcomes: webhooks.book,
-    secrets: webhooks.secrets,
+    outcomes: webhooks,
+    secrets: webhooks,
   });
   const { texCacheBytes = TEX_CACHE_BYTES } = options;
   // Processes that share a storage couldn't forget what others keep.
@@ -206,7 +206,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     events,
     owners,
     webhooks,
-    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks.sends }),
+    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks }),
     discards,
     book,
     renderer,

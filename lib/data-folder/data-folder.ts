@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { type Disk, realDisk, replaceFile } from '../disk.ts';
 import { type DocumentContents, Documents } from '../documents/documents.ts';
+import { EmitterBase } from '../emitter.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import { QUALITIES } from '../jobs/job.ts';
@@ -43,6 +44,12 @@ export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'clock' |
   random?: Random;
 }
 
+/** Events of a {@link DataFolder}. */
+export interface DataFolderEvents {
+  /** Several commits were flushed together. */
+  flush: [flush: Flush];
+}
+
 /** The size of the data, in bytes. */
 export interface DataStatistics {
   databaseBytes: number;
@@ -61,7 +68,7 @@ export interface DataStatistics {
  * const service = new RenderService({ dataFolder, ledger: new StoredLedger({ store: dataFolder.ledgerStore }) });
  * ```
  */
-export class DataFolder {
+export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
   /** @internal */
@@ -86,10 +93,9 @@ export class DataFolder {
   readonly actStore: ActStore;
   readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
-  /** Called for every flushed group commit. */
-  onFlush: (flush: Flush) => void = () => {};
 
   constructor(folder: string, given: DataFolderOptions = {}) {
+    super();
     const { spareSpace, disk = realDisk, clock = systemClock, random = systemRandom, ...options } = given;
     this.path = resolve(folder);
     this.#disk = disk;
@@ -101,7 +107,7 @@ export class DataFolder {
       ...options,
       clock,
       onFullDisk,
-      onFlush: (flush) => this.onFlush(flush),
+      onFlush: (flush) => void this.emit('flush', flush),
     });
     this.storage = new SqlStorage(this.database, random);
     this.ledgerStore = new SqlLedgerStore(this.database, this.storage);

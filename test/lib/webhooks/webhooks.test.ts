@@ -193,7 +193,7 @@ t.test('bodies have links that begin with the asset URL, which may change', asyn
     await storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
       await storage.insertJob(tx, job, '');
-      await webhooks.book.add(tx, job);
+      await webhooks.add(tx, job);
     });
     const [delivery] = await storage.deliveries.list({});
     const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
