@@ -4,7 +4,7 @@ import './bundled.ts';
 
 /** @internal */
 export { abortable } from './abortable.ts';
-export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
+export type { Account, AccountQuery, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
@@ -49,7 +49,7 @@ export {
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
 export type { JobListQuery } from './jobs/job-list-query.ts';
-export { defaultFps } from './jobs/qualities.ts';
+export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -174,6 +174,7 @@ export type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';
