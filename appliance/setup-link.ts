@@ -33,7 +33,7 @@ export class SetupLink {
   }
 
   /** The enabled account a token belongs to, and whether its user becomes an administrator. */
-  async open(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
+  async verify(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
     const [accountId = ''] = token.split('.', 1);
     const account = await this.#accounts.find(accountId).catch(() => undefined);
     if (!account || account.disabledAtMs !== undefined) return undefined;

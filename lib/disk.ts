@@ -1,5 +1,16 @@
 import { constants, fdatasync, fsync, readSync, writeSync } from 'node:fs';
-import { chmod, type FileHandle, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import {
+  chmod,
+  type FileHandle,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+} from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import type { Buffer } from './node-types.ts';
@@ -222,6 +233,12 @@ async function write(
     await file.close();
   }
   return sizeBytes;
+}
+
+/** The bytes available to this user on the file system of a folder. */
+export async function freeBytesOf(folder: string): Promise<number> {
+  const { bavail, bsize } = await statfs(folder);
+  return bavail * bsize;
 }
 
 /** True when an error was caused by a full disk or an exceeded quota. */

@@ -2,6 +2,8 @@
 import './node-version.ts';
 import './bundled.ts';
 
+/** @internal */
+export { abortable } from './abortable.ts';
 export type { Account, AccountQuery, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
@@ -20,7 +22,12 @@ export {
   type RestoreOptions,
   restore,
 } from './data-folder/backup.ts';
-export { DataFolder, type DataFolderOptions, type DataStatistics } from './data-folder/data-folder.ts';
+export {
+  DataFolder,
+  type DataFolderEvents,
+  type DataFolderOptions,
+  type DataStatistics,
+} from './data-folder/data-folder.ts';
 /** @internal */
 export { FolderLock } from './data-folder/folder-lock.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
@@ -202,3 +209,5 @@ export {
 } from './webhooks/signature.ts';
 export type { WebhookJob, WebhookOptions } from './webhooks/webhook-secrets.ts';
 export type { WebhookTest, WebhookTestRequest } from './webhooks/webhook-test.ts';
+/** @internal */
+export { within } from './within.ts';

@@ -85,7 +85,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       await openStores(this.#parts);
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
-      webhooks.open();
+      webhooks.assertOptions();
       const isWorker = this.#parts.roles.includes('worker');
       if (isWorker)
         await renderer.start({ allowTraversal: async () => dataFolder?.allowTraversal(), signal });
@@ -111,7 +111,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * Opens the stores without workers: jobs can be read, enqueued, canceled and rendered again, and the queue can be
    * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}.
    */
-  async open(): Promise<void> {
+  async startWithoutWorkers(): Promise<void> {
     if (this.#accepting) return;
     try {
       await openStores(this.#parts);
@@ -120,7 +120,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       await this.#close();
       throw error;
     }
-    this.#state = 'open';
+    this.#state = 'without workers';
   }
 
   /**
@@ -188,7 +188,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       metadataJson,
       webhookUrl,
       keyId,
-      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.secrets.open(sealed) }),
+      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.decryptSecret(sealed) }),
     });
     return jobOf(taken);
   }
@@ -199,7 +199,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `reseal`. Returns the number of secrets re-encrypted.
    */
   async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
-    return this.#parts.webhooks.secrets.resealAll(this.#parts.storage, apiKeys);
+    return this.#parts.webhooks.resealSecrets(apiKeys);
   }
 
   /** Error: `not_found` when the job does not exist or has another owner. */
@@ -356,7 +356,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   get #accepting(): boolean {
-    return this.#state === 'running' || this.#state === 'open';
+    return this.#state === 'running' || this.#state === 'without workers';
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {

@@ -21,7 +21,7 @@ export function seal(text: string, key: KeyObject, random: Random): Buffer {
 }
 
 /** Decrypts. Throws when the data was altered, or was sealed with another key. */
-export function open(sealed: Uint8Array, key: KeyObject): string {
+export function decrypt(sealed: Uint8Array, key: KeyObject): string {
   const nonce = sealed.subarray(0, NONCE_BYTES);
   const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
   decipher.setAuthTag(sealed.subarray(-TAG_BYTES));

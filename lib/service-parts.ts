@@ -131,8 +131,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     caps: queue,
     owners,
     logger,
-    outcomes: webhooks.book,
-    secrets: webhooks.secrets,
+    outcomes: webhooks,
+    secrets: webhooks,
   });
   const { texCacheBytes = TEX_CACHE_BYTES } = options;
   // In a shared storage, a process couldn't remove the formulas that other processes keep.
@@ -155,6 +155,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       workFolder: workFolder === undefined ? undefined : resolve(workFolder),
       probeAfterMs: options.probeAfterMs,
       clock,
+      random,
       logger,
       spareSpace,
       texCache,
@@ -207,7 +208,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     events,
     owners,
     webhooks,
-    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks.sends }),
+    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks }),
     discards,
     book,
     renderer,

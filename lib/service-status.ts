@@ -3,7 +3,7 @@ import type { SandboxStatus } from './render/sandbox/sandbox-status.ts';
 import type { ServiceParts } from './service-parts.ts';
 
 /** The lifecycle state of a service. */
-export type ServiceState = 'stopped' | 'open' | 'starting' | 'running' | 'stopping';
+export type ServiceState = 'stopped' | 'without workers' | 'starting' | 'running' | 'stopping';
 
 /** A reason why the service cannot render now. */
 export interface ServiceProblem {
@@ -65,7 +65,7 @@ export const DISK_FULL_TO_CLIENTS =
 
 const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
   stopped: 'The service is not started.',
-  open: 'The service is open without workers: jobs stay queued until it is started.',
+  'without workers': 'The service runs without workers: jobs stay queued until it is started.',
   starting: 'The service is starting: a renderer is being warmed up, which takes some seconds.',
   stopping: SERVICE_STOPPING.message,
 };

@@ -1,5 +1,4 @@
 import { statfs } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
 import {
   type Accounts,
   type ApiKeys,
@@ -13,6 +12,7 @@ import {
   StoredLedger,
   systemClock,
   type UnmeteredLedger,
+  within,
 } from '../../lib/index.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
@@ -167,7 +167,7 @@ export class DataAdministration {
     const { bsize, blocks, bavail } = await statfs(this.#place.path).catch(() => statfs('.'));
     if (systemClock.now() - this.#addedUpAtMs > SUM_MS) {
       this.#addingUp ??= this.#addUp();
-      await Promise.race([this.#addingUp, delay(PATIENCE_MS)]);
+      await within(systemClock, PATIENCE_MS, this.#addingUp);
     }
     return {
       databaseBytes: databaseBytes + logBytes,

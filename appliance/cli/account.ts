@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import type { AccountRole } from '../../lib/index.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { counted, noteNextPage, print, printJson, printTable, shownTime } from './output.ts';
 import { readPassword } from './read-password.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -8,11 +8,11 @@ import {
   type SealedSecrets,
 } from '../../lib/index.ts';
 import { configuredMasterKey } from '../installation.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, shownSize } from './output.ts';
 import { refuseDatabase } from './refuse-database.ts';
-import { withAdministration } from './with-administration.ts';
 
 /** Maximum number of API keys listed by prefix. */
 const MOST_SHOWN = 10;

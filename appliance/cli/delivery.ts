@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import type { Delivery, DeliveryDetails, DeliveryState, WebhookTest } from '../../lib/index.ts';
 import { DELIVERY_STATES } from '../admin/administration-requests.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { print, printable, printDetails, printJson, printTable, shownTime } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -4,6 +4,7 @@ import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
 import type { JobInfo, ShownJob } from '../admin/administration-views.ts';
 import { forEachJob } from '../admin/many.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { shownWork } from '../support/work-times.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
@@ -19,7 +20,6 @@ import {
   shownTime,
 } from './output.ts';
 import { watchJob } from './watch-job.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { noteNextPage, print, printDetails, printJson, printTable, shownTime } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -1,10 +1,10 @@
 import { Command } from 'commander';
 import type { MachineInfo } from '../admin/administration-views.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { print, printJson, printTable, shownTime } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

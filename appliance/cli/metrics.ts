@@ -1,8 +1,8 @@
 import { Command } from 'commander';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { printJson } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 /** `scenepress metrics …` */
 export function metricsCommand(): Command {

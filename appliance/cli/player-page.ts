@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { basename, extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { openRegularFile } from '../../lib/index.ts';
-import { byteRangeOf } from '../../lib/web/rules.ts';
+import { byteRangeOf } from '../../lib/web/index.ts';
 
 /** What became of a scene. */
 export interface Played {

@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   ASPECT_RATIOS,
+  abortable,
   isScenepressError,
   LocalRenderer,
   QUALITIES,
@@ -12,6 +13,7 @@ import {
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
+import { type CommandRendererOptions, interruptible, withRenderer } from '../runtime/with-renderer.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
@@ -35,12 +37,6 @@ import {
   warmKey,
   warmSocket,
 } from './warm-renderer.ts';
-import {
-  type CommandRendererOptions,
-  interruptible,
-  unlessInterrupted,
-  withRenderer,
-} from './with-renderer.ts';
 
 interface Running {
   progress: ProgressLine;
@@ -274,7 +270,7 @@ async function scenesIn(
 ): Promise<string[]> {
   if (asked.code === '') return [];
   try {
-    return await unlessInterrupted(renderer.scenesOf(asked.code, { signal }), signal);
+    return await abortable(renderer.scenesOf(asked.code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
     throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, asked)}`, {

@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { administrative } from './describe.ts';
 import { print, printJson } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 /** `scenepress setup-link` */
 export function setupLinkCommand(): Command {

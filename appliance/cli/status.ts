@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 import type { DiskInfo, ServiceInfo } from '../admin/administration-views.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { administrative } from './describe.ts';
 import { showMachines } from './machine.ts';
 import { counted, print, printDetails, printJson, printTable, shownSize, shownTime } from './output.ts';
-import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

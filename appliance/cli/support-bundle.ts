@@ -5,6 +5,7 @@ import { isScenepressError } from '../../lib/index.ts';
 import { type Config, loadConfig, readSettings } from '../config/config.ts';
 import { examine } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
+import { withAdministration } from '../runtime/with-administration.ts';
 import { type BundleFile, jsonFile, logFile, machine, packBundle } from '../support/support-bundle.ts';
 import { UserError } from '../user-error.ts';
 import { shownSetting } from './config.ts';
@@ -12,7 +13,6 @@ import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print, printJson, shownSize } from './output.ts';
 import { versions } from './version.ts';
-import { withAdministration } from './with-administration.ts';
 
 interface Flags extends Record<string, unknown> {
   doctor: boolean;

@@ -6,8 +6,8 @@ import {
   type SandboxStatus,
   type UnpackedRoot,
 } from '../../lib/index.ts';
-import { type CommandRendererOptions, withRenderer } from '../cli/with-renderer.ts';
 import type { Config } from '../config/config.ts';
+import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { type RendererRemedies, rendererRemedies } from './remedies.ts';
 

@@ -1,6 +1,6 @@
 import type { Plugin, Request, ResponseToolkit } from '@hapi/hapi';
 import type { Logger, RenderService } from '../../lib/index.ts';
-import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from '../../lib/web/rules.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from '../../lib/web/index.ts';
 import { answerErrors } from './http-errors.ts';
 
 /** Options of the plugin {@link artifacts}. */

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../../lib/index.ts';
-import type { Authenticate, Caller } from '../../lib/web/rules.ts';
+import type { Authenticate, Caller } from '../../lib/web/index.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */

@@ -7,7 +7,7 @@ import {
   isLogged,
   nothingHere,
   httpErrorOf as ofError,
-} from '../../lib/web/rules.ts';
+} from '../../lib/web/index.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Creates the response for any error: of the library, of hapi, or from a bug. */

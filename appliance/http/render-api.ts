@@ -6,14 +6,14 @@ import {
   type Caller,
   enqueueBody,
   nothingHere,
-} from '../../lib/web/rules.ts';
+} from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
 import { bearerScheme, callerOf } from './render-api/bearer.ts';
 import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
 import { discardBody, readBody } from './render-api/request-body.ts';
 
-export type { Authenticate, Caller } from '../../lib/web/rules.ts';
+export type { Authenticate, Caller } from '../../lib/web/index.ts';
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';
 
 /** Options of the plugin {@link renderApi}. */

@@ -8,16 +8,17 @@ import type { Connections } from '../edge/connections.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
 import type { Installation } from '../installation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import { metricsRoute } from '../metrics/metrics-route.ts';
-import { type Logger, logRequests } from '../support/log.ts';
+import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';
 import { type ArtifactsOptions, artifacts } from './artifacts.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
+import { metricsRoute } from './metrics-route.ts';
 import { openApiDocument } from './openapi.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
+import { logRequests } from './request-log.ts';
 
 export interface HttpServer {
   hapi: Server;

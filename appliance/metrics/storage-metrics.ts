@@ -22,10 +22,10 @@ export function countCommits(registry: Registry, place: DataPlace, service: Rend
     buckets: COMMITS,
     registers,
   });
-  place.onFlush = ({ commits: count, tookMs }) => {
+  place.on('flush', ({ commits: count, tookMs }) => {
     flushes.observe(tookMs / 1000);
     commits.observe(count);
-  };
+  });
   gauge(
     registry,
     'storage_bytes',

@@ -1,4 +1,4 @@
-import type { AssetStore, DataFolder, MachineStore } from '../../lib/index.ts';
+import type { AssetStore, DataFolder, DataFolderEvents, MachineStore } from '../../lib/index.ts';
 
 /**
  * Where an installation keeps its data: a data folder, or a database that several machines share. Then `path` is a folder
@@ -21,10 +21,11 @@ export interface DataPlace
     | 'queueWork'
     | 'masterKeys'
     | 'alone'
-    | 'onFlush'
     | 'start'
     | 'stop'
   > {
+  /** `flush`: a data folder flushed several commits together. */
+  on(event: 'flush', listener: (...flush: DataFolderEvents['flush']) => void): unknown;
   readonly masterKeyFiles: Pick<DataFolder['masterKeyFiles'], 'load' | 'isRotating' | 'begin' | 'finish'>;
   /** Of the service, unless it is configured to keep artifacts elsewhere. */
   readonly assets: AssetStore;

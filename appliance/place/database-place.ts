@@ -36,8 +36,6 @@ export class DatabasePlace implements DataPlace {
   readonly sessionStore: SessionStore;
   readonly actStore: ActStore;
   readonly masterKeyFiles: DataPlace['masterKeyFiles'];
-  /** The database groups commits itself. */
-  onFlush: DataPlace['onFlush'] = () => {};
   readonly #lock: FolderLock | undefined;
   readonly #movedTo: string | undefined;
 
@@ -68,6 +66,9 @@ export class DatabasePlace implements DataPlace {
     this.masterKeyFiles = storage.masterKey;
     this.#lock = ownsFolder ? new FolderLock(path) : undefined;
   }
+
+  /** Emits nothing: the database groups commits itself. */
+  on(): void {}
 
   get workFolder(): string {
     return join(this.path, DATA_FILES.work);

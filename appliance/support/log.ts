@@ -1,12 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
-import type { Server } from '@hapi/hapi';
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-import { remoteAddressOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
-import { loggedPath } from '../edge/logged-path.ts';
-import { callerOf } from '../http/render-api/bearer.ts';
-import { requestIdOf } from '../http/request-id.ts';
 import { UserError } from '../user-error.ts';
 import { type TextTarget, textLine } from './log-text.ts';
 
@@ -90,26 +85,4 @@ function wasMoved(file: string, lines: Destination): boolean {
   } catch {
     return true; // Moved, and not yet replaced.
   }
-}
-
-/** Logs one line per request, without headers, query and bodies: they contain keys and scenes. Paths are redacted. */
-export function logRequests(server: Server, logger: Logger, trustProxy: boolean): void {
-  server.events.on('response', (request) => {
-    const { method, path, info, raw } = request;
-    const level = path.startsWith('/health/') || path === '/metrics' ? 'debug' : 'info';
-    if (!logger.isLevelEnabled(level)) return;
-    logger[level](
-      {
-        requestId: requestIdOf(request),
-        method: method.toUpperCase(),
-        path: loggedPath(path),
-        // 499, as proxies log it: the client disconnected before the response began.
-        status: raw.res.headersSent ? raw.res.statusCode : 499,
-        ms: (info.responded || Date.now()) - info.received,
-        remoteAddress: remoteAddressOf(request, trustProxy),
-        keyPrefix: callerOf(request)?.keyPrefix,
-      },
-      'request',
-    );
-  });
 }

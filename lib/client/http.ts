@@ -1,9 +1,11 @@
+import { Backoff } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 
 /** Longer delays that a server asks for are left to the caller. */
 const LONGEST_RETRY_AFTER_MS = 60_000;
 const FIRST_RETRY_MS = 1_000;
+const LONGEST_RETRY_MS = 60_000;
 
 export interface HttpOptions {
   fetch: typeof globalThis.fetch;
@@ -15,7 +17,8 @@ export interface HttpOptions {
 }
 
 /**
- * Makes a request, and repeats it after network errors, 429 and 5xx: 1, 2, 4, … seconds later, or when the server says.
+ * Makes a request, and repeats it after network errors, 429 and 5xx: 1, 2, 4, …, 60 seconds later, or when the
+ * server says.
  * Resolves with a 2xx response. Errors: {@link ApiError}; the reason of `signal`; the error of `fetch` or a time-out.
  */
 export async function send(
@@ -24,6 +27,7 @@ export async function send(
   { fetch, clock, attempts, timeoutMs }: HttpOptions,
   signal?: AbortSignal,
 ): Promise<Response> {
+  const backoff = new Backoff(FIRST_RETRY_MS, LONGEST_RETRY_MS);
   for (let attempt = 1; ; attempt++) {
     signal?.throwIfAborted();
     const timeout = new AbortController();
@@ -45,6 +49,6 @@ export async function send(
     const asked = error instanceof ApiError ? (error.retryAfterMs ?? 0) : 0;
     const isFinal = error instanceof ApiError && !error.isTransient;
     if (isFinal || attempt >= attempts || asked > LONGEST_RETRY_AFTER_MS) throw error;
-    await delay(clock, Math.max(asked, FIRST_RETRY_MS * 2 ** (attempt - 1)), signal);
+    await delay(clock, Math.max(asked, backoff.next()), signal);
   }
 }

@@ -178,7 +178,7 @@ async function tryPlace(part: string, target: string): Promise<void> {
 async function rightKey(given: string, backup: string): Promise<MasterKey> {
   const masterKey = MasterKey.fromHex(given);
   const check = await realDisk.read(join(backup, DATA_FILES.masterKeyCheck));
-  if (check && !masterKey.opens(check.toString().trim().split('\n')))
+  if (check && !masterKey.decrypts(check.toString().trim().split('\n')))
     throw wrongKey('it decrypts none of them');
   return masterKey;
 }
@@ -191,7 +191,7 @@ async function placeMasterKey(
   given: MasterKey | undefined,
 ): Promise<RestoredMasterKey> {
   try {
-    secrets.assertOpen();
+    secrets.assertDecrypts();
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
@@ -260,7 +260,7 @@ function unlessGone(error: NodeJS.ErrnoException): void {
 async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
   let count = 0;
   const pages = pagesOf(
-    (page) => storage.deliveries.listOpen(page),
+    (page) => storage.deliveries.listUnfinished(page),
     ({ deliveryId }) => deliveryId,
     PAGE,
   );

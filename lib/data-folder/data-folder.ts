@@ -6,6 +6,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
 import { type Disk, realDisk, replaceFile } from '../disk.ts';
 import { type DocumentContents, Documents } from '../documents/documents.ts';
+import { EmitterBase } from '../emitter.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import { QUALITIES } from '../jobs/job.ts';
@@ -32,7 +33,8 @@ import { FolderLock } from './folder-lock.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
 /** Options of {@link DataFolder}. */
-export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDisk' | 'onFlush'> {
+export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'clock' | 'onFullDisk' | 'onFlush'> {
+  clock?: Clock;
   /** @internal */
   spareSpace?: SpareSpaceOptions;
   /** The file system for everything but the database. Default: that of the machine. */
@@ -40,6 +42,12 @@ export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'onFullDi
   disk?: Disk;
   /** The source of secrets, keys and nonces. Default: cryptographically secure. */
   random?: Random;
+}
+
+/** Events of a {@link DataFolder}. */
+export interface DataFolderEvents {
+  /** Several commits were flushed together. */
+  flush: [flush: Flush];
 }
 
 /** The size of the data, in bytes. */
@@ -60,7 +68,7 @@ export interface DataStatistics {
  * const service = new RenderService({ dataFolder, ledger: new StoredLedger({ store: dataFolder.ledgerStore }) });
  * ```
  */
-export class DataFolder {
+export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** Absolute, so it does not depend on the current directory. */
   readonly path: string;
   /** @internal */
@@ -85,22 +93,21 @@ export class DataFolder {
   readonly actStore: ActStore;
   readonly settings: SettingsStore;
   readonly assets: FileAssetStore;
-  /** Called for every flushed group commit. */
-  onFlush: (flush: Flush) => void = () => {};
 
   constructor(folder: string, given: DataFolderOptions = {}) {
+    super();
     const { spareSpace, disk = realDisk, clock = systemClock, random = systemRandom, ...options } = given;
     this.path = resolve(folder);
     this.#disk = disk;
     this.clock = clock;
-    this.#lock = new FolderLock(this.path);
+    this.#lock = new FolderLock(this.path, { random });
     this.spareSpace = new SpareSpace(this.path, { disk, clock, random, ...spareSpace });
     const onFullDisk = () => this.spareSpace.ranOut();
     this.database = new SqliteDatabase(join(this.path, DATA_FILES.database), SQLITE_SCHEMA, {
       ...options,
       clock,
       onFullDisk,
-      onFlush: (flush) => this.onFlush(flush),
+      onFlush: (flush) => void this.emit('flush', flush),
     });
     this.storage = new SqlStorage(this.database, random);
     this.ledgerStore = new SqlLedgerStore(this.database, this.storage);

@@ -7,7 +7,7 @@ import { DATA_FILES } from '../data-files.ts';
 import { isOutOfSpace } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { DatabaseSync } from '../node-sqlite.ts';
-import { systemRandom } from '../random.ts';
+import { type Random, systemRandom } from '../random.ts';
 
 const SQLITE_BUSY = 5;
 const OWNERS_ALONE = 0o600;
@@ -28,11 +28,14 @@ interface Holder {
  */
 export class FolderLock {
   readonly #folder: string;
+  readonly #random: Random;
   #database: DatabaseSync | undefined;
   #server: Server | undefined;
 
-  constructor(folder: string) {
+  /** `random`: the source of the socket's name. */
+  constructor(folder: string, { random = systemRandom }: { random?: Random } = {}) {
     this.#folder = folder;
+    this.#random = random;
   }
 
   /**
@@ -71,7 +74,7 @@ export class FolderLock {
   }
 
   async #listen(): Promise<void> {
-    const token = systemRandom.bytes(16).toString('hex');
+    const token = this.#random.bytes(16).toString('hex');
     const server = createServer((socket) => socket.destroy());
     server.listen(nameOf(token));
     await once(server, 'listening');

@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events';
-import { statfs } from 'node:fs/promises';
-import { type Clock, systemClock, type Timer } from '../clock.ts';
+import type { Clock, Timer } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
-import { type Disk, isOutOfSpace, realDisk } from '../disk.ts';
+import { type Disk, freeBytesOf, isOutOfSpace, realDisk } from '../disk.ts';
 import { type Logger, silentLogger } from '../logger.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { DISK_FULL } from '../service-status.ts';
 
 /**
@@ -27,8 +26,6 @@ export interface SpareSpaceOptions {
   /** Returns the bytes available to this user on the file system of a folder. */
   freeBytes?: (folder: string) => Promise<number>;
   lookAgainMs?: number;
-  clock?: Clock;
-  random?: Random;
 }
 
 /**
@@ -55,14 +52,14 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   #working: Promise<void> = Promise.resolve();
   #logger: Logger = silentLogger;
 
-  constructor(folder: string, options: SpareSpaceOptions = {}) {
+  constructor(folder: string, options: SpareSpaceOptions & { clock: Clock; random: Random }) {
     super();
     this.#folder = folder;
     this.#disk = options.disk ?? realDisk;
     this.#freeBytes = options.freeBytes ?? freeBytesOf;
     this.#lookAgainMs = options.lookAgainMs ?? LOOK_AGAIN_MS;
-    this.#clock = options.clock ?? systemClock;
-    this.#random = options.random ?? systemRandom;
+    this.#clock = options.clock;
+    this.#random = options.random;
   }
 
   /** True while no new work may start: the remaining space is for work in progress. */
@@ -158,10 +155,4 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   get #path(): string {
     return `${this.#folder}/${DATA_FILES.spareSpace}`;
   }
-}
-
-/** The bytes available to this user on the file system of a folder. */
-export async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
 }

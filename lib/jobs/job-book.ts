@@ -9,7 +9,7 @@ import { type Logger, silentLogger } from '../logger.ts';
 import { allRowsAfter } from '../pages.ts';
 import type { Claim, QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import type { Storage, Transaction, UnfinishedPhase } from '../storage/storage.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import { JobClaims } from './job-claims.ts';
@@ -51,7 +51,7 @@ export interface JobBookOptions {
   pricing: Pricing;
   clock: Clock;
   /** The source of job ids. */
-  random?: Random;
+  random: Random;
   /** Default: no limit. */
   caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   /** Default: all owners have the same precedence. */
@@ -120,7 +120,7 @@ export class JobBook {
     this.#ledger = ledger;
     this.#pricing = options.pricing;
     this.#clock = clock;
-    this.#ids = new SortableIds(clock, options.random ?? systemRandom);
+    this.#ids = new SortableIds(clock, options.random);
     this.#joined = ledger.joins(storage);
   }
 

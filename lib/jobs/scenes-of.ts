@@ -1,3 +1,4 @@
+import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
 
@@ -9,22 +10,9 @@ export async function scenesOf(
 ): Promise<string[]> {
   if (typeof code !== 'string' || code === '')
     throw new ScenepressError('invalid_request', 'code is required');
-  const listed = await abortable(() => renderer.listScenes(code), signal);
+  signal?.throwIfAborted();
+  const listed = await abortable(renderer.listScenes(code), signal);
   if (listed.kind === 'listed') return listed.scenes;
   if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
   throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
-}
-
-/** Rejects with the reason of `signal` when it is aborted first. */
-async function abortable<T>(work: () => Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return work();
-  signal.throwIfAborted();
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener('abort', abort);
-  try {
-    return await Promise.race([work(), aborted]);
-  } finally {
-    signal.removeEventListener('abort', abort);
-  }
 }

@@ -102,7 +102,7 @@ export class ApiKeys {
   /** The current webhook secret of a key, also of a revoked one; null when there is no such key. */
   async webhookSecretOf(keyId: string): Promise<string | null> {
     const record = await this.#store.getKey(keyId);
-    return record ? this.#masterKeys.open(record.webhookSecretSealed) : null;
+    return record ? this.#masterKeys.decrypt(record.webhookSecretSealed) : null;
   }
 
   /** Re-encrypts secrets that are sealed with the previous master key. Returns their number. */

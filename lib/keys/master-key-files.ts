@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Clock, isoTime, systemClock } from '../clock.ts';
+import { type Clock, isoTime } from '../clock.ts';
 import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 
@@ -43,11 +43,7 @@ export class MasterKeyFiles {
   #loaded: Promise<MasterKeys> | undefined;
   #isGiven = false;
 
-  constructor(
-    folder: string,
-    disk: Disk,
-    { clock = systemClock, random = systemRandom }: { clock?: Clock; random?: Random } = {},
-  ) {
+  constructor(folder: string, disk: Disk, { clock, random }: { clock: Clock; random: Random }) {
     this.#folder = folder;
     this.#disk = disk;
     this.#clock = clock;
@@ -134,7 +130,7 @@ export class MasterKeyFiles {
     const key = keyOf(hex, where);
     const keys = await this.#keysBeside(key);
     if (!checks) await this.#write(DATA_FILES.masterKeyCheck, key.seal(CHECK_TEXT, this.#random));
-    else if (!keys?.current.opens(checks) && !keys?.former?.opens(checks)) throw this.#wrong(where);
+    else if (!keys?.current.decrypts(checks) && !keys?.former?.decrypts(checks)) throw this.#wrong(where);
     return keys ?? new MasterKeys(key, { random: this.#random });
   }
 
@@ -150,10 +146,10 @@ export class MasterKeyFiles {
       const other = nextKey.id === key.id && kept !== undefined ? keyOf(kept, DATA_FILES.masterKey) : nextKey;
       return new MasterKeys(key, { former: other, random });
     }
-    const sealed = next.split('\n').find((line) => key.opens(line));
+    const sealed = next.split('\n').find((line) => key.decrypts(line));
     return sealed === undefined
       ? undefined
-      : new MasterKeys(key, { former: MasterKey.fromHex(key.open(sealed)), random });
+      : new MasterKeys(key, { former: MasterKey.fromHex(key.decrypt(sealed)), random });
   }
 
   async #keepFormer(): Promise<string | null> {

@@ -1,7 +1,7 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
 import { type Random, systemRandom } from '../random.ts';
-import { KEY_BYTES, open, seal } from '../sealing.ts';
+import { decrypt, KEY_BYTES, seal } from '../sealing.ts';
 
 const ID_DIGITS = 8;
 
@@ -48,10 +48,10 @@ export class MasterKey {
   }
 
   /** Whether the key decrypts the text, or one of the texts. */
-  opens(sealed: string | string[]): boolean {
+  decrypts(sealed: string | string[]): boolean {
     return [sealed].flat().some((text) => {
       try {
-        this.open(text);
+        this.decrypt(text);
         return true;
       } catch {
         return false;
@@ -60,11 +60,11 @@ export class MasterKey {
   }
 
   /** Decrypts. Error: `master_key` when the text was sealed with another key or altered. */
-  open(sealed: string): string {
+  decrypt(sealed: string): string {
     const id = masterKeyIdOf(sealed);
     try {
       if (id !== this.id) throw new Error(`sealed with the master key ${id}`);
-      return open(Buffer.from(sealed.slice(id.length + 1), 'base64url'), this.#key);
+      return decrypt(Buffer.from(sealed.slice(id.length + 1), 'base64url'), this.#key);
     } catch (cause) {
       throw new ScenepressError('master_key', 'The secrets were encrypted with another master key.', {
         cause,

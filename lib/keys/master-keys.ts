@@ -40,15 +40,15 @@ export class MasterKeys {
   }
 
   /** Error: `master_key` when neither key decrypts it. */
-  open(sealed: string): string {
+  decrypt(sealed: string): string {
     const id = masterKeyIdOf(sealed);
     const key = [this.current, this.#former].find((key) => key?.id === id);
-    return (key ?? this.current).open(sealed);
+    return (key ?? this.current).decrypt(sealed);
   }
 
   /** Re-encrypts a secret with the current key; returns the same text when it already is. */
   reseal(sealed: string): string {
-    return masterKeyIdOf(sealed) === this.current.id ? sealed : this.seal(this.open(sealed));
+    return masterKeyIdOf(sealed) === this.current.id ? sealed : this.seal(this.decrypt(sealed));
   }
 
   /** Switches to another key. The previous key remains for decryption until the next change. */

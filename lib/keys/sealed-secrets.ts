@@ -13,7 +13,7 @@ export interface SealedSecrets {
 export class SecretsCheck {
   readonly found: SealedSecrets = { keyPrefixes: [], jobs: 0 };
   readonly #masterKey: MasterKey | undefined;
-  #closed = 0;
+  #undecryptable = 0;
 
   constructor(masterKey: MasterKey | undefined) {
     this.#masterKey = masterKey;
@@ -35,12 +35,13 @@ export class SecretsCheck {
   }
 
   /** Error: `master_key` when the master key does not decrypt all secrets. */
-  assertOpen(): void {
-    if (this.#closed > 0) throw wrongKey(`it decrypts ${this.count - this.#closed} of ${this.count} secrets`);
+  assertDecrypts(): void {
+    if (this.#undecryptable > 0)
+      throw wrongKey(`it decrypts ${this.count - this.#undecryptable} of ${this.count} secrets`);
   }
 
   #try(sealed: string): void {
-    if (this.#masterKey && !this.#masterKey.opens(sealed)) this.#closed += 1;
+    if (this.#masterKey && !this.#masterKey.decrypts(sealed)) this.#undecryptable += 1;
   }
 }
 

@@ -1,5 +1,5 @@
 import { ScenepressError } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyOptions } from './master-key-files.ts';
 import { MasterKeys } from './master-keys.ts';
@@ -22,7 +22,7 @@ export class StoredMasterKey {
   readonly #random: Random;
   #loaded: Promise<MasterKeys> | undefined;
 
-  constructor(records: MasterKeyRecords, { random = systemRandom }: { random?: Random } = {}) {
+  constructor(records: MasterKeyRecords, { random }: { random: Random }) {
     this.#records = records;
     this.#random = random;
   }
@@ -81,14 +81,14 @@ export class StoredMasterKey {
     const key = keyOf(given, 'The master key that was given');
     const former = await this.#keyBeside(key);
     const check = await this.#records.add('check', key.seal(CHECK_TEXT, this.#random));
-    if (!key.opens(check) && !former?.opens(check)) throw new ScenepressError('master_key', WRONG);
+    if (!key.decrypts(check) && !former?.decrypts(check)) throw new ScenepressError('master_key', WRONG);
     return new MasterKeys(key, { former, random: this.#random });
   }
 
   /** The other key of an interrupted replacement, if `key` is one of its two. */
   async #keyBeside(key: MasterKey): Promise<MasterKey | undefined> {
-    const sealed = (await this.#records.read('next'))?.split('\n').find((line) => key.opens(line));
-    return sealed === undefined ? undefined : MasterKey.fromHex(key.open(sealed));
+    const sealed = (await this.#records.read('next'))?.split('\n').find((line) => key.decrypts(line));
+    return sealed === undefined ? undefined : MasterKey.fromHex(key.decrypt(sealed));
   }
 }
 

@@ -7,6 +7,7 @@ import { defaultFps, frameSizeOf } from '../jobs/qualities.ts';
 import { parseRenderRequest, type RenderRequest } from '../jobs/render-request.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { systemRandom } from '../random.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { DEFAULT_LIMITS, type RenderLimits } from '../render/run/limits.ts';
@@ -141,6 +142,7 @@ export class LocalRenderer {
       workFolder: join(this.#folder, 'work'),
       probeAfterMs: 0,
       clock,
+      random: systemRandom,
       logger,
       spareSpace: undefined,
       ...(texCacheFolder !== undefined && {

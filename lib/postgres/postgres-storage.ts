@@ -69,9 +69,9 @@ const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint),
  * cannot be used.
  */
 export function postgres(url: string, options: PostgresOptions = {}): PostgresStorage {
-  const database = new PostgresDatabase(url, POSTGRES_SCHEMA, options);
-  const storage = new SqlStorage(database, options.random);
   const { clock = systemClock, random = systemRandom } = options;
+  const database = new PostgresDatabase(url, POSTGRES_SCHEMA, { ...options, clock, random });
+  const storage = new SqlStorage(database, random);
   return Object.assign(storage, {
     nowMs: (tx: Transaction) => database.nowMs(tx),
     lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),

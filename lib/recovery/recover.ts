@@ -8,6 +8,7 @@ import { realDisk, replaceFile } from '../disk.ts';
 import { salvageDocuments, writeSalvaged } from '../documents/salvage.ts';
 import { ScenepressError } from '../errors.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
+import { type Random, systemRandom } from '../random.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
@@ -15,7 +16,7 @@ import { lostChanges } from './lost-changes.ts';
 import type { LostRow } from './lost-row.ts';
 import { mend } from './mend.ts';
 import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
-import { salvage } from './salvage.ts';
+import { type Salvage, salvage } from './salvage.ts';
 
 const MOST_FAULTS = 100;
 
@@ -41,6 +42,8 @@ export interface RecoverOptions {
   apply?: boolean;
   /** The time in the name of the folder with the original files. Default: the system's. */
   now?: Date;
+  /** The source of nonces. */
+  random?: Random;
 }
 
 /**
@@ -50,13 +53,13 @@ export interface RecoverOptions {
  */
 export async function recover(
   path: string,
-  { apply = false, now = new Date(systemClock.now()) }: RecoverOptions = {},
+  { apply = false, now = new Date(systemClock.now()), random = systemRandom }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
   if (![DATA_FILES.database, DATA_FILES.recovering].some((name) => names.includes(name)))
     throw new ScenepressError('not_found', `${folder} contains no Scenepress data.`);
-  const lock = new FolderLock(folder);
+  const lock = new FolderLock(folder, { random });
   await lock.acquire();
   const work = join(folder, DATA_FILES.recoveryWork);
   try {
@@ -65,7 +68,7 @@ export async function recover(
     await mkdir(work, { mode: 0o700 });
     // Works on a copy, because opening a database changes it.
     for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
-    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), now);
+    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), { now, random });
     const documents = await salvageDocuments(realDisk, folder);
     const report: RecoveryReport = {
       folder,
@@ -93,13 +96,13 @@ export async function recover(
 async function examine(
   damagedPath: string,
   newPath: string,
-  now: Date,
+  how: Salvage,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
   const { faults, laterLog } = await mend(damagedPath);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = new Connection(damagedPath);
   try {
-    const lost = salvage(source, target, now);
+    const lost = salvage(source, target, how);
     if (laterLog) {
       const laterPath = `${damagedPath}-later`;
       await copyFile(damagedPath, laterPath);

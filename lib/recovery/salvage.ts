@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
@@ -40,7 +40,15 @@ export interface Table {
   /** Throws when a row is damaged. */
   check: (row: Row) => void;
   /** Replaces unreadable texts of a row. Throws when the rest is damaged. */
-  withoutTexts?: (row: Row, textKey: TextKey, now: Date) => Row;
+  withoutTexts?: (row: Row, textKey: TextKey, how: Salvage) => Row;
+}
+
+/** Parameters of {@link salvage}. */
+export interface Salvage {
+  /** When unreadable texts count as forgotten. */
+  now: Date;
+  /** The source of nonces. */
+  random: Random;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
@@ -103,24 +111,24 @@ const PAGE = 500;
 const ERROR_LOST = 'The render failed. The error message was lost when a disk failed.';
 
 /** Keeps cost, times and owner, as for a forgotten job. */
-function jobWithoutTexts(row: Row, textKey: TextKey, now: Date): Row {
+function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
   const texts = { className: '', metadataJson: null, webhookUrl: null, outcome: null, error, usage: null };
   const job = { ...JOBS.recordWith(texts, row), forgottenAtMs: now.getTime() };
-  return { ...row, ...JOBS.cells(job, textKey, systemRandom) };
+  return { ...row, ...JOBS.cells(job, textKey, random) };
 }
 
 /** Without its texts, a delivery can no longer be sent. */
-function deliveryWithoutTexts(row: Row, textKey: TextKey): Row {
+function deliveryWithoutTexts(row: Row, textKey: TextKey, { random }: Salvage): Row {
   const delivery = { ...DELIVERIES.recordWith({ url: `https://${row['host']}` }, row), dueAtMs: null };
-  return { ...row, ...DELIVERIES.cells(delivery, textKey, systemRandom) };
+  return { ...row, ...DELIVERIES.cells(delivery, textKey, random) };
 }
 
 /**
  * Copies all readable, intact rows whose references were saved from a damaged database to an empty one. Returns the
- * known rows that could not be saved. `now`: when unreadable texts count as forgotten.
+ * known rows that could not be saved.
  */
-export function salvage(source: Connection, target: Connection, now: Date): LostRow[] {
+export function salvage(source: Connection, target: Connection, how: Salvage): LostRow[] {
   const lost: LostRow[] = [];
   for (const table of tablesIn(source)) {
     target.run('BEGIN');
@@ -139,7 +147,7 @@ export function salvage(source: Connection, target: Connection, now: Date): Lost
       }
       const key = nameOf(keyOf(table, found.row));
       if (saved.has(key)) continue; // A damaged page may return a row twice.
-      const reason = saveInto(source, target, table, found.row, now);
+      const reason = saveInto(source, target, table, found.row, how);
       if (reason === undefined) saved.add(key);
       else {
         isDamaged = true;
@@ -149,7 +157,7 @@ export function salvage(source: Connection, target: Connection, now: Date): Lost
     for (const { key, isSure } of keysOf(source, target, table, isDamaged)) {
       const name = nameOf(key);
       if (saved.has(name) || known.has(name)) continue;
-      const reason = saveOne(source, target, table, key, now);
+      const reason = saveOne(source, target, table, key, how);
       if (reason === undefined) saved.add(name);
       else lose(name, isSure ? reason : `if there was one: ${reason}`);
     }
@@ -263,13 +271,13 @@ function saveOne(
   target: Connection,
   table: Table,
   key: Key,
-  now: Date,
+  how: Salvage,
 ): string | undefined {
   const where = table.key.map((column) => `${column} = ?`).join(' AND ');
   try {
     const row = source.get<Row>(`SELECT * FROM ${table.name} WHERE ${where}`, key);
     return row
-      ? saveInto(source, target, table, row, now)
+      ? saveInto(source, target, table, row, how)
       : 'an index knows it, but the table has no such row';
   } catch (error) {
     return reasonOf(error);
@@ -282,7 +290,7 @@ function saveInto(
   target: Connection,
   table: Table,
   row: Row,
-  now: Date,
+  how: Salvage,
 ): string | undefined {
   try {
     table.check('text_key_id' in row && table.name !== 'text_keys' ? withTextKey(source, row) : row);
@@ -291,11 +299,11 @@ function saveInto(
     return undefined;
   } catch (error) {
     const reason = reasonOf(error);
-    return saveWithoutTexts(target, table, row, now) ? `its texts: ${reason}` : reason;
+    return saveWithoutTexts(target, table, row, how) ? `its texts: ${reason}` : reason;
   }
 }
 
-function saveWithoutTexts(target: Connection, table: Table, row: Row, now: Date): boolean {
+function saveWithoutTexts(target: Connection, table: Table, row: Row, how: Salvage): boolean {
   if (!table.withoutTexts) return false;
   try {
     const id = row['text_key_id'] as number;
@@ -305,7 +313,7 @@ function saveWithoutTexts(target: Connection, table: Table, row: Row, now: Date)
     );
     const { content } =
       target.get<{ content: Uint8Array }>('SELECT content FROM text_keys WHERE text_key_id = ?', [id]) ?? {};
-    insert(target, table, table.withoutTexts(row, { id, key: createSecretKey(content as Uint8Array) }, now));
+    insert(target, table, table.withoutTexts(row, { id, key: createSecretKey(content as Uint8Array) }, how));
     return true;
   } catch {
     return false;

@@ -3,7 +3,7 @@ import { createSecretKey } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../errors.ts';
 import type { Random } from '../random.ts';
-import { open, seal } from '../sealing.ts';
+import { decrypt, seal } from '../sealing.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { TextKey } from './text-keys.ts';
 
@@ -198,7 +198,7 @@ export class RowFormat<Rec extends object> {
 
   #openTexts(cells: Cells): Record<string, unknown> {
     try {
-      const values = JSON.parse(open(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
+      const values = JSON.parse(decrypt(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
       // A row of an earlier version has fewer.
       return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i] ?? null]));
     } catch (error) {

@@ -143,7 +143,7 @@ export class SqlDeliveryStore implements DeliveryStore {
     return Math.min(counted?.due ?? 0, limit);
   }
 
-  async listOpen({ after = '', limit = DEFAULT_LIMIT }: Page = {}): Promise<DeliveryRecord[]> {
+  async listUnfinished({ after = '', limit = DEFAULT_LIMIT }: Page = {}): Promise<DeliveryRecord[]> {
     const rows = await this.#database.all(
       `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id IN
          (SELECT delivery_id FROM due_deliveries WHERE delivery_id > ? ORDER BY delivery_id LIMIT ?)

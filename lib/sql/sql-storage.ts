@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
 import { allRowsAfter } from '../pages.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
@@ -71,7 +71,7 @@ export class SqlStorage implements Storage {
   readonly #lockedJobs = new WeakMap<SqlTransaction, Map<string, StoredJob>>();
 
   /** `random`: the source of keys and nonces. */
-  constructor(database: SqlDatabase, random: Random = systemRandom) {
+  constructor(database: SqlDatabase, random: Random) {
     this.#database = database;
     this.#random = random;
     this.isShared = database.isShared;

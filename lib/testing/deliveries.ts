@@ -37,7 +37,7 @@ export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour
       });
       await assert.rejects(failing, { message: 'no' });
       assert.equal(await deliveries.get('1'), undefined);
-      assert.deepEqual(await storage.deliveries.listOpen(), []);
+      assert.deepEqual(await storage.deliveries.listUnfinished(), []);
     },
 
     async 'replaces secrets given with jobs, also of ended deliveries'(storage) {

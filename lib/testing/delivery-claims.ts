@@ -128,12 +128,12 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.equal(await countDue(storage, { limit: 1 }), 1);
       await claim(storage, { lanes: countedLanes((owner) => (owner === 'b' ? 1 : 0)) });
       assert.equal(await countDue(storage), 1);
-      assert.deepEqual(idsOf(await storage.deliveries.listOpen()), ['1', '2', '4']);
-      assert.deepEqual(idsOf(await storage.deliveries.listOpen({ after: '1', limit: 1 })), ['2']);
+      assert.deepEqual(idsOf(await storage.deliveries.listUnfinished()), ['1', '2', '4']);
+      assert.deepEqual(idsOf(await storage.deliveries.listUnfinished({ after: '1', limit: 1 })), ['2']);
       await storage.transaction((tx) =>
         storage.deliveries.forget(tx, deliveryRecord('2', { dueAtMs: null })),
       );
-      assert.deepEqual(idsOf(await storage.deliveries.listOpen()), ['1', '4']);
+      assert.deepEqual(idsOf(await storage.deliveries.listUnfinished()), ['1', '4']);
       assert.equal(await countDue(storage), 0);
     },
 

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import type { JobEvent } from '../jobs/job-followers.ts';
 import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
 
@@ -14,7 +14,7 @@ const KEEP_ALIVE_MS = 15_000;
 export function eventStream(
   first: JobEvent,
   events: AsyncGenerator<JobEvent, void>,
-  { links, close, clock = systemClock }: { links: ArtifactLinks; close: () => void; clock?: Clock },
+  { links, close, clock }: { links: ArtifactLinks; close: () => void; clock: Clock },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   let next: JobEvent | undefined = first;

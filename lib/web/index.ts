@@ -6,3 +6,18 @@ export type { Authenticate, Caller } from './caller.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './http-errors.ts';
 export { fastifyPlugin, nodeHandler, routeHandlers } from './node-handler.ts';
 export { type WebHandler, type WebOptions, webHandler } from './web-handler.ts';
+
+// What the appliance shares with the handler.
+
+/** @internal */
+export { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from './artifact-answer.ts';
+/** @internal */
+export { byteRangeOf } from './byte-range.ts';
+/** @internal */
+export { bearerTokenOf } from './caller.ts';
+/** @internal */
+export { accountBody, enqueueBody } from './endpoints.ts';
+/** @internal */
+export { HttpRejection, isLogged, nothingHere, unauthorized } from './http-errors.ts';
+/** @internal */
+export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';

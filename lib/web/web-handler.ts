@@ -1,8 +1,9 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
+import { type Clock, systemClock } from '../clock.ts';
 import { type ArtifactUrl, jobJson } from '../jobs/job-json.ts';
 import { type Logger, silentLogger } from '../logger.ts';
-import { systemRandom } from '../random.ts';
+import { type Random, systemRandom } from '../random.ts';
 import type { RenderService } from '../render-service.ts';
 import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './artifact-answer.ts';
 import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
@@ -37,6 +38,9 @@ export interface WebOptions {
   corsOrigins?: readonly string[];
   /** Logs the causes of 5xx responses. */
   logger?: Logger;
+  clock?: Clock;
+  /** The source of the ids of requests. */
+  random?: Random;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -59,11 +63,11 @@ const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
  * ```
  */
 export function webHandler(options: WebOptions): WebHandler {
-  const { logger = silentLogger, assetUrl, artifactUrl, basePath = '' } = options;
+  const { logger = silentLogger, random = systemRandom, assetUrl, artifactUrl, basePath = '' } = options;
   if (assetUrl === undefined && artifactUrl === undefined)
     throw new TypeError('webHandler needs `assetUrl` or `artifactUrl`');
   return async (request) => {
-    const requestId = systemRandom.bytes(16).toString('hex');
+    const requestId = random.bytes(16).toString('hex');
     let response: Response;
     const segments = segmentsOf(request.url, basePath);
     try {
@@ -158,7 +162,8 @@ async function events(
     return new Response(null, { headers });
   }
   const close = () => closed.abort();
-  return new Response(eventStream(first, following, { links: linksOf(options, request), close }), {
+  const { clock = systemClock } = options;
+  return new Response(eventStream(first, following, { links: linksOf(options, request), close, clock }), {
     headers,
   });
 }

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
+import { turn } from '../clock.ts';
 
 const SLICE_BYTES = 4 * 1024;
 
@@ -62,7 +63,7 @@ export class CountedSocket extends Duplex {
   }
 
   override _read(): void {
-    setImmediate(() => {
+    void turn().then(() => {
       if (!this.destroyed) this.#passOn();
     });
   }

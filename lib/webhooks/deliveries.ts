@@ -1,6 +1,7 @@
 import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { firstIdAt, SortableIds } from '../ids.ts';
+import { pagesOf } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
@@ -87,7 +88,7 @@ export class Deliveries {
    * `svc-redelivery`. A running service sends it within a second.
    */
   async sendAgain(deliveryId: string, { owner }: { owner?: string } = {}): Promise<Delivery> {
-    return deliveryOf(await this.#book.openAgain(await this.#record(deliveryId, owner)));
+    return deliveryOf(await this.#book.redeliver(await this.#record(deliveryId, owner)));
   }
 
   /**
@@ -101,25 +102,29 @@ export class Deliveries {
     limit = MOST_SENT_AGAIN,
     ...query
   }: FailedDeliveries): Promise<SentAgain> {
-    const after = firstIdAt(sinceMs);
-    let before = firstIdAt(untilMs);
+    const pages = pagesOf(
+      ({ limit, after: before = firstIdAt(untilMs) }) =>
+        this.#storage.deliveries.list({
+          ...query,
+          state: 'failed',
+          after: firstIdAt(sinceMs),
+          before,
+          ...(limit !== undefined && { limit }),
+        }),
+      ({ deliveryId }) => deliveryId,
+      SENT_AGAIN_AT_ONCE,
+    );
     let sent = 0;
-    for (;;) {
-      const failed = await this.#storage.deliveries.list({
-        ...query,
-        state: 'failed',
-        after,
-        before,
-        limit: SENT_AGAIN_AT_ONCE,
-      });
-      const batch = failed.slice(0, limit - sent);
-      sent += (await this.#book.openAllAgain(batch)).length;
-      const last = failed.at(-1);
-      if (failed.length < SENT_AGAIN_AT_ONCE || !last)
-        return { sent, isComplete: batch.length === failed.length };
-      if (sent >= limit) return { sent, isComplete: false };
-      before = last.deliveryId;
+    for await (const failed of pages) {
+      // Some of a batch may be left out; the next ones then take their places.
+      for (let at = 0; at < failed.length; ) {
+        if (sent >= limit) return { sent, isComplete: false };
+        const batch = failed.slice(at, at + limit - sent);
+        sent += (await this.#book.redeliverAll(batch)).length;
+        at += batch.length;
+      }
     }
+    return { sent, isComplete: true };
   }
 
   /**

@@ -4,7 +4,7 @@ import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
-import { type Random, systemRandom } from '../random.ts';
+import type { Random } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
@@ -42,10 +42,10 @@ export class DeliveryBook {
   readonly #links: () => ArtifactLinks;
 
   /** `random`: the source of ids. `links`: makes the links to artifacts. */
-  constructor(options: { storage: Storage; clock: Clock; random?: Random; links?: () => ArtifactLinks }) {
+  constructor(options: { storage: Storage; clock: Clock; random: Random; links?: () => ArtifactLinks }) {
     this.#storage = options.storage;
     this.#clock = options.clock;
-    this.#ids = new SortableIds(options.clock, options.random ?? systemRandom);
+    this.#ids = new SortableIds(options.clock, options.random);
     this.#links = options.links ?? (() => '');
   }
 
@@ -78,7 +78,7 @@ export class DeliveryBook {
   }
 
   /** Adds a delivery of the same body, with one attempt. */
-  async openAgain(delivery: DeliveryRecord): Promise<DeliveryRecord> {
+  async redeliver(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
     if (body === undefined) throw removed();
     const again = await this.#storage.transaction((tx) => this.#insertAgain(tx, delivery, body));
@@ -87,10 +87,10 @@ export class DeliveryBook {
   }
 
   /**
-   * As {@link openAgain}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
+   * As {@link redeliver}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
    * whose job has a newer delivery.
    */
-  async openAllAgain(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
+  async redeliverAll(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
     const bodies = await Promise.all(
       deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
     );

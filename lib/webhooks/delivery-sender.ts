@@ -114,20 +114,21 @@ export class DeliverySender {
   wake(): void {
     if (!this.#poll) return;
     this.#fillAgain = true;
-    this.#filling ??= this.#fill()
-      .catch((error: unknown) => {
-        this.#logger.error({ err: error }, 'Claiming due webhook deliveries failed; retrying.');
-      })
-      .finally(() => {
-        this.#filling = undefined;
-      });
+    this.#filling ??= this.#fill();
   }
 
   /** Starts attempts until nothing is due or the limits are reached. */
   async #fill(): Promise<void> {
-    while (this.#fillAgain && this.#poll) {
-      this.#fillAgain = false;
-      while (this.#poll && (await this.#beginSome())) {}
+    try {
+      while (this.#fillAgain && this.#poll) {
+        this.#fillAgain = false;
+        while (this.#poll && (await this.#beginSome())) {}
+      }
+    } catch (error) {
+      this.#logger.error({ err: error }, 'Claiming due webhook deliveries failed; retrying.');
+    } finally {
+      // Together with the last look at `#fillAgain`: a wake in between would be lost until the next poll.
+      this.#filling = undefined;
     }
   }
 

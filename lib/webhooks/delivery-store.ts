@@ -89,7 +89,7 @@ export interface DeliveryStore {
   /** The number of due deliveries, including those with expired claims. */
   countDue(query: DueQuery): Promise<number>;
   /** Unfinished deliveries, oldest first. */
-  listOpen(page?: Page): Promise<DeliveryRecord[]>;
+  listUnfinished(page?: Page): Promise<DeliveryRecord[]>;
   /** The body, verbatim. */
   readBody(deliveryId: string): Promise<string | undefined>;
   /** In the order in which they were added. */

@@ -1,5 +1,6 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { TLSSocket } from 'node:tls';
+import { abortable } from '../abortable.ts';
 import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
 
 /** The stored part of a response body. */
@@ -13,7 +14,7 @@ const MOST_INTERIM = 8;
 /**
  * Sends the request and reads the whole response. `onHead` is called when status and headers are complete: from then
  * on the status counts even if the body is too long; call its argument to end the exchange in that case. `headers`
- * include `host`. `signal` is of this exchange alone.
+ * include `host`.
  */
 export async function exchange(
   socket: TLSSocket,
@@ -23,7 +24,6 @@ export async function exchange(
 ): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   signal.throwIfAborted();
-  signal.addEventListener('abort', () => reject(signal.reason));
   // Without an agent: no connection is shared and no proxy used.
   const request = httpRequest({
     createConnection: () => socket,
@@ -66,7 +66,7 @@ export async function exchange(
   state.sent = true;
   request.end(body);
   try {
-    await promise;
+    await abortable(promise, signal);
   } finally {
     request.destroy();
   }

@@ -2,6 +2,7 @@ import { constants } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
+import { abortable } from '../abortable.ts';
 import { certificateAuthorities } from '../certificate-authorities.ts';
 import type { Clock } from '../clock.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
@@ -142,7 +143,7 @@ export class Outbound implements Sends {
   async #addressesOf(hostname: string, signal: AbortSignal): Promise<string[]> {
     const addresses = isIP(hostname)
       ? [hostname]
-      : await rejectOnAbort(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
+      : await abortable(this.#resolve(hostname, signal), signal).catch((error: NodeJS.ErrnoException) => {
           throw new ExchangeFailure('dns', `${hostname} can't be looked up (${error.code ?? error.message})`);
         });
     for (const address of addresses) {
@@ -232,21 +233,12 @@ async function happened(socket: Socket, event: string, signal: AbortSignal): Pro
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   socket.once(event, resolve).once('error', reject);
   try {
-    await rejectOnAbort(promise, signal);
+    await abortable(promise, signal);
   } finally {
     socket.off(event, resolve);
     // Later errors are handled by the socket's user; without a listener they would crash the process.
     socket.on('error', () => {});
   }
-}
-
-/** Rejects when `signal`, which is of one exchange, aborts before the promise settles. */
-async function rejectOnAbort<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const giveUp = () => reject(new Error('it takes too long'));
-  if (signal.aborted) giveUp();
-  signal.addEventListener('abort', giveUp);
-  return Promise.race([promise, aborted]);
 }
 
 const REASONS: Record<string, FailureReason | undefined> = {

@@ -67,13 +67,13 @@ export class WebhookSecrets {
     return this.#masterKeys.seal(secret);
   }
 
-  async open(sealed: string): Promise<string> {
-    return (await this.#loadMasterKeys()).open(sealed);
+  async decrypt(sealed: string): Promise<string> {
+    return (await this.#loadMasterKeys()).decrypt(sealed);
   }
 
   /** The current signing secret; null when there is none. */
   async of({ jobId, owner, keyId, secretSealed }: DeliveryRecord): Promise<string | null> {
-    if (secretSealed !== undefined) return this.open(secretSealed);
+    if (secretSealed !== undefined) return this.decrypt(secretSealed);
     return (await this.#options.secretOf?.({ jobId, owner, keyId })) ?? null;
   }
 

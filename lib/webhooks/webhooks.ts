@@ -4,17 +4,25 @@ import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
+import type { JobRecord } from '../jobs/job.ts';
 import type { ArtifactUrl } from '../jobs/job-json.ts';
+import type { ApiKeys } from '../keys/api-keys.ts';
 import { Leadership } from '../leadership.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import type { Signals } from '../signals/signals.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
 import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DeliverySender } from './delivery-sender.ts';
-import { assertOutboundOptions, Outbound, type Sends } from './outbound.ts';
+import {
+  assertOutboundOptions,
+  type ExchangeResult,
+  Outbound,
+  type OutboundRequest,
+  type Sends,
+} from './outbound.ts';
 import { OutboundThread } from './outbound-thread.ts';
 import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
 
@@ -46,8 +54,8 @@ type OutsideSender = Sends & { start(): void; stop(): Promise<void> };
  * sender. Emits `delivery` for every recorded attempt.
  */
 export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
-  readonly book: DeliveryBook;
-  readonly secrets: WebhookSecrets;
+  readonly #book: DeliveryBook;
+  readonly #secrets: WebhookSecrets;
   readonly #options: Options;
   #outbound: OutsideSender | undefined;
   #sender: DeliverySender | undefined;
@@ -58,8 +66,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     super();
     const { storage, clock, random, assetUrl = '', artifactUrl } = options;
     this.#options = options;
-    this.secrets = new WebhookSecrets(options.options, options.dataFolder);
-    this.book = new DeliveryBook({
+    this.#secrets = new WebhookSecrets(options.options, options.dataFolder);
+    this.#book = new DeliveryBook({
       storage,
       clock,
       random,
@@ -68,11 +76,11 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   }
 
   /** Error: `invalid_request` for invalid request options. */
-  open(): void {
+  assertOptions(): void {
     assertOutboundOptions(this.#options.options);
   }
 
-  /** Starts to send due deliveries. Call it after {@link open}. */
+  /** Starts to send due deliveries. Call it after {@link assertOptions}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
     const { options, storage, signals, clock, logger, dataFolder } = this.#options;
@@ -84,9 +92,9 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     this.#leadership = leadership;
     this.#sender = new DeliverySender({
       store: storage.deliveries,
-      book: this.book,
+      book: this.#book,
       outbound: this.#outbound,
-      secretOf: (delivery) => this.secrets.of(delivery),
+      secretOf: (delivery) => this.#secrets.of(delivery),
       mayBegin: () => leadership.isLeader && !dataFolder?.spareSpace.isShort,
       clock,
       logger,
@@ -107,9 +115,30 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     };
   }
 
-  /** Sends requests with the protections of deliveries, also while no deliveries are sent. */
-  get sends(): Sends {
-    return this.#outbound ?? new Outbound(this.#options.options, this.#options.clock);
+  /** Sends a request with the protections of deliveries, also while no deliveries are sent. */
+  post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
+    const outbound = this.#outbound ?? new Outbound(this.#options.options, this.#options.clock);
+    return outbound.post(request, signal);
+  }
+
+  /** Adds the delivery of a job that ends; see {@link DeliveryBook.add}. */
+  add(tx: Transaction, job: JobRecord): Promise<void> {
+    return this.#book.add(tx, job);
+  }
+
+  /** Encrypts a job's own secret, after {@link prepare}. */
+  seal(secret: string): string {
+    return this.#secrets.seal(secret);
+  }
+
+  /** Decrypts a job's own secret. */
+  decryptSecret(sealed: string): Promise<string> {
+    return this.#secrets.decrypt(sealed);
+  }
+
+  /** Re-encrypts secrets after a change of the master key; see {@link WebhookSecrets.resealAll}. */
+  resealSecrets(apiKeys: ApiKeys | undefined): Promise<{ jobs: number; keys: number }> {
+    return this.#secrets.resealAll(this.#options.storage, apiKeys);
   }
 
   /** Notifies all processes that a delivery is due. */
@@ -141,6 +170,6 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
         'Webhooks are not configured: RenderService was given no `assetUrl` or `artifactUrl`.',
       );
     }
-    await this.secrets.prepare(secret);
+    await this.#secrets.prepare(secret);
   }
 }

@@ -41,7 +41,13 @@ export async function openOurs(place: string): Promise<Ours> {
   const storage = postgres(url, { maxConnections: CONNECTIONS });
   await storage.start();
   const ledger = new StoredLedger({ store: storage.ledgerStore, freeCreditsPerMonth: 100_000_000 });
-  const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock: systemClock });
+  const book = new JobBook({
+    storage,
+    ledger,
+    pricing: new Pricing(),
+    clock: systemClock,
+    random: systemRandom,
+  });
   const worker = randomId('worker', systemRandom);
   const claim = (most: number) =>
     book.claims.claim(worker, {

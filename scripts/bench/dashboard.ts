@@ -83,7 +83,7 @@ async function prepare(path: string, jobs: number, accountCount: number): Promis
     webhooks: { secretOf: async () => null },
     queue: { maxQueued: 1e9, maxQueuedPerOwner: 1e9 },
   });
-  await service.open();
+  await service.startWithoutWorkers();
   const accounts = new Accounts({ store: folder.accountStore });
   const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys() });
   await accounts.setPassword(owner, { password: PASSWORD, email: MEMBER });

@@ -49,7 +49,7 @@ const service = new RenderService({
   webhooks: { secretOf: async () => null },
   queue: { maxQueued: 1e9, maxQueuedPerOwner: 1e9 },
 });
-await service.open();
+await service.startWithoutWorkers();
 const startMs = performance.now() - begun;
 globalThis.gc?.();
 const memoryMib = process.memoryUsage().rss / MEBIBYTE;

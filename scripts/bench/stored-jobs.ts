@@ -11,6 +11,7 @@ import {
   systemClock,
 } from '../../lib/index.ts';
 import { JobBook } from '../../lib/jobs/job-book.ts';
+import { systemRandom } from '../../lib/random.ts';
 import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 
@@ -58,6 +59,7 @@ export async function fill(
   const deliveries = new DeliveryBook({
     storage,
     clock: systemClock,
+    random: systemRandom,
     links: () => 'https://render.example.org',
   });
   const book = new JobBook({
@@ -65,6 +67,7 @@ export async function fill(
     ledger,
     pricing: new Pricing(),
     clock: systemClock,
+    random: systemRandom,
     outcomes: deliveries,
     secrets: masterKeys,
   });

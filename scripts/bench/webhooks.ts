@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { DataFolder, type DeliveryRecord, silentLogger, systemClock } from '../../lib/index.ts';
+import { systemRandom } from '../../lib/random.ts';
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { DeliverySender } from '../../lib/webhooks/delivery-sender.ts';
@@ -73,7 +74,7 @@ async function deliver(path: string, hosts: string[], receiver: Receiver) {
   outbound.start();
   const sender = new DeliverySender({
     store: storage.deliveries,
-    book: new DeliveryBook({ storage, clock: systemClock }),
+    book: new DeliveryBook({ storage, clock: systemClock, random: systemRandom }),
     outbound,
     secretOf: async () => 'whsec_of_the_benchmark',
     clock: systemClock,

@@ -22,7 +22,7 @@ async function opened(path: string, disk?: Disk) {
   const keys = new ApiKeys({ store: folder.keyStore, masterKeys });
   const ledger = new StoredLedger({ store: folder.ledgerStore });
   const service = new RenderService({ dataFolder: folder, ledger });
-  await service.open();
+  await service.startWithoutWorkers();
   const metrics = new Metrics({ service, place: folder, pricing: undefined });
   const assetUrl = () => '';
   const admin = new Administration({

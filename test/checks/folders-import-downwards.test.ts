@@ -2,39 +2,137 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import t from 'tap';
 
-const LIB = join(import.meta.dirname, '../../lib');
-/** The folders that a folder may import besides itself and the files at the top of lib. Types may be imported from anywhere. */
-const USES: Record<string, string[]> = {
-  storage: [],
-  documents: ['accounts', 'jobs', 'settings'],
-  signals: [],
-  queue: [],
-  ledger: [],
-  sql: ['storage', 'queue', 'settings'],
-  keys: ['jobs'],
-  accounts: [],
-  assets: [],
-  render: ['data-folder'],
-  web: ['jobs'],
-};
-const VALUE_IMPORT = /^import (?!type )(?:[^;]*? from )?'(\.[^']+)'/gms;
-const ONLY_TYPES = /^import \{(?:\s*type \w+,?)+\s*\} from/;
-
-function folderOf(path: string): string {
-  const [folder = '', ...rest] = relative(LIB, path).split('/');
-  return rest.length > 0 ? folder : '';
+interface Tree {
+  root: string;
+  /**
+   * Files at the top that assemble a service from the folders; only the folders of `above`, and each other, may import
+   * them. The other files at the top are helpers for all folders, and import none.
+   */
+  assembly: string[];
+  above: string[];
+  /** The folders that a folder may import besides itself and the helpers. Types may be imported from anywhere. */
+  uses: Record<string, string[]>;
 }
 
-for (const [folder, uses] of Object.entries(USES)) {
-  t.test(`lib/${folder} imports no folders above it`, async (t) => {
-    const files = readdirSync(join(LIB, folder), { recursive: true, encoding: 'utf8' });
-    for (const file of files.filter((name) => name.endsWith('.ts'))) {
-      const path = join(LIB, folder, file);
-      for (const [text, target = ''] of readFileSync(path, 'utf8').matchAll(VALUE_IMPORT)) {
-        if (ONLY_TYPES.test(text)) continue;
-        const used = folderOf(join(dirname(path), target));
-        t.ok(used === '' || used === folder || uses.includes(used), `${folder}/${file} imports ${target}`);
+const LIB: Tree = {
+  root: join(import.meta.dirname, '../../lib'),
+  assembly: ['index.ts', 'render-service.ts', 'service-parts.ts', 'service-stores.ts', 'upkeep.ts'],
+  above: ['testing'],
+  uses: {
+    accounts: [],
+    assets: [],
+    client: [],
+    'data-folder': ['assets', 'documents', 'jobs', 'keys', 'sql', 'storage'],
+    documents: ['accounts', 'jobs', 'settings'],
+    jobs: ['queue', 'render', 'storage'],
+    keys: ['jobs'],
+    ledger: [],
+    local: ['jobs', 'render'],
+    machines: [],
+    migration: ['data-folder', 'keys', 'ledger', 'sql'],
+    postgres: ['jobs', 'keys', 'migration', 'signals', 'sql', 'storage'],
+    queue: [],
+    recovery: ['data-folder', 'documents', 'queue', 'sql', 'storage'],
+    render: [],
+    settings: [],
+    'sign-in': [],
+    signals: [],
+    sql: ['queue', 'settings', 'storage'],
+    storage: [],
+    testing: ['settings'],
+    web: ['jobs'],
+    webhooks: ['jobs'],
+  },
+};
+
+const APPLIANCE: Tree = {
+  root: join(import.meta.dirname, '../../appliance'),
+  assembly: [
+    'appliance.ts',
+    'first-administrator.ts',
+    'installation.ts',
+    'main.ts',
+    'renderer.ts',
+    'service.ts',
+    'webhook-authorities.ts',
+  ],
+  above: ['cli', 'runtime'],
+  uses: {
+    admin: ['edge'],
+    cli: ['admin', 'config', 'doctor', 'http', 'place', 'runtime', 'support'],
+    config: [],
+    dashboard: ['admin', 'config', 'edge', 'http'],
+    doctor: ['place', 'runtime'],
+    edge: ['support'],
+    http: ['config', 'edge', 'metrics'],
+    machines: [],
+    metrics: ['admin'],
+    packed: [],
+    place: [],
+    runtime: ['admin', 'packed', 'place'],
+    support: [],
+  },
+};
+
+const IMPORT = /^(?:import (?!type )(?:[^;]*? from )?|export (?:\*|\{[^}]*\}) from )'(\.[^']+)'/gms;
+const ONLY_TYPES = /^(?:import|export) \{(?:\s*type \w+,?)+\s*\} from/;
+
+for (const { root, assembly, above, uses } of [LIB, APPLIANCE]) {
+  const room = relative(join(import.meta.dirname, '../..'), root);
+  const files = sourcesOf(root);
+
+  t.test(`the folders of ${room} are those of the table`, async (t) => {
+    t.same(
+      [...new Set(files.map(folderOf).filter((folder) => folder !== ''))].sort(),
+      Object.keys(uses).sort(),
+    );
+    t.same(
+      assembly.filter((file) => !files.includes(file)),
+      [],
+    );
+  });
+
+  t.test(`the table of ${room} has no circles`, async (t) => {
+    const done = new Set<string>();
+    const visit = (folder: string, path: string[]): void => {
+      t.notOk(path.includes(folder), [...path, folder].join(' imports '));
+      if (done.has(folder) || path.includes(folder)) return;
+      for (const used of uses[folder] ?? []) visit(used, [...path, folder]);
+      done.add(folder);
+    };
+    for (const folder of Object.keys(uses)) visit(folder, []);
+  });
+
+  t.test(`files of ${room} import no folders above theirs`, async (t) => {
+    for (const file of files) {
+      const folder = folderOf(file);
+      for (const used of importsOf(root, file)) {
+        const usedFolder = folderOf(used);
+        const mayUse =
+          usedFolder !== ''
+            ? usedFolder === folder || assembly.includes(file) || (uses[folder] ?? []).includes(usedFolder)
+            : !assembly.includes(used) || assembly.includes(file) || above.includes(folder);
+        t.ok(mayUse, `${room}/${file} imports ${used}`);
       }
     }
   });
+}
+
+function sourcesOf(root: string): string[] {
+  const names = readdirSync(root, { recursive: true, encoding: 'utf8' });
+  return names.filter((name) => name.endsWith('.ts')).sort();
+}
+
+/** Files of the same tree that a file imports values of. */
+function importsOf(root: string, file: string): string[] {
+  const path = join(root, file);
+  const imports = readFileSync(path, 'utf8').matchAll(IMPORT);
+  return [...imports]
+    .filter(([text]) => !ONLY_TYPES.test(text))
+    .map(([, target = '']) => relative(root, join(dirname(path), target)))
+    .filter((used) => !used.startsWith('..'));
+}
+
+function folderOf(file: string): string {
+  return file.includes('/') ? (file.split('/')[0] ?? '') : '';
 }

@@ -19,7 +19,7 @@ t.test('jobs queued behind a job that repeatedly kills the service are rendered'
   const dataFolder = new DataFolder(folder);
   const service = new RenderService({ dataFolder });
   t.teardown(() => service.stop());
-  await service.open();
+  await service.startWithoutWorkers();
   const jobs = await service.list();
   const found = Object.fromEntries(jobs.map(({ owner, status, attempts }) => [owner, [status, attempts]]));
   const completed = ['completed', 1];

@@ -48,13 +48,14 @@ async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
 for (const [name, kind] of Object.entries(KINDS)) {
   t.test(`a simulation ${name} keeps the invariants, from SEED=${SEED} on`, async (t) => {
     const runs = Number(process.env['SIMULATIONS'] ?? kind.runs);
-    const total = { jobs: 0, lives: 0 };
+    const total = { jobs: 0, lives: 0, fullDisks: 0 };
     for (let seed = SEED; seed < SEED + runs; seed++) {
-      const { jobs, lives } = await simulated(t, kind, seed);
+      const { jobs, lives, fullDisks } = await simulated(t, kind, seed);
       total.jobs += jobs;
       total.lives += lives;
+      total.fullDisks += fullDisks;
     }
-    t.ok(total.jobs > runs, `${total.jobs} jobs in ${total.lives} lives`);
+    t.ok(total.jobs > runs, `${total.jobs} jobs in ${total.lives} lives with ${total.fullDisks} full disks`);
   });
 }
 

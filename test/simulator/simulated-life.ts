@@ -25,6 +25,9 @@ import type { SimulatedWorld } from './simulated-world.ts';
 /** A stop takes far fewer. */
 const MOST_STEPS = 10_000;
 const DATABASE = 'database.sqlite';
+/** SQLite's own limit. */
+const MOST_PAGES = 4_294_967_294;
+const LONGEST_SHORTAGE_MS = 120_000;
 export const ASSET_URL = 'https://assets.example';
 
 /** The parts of the simulation that a life uses. */
@@ -54,6 +57,8 @@ export class Life {
   /** Flushes take time, and fail: not while it starts or is buried. */
   isRunning = false;
   isDead = false;
+  /** How often something did not fit in the database. */
+  fullDisks = 0;
 
   constructor(folder: string, { nowMs, ...surroundings }: Surroundings & { nowMs: number }) {
     const { world, random, bytes, late } = surroundings;
@@ -66,6 +71,7 @@ export class Life {
       onFatal: () => {
         this.isDead = true;
       },
+      onFullDisk: async () => this.#freeDiskLater(),
       background: inForeground,
       checkpointAfterBytes: Number.MAX_SAFE_INTEGER,
     });
@@ -116,12 +122,28 @@ export class Life {
     const { queued, running, queuePausedAt } = this.service.status();
     const begins = queued > 0 && queuePausedAt === null;
     if (begins || running > 0) return false;
-    return (await this.#storage.deliveries.listOpen({ limit: 1 })).length === 0;
+    return (await this.#storage.deliveries.listUnfinished({ limit: 1 })).length === 0;
   }
 
   /** Nothing waits either. */
   async isDone(): Promise<boolean> {
     return this.service.status().queued === 0 && (await this.isIdle());
+  }
+
+  /** From now on the database cannot grow, until a while after it had to, or until the next life. */
+  async fillDisk(): Promise<void> {
+    await this.#limitPages(1); // SQLite takes a limit below its size for its size.
+  }
+
+  #freeDiskLater(): void {
+    this.fullDisks += 1;
+    this.clock.after(this.#surroundings.random() * LONGEST_SHORTAGE_MS, () => {
+      this.#limitPages(MOST_PAGES).catch(() => {}); // It may have died meanwhile.
+    });
+  }
+
+  async #limitPages(pages: number): Promise<void> {
+    await this.#database.transaction((tx) => tx.get(`PRAGMA max_page_count = ${pages}`));
   }
 
   /** Everything in the database. */

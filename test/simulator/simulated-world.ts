@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import type { AssetStore, Clock, SettingsStore } from '../../lib/index.ts';
+import { type AssetStore, type Clock, ScenepressError, type SettingsStore } from '../../lib/index.ts';
 import type { OutsideParts } from '../../lib/service-parts.ts';
 import { DEFAULT_SETTINGS } from '../../lib/settings/settings-store.ts';
 import type { ExchangeResult, OutboundRequest } from '../../lib/webhooks/outbound.ts';
@@ -51,7 +51,10 @@ export class SimulatedWorld {
     return {
       getSettings: async () => this.#settings,
       changeSettings: async (change) => {
-        this.#settings = change(this.#settings);
+        const fails = this.#fails(0.1);
+        // A store that fails may have written the change or not.
+        if (!fails || this.#random() < 0.5) this.#settings = change(this.#settings);
+        if (fails) throw new ScenepressError('storage_failed', 'the settings can’t be written');
         return this.#settings;
       },
     };

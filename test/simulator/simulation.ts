@@ -17,6 +17,7 @@ const CODE = 'class A(Scene): pass';
 const REFUSALS = /too_many_failures|insufficient_credits|queue_full|conflict|not_running|not_found|storage_f/;
 /** Grants with idempotency keys: so many credits, and one for each number of the key. */
 const LEAST_GRANT = 20;
+const ACTS_PER_AUDIT = 50;
 
 export interface SimulationOptions {
   seed: number;
@@ -33,14 +34,16 @@ export interface SimulationOptions {
 export interface History {
   jobs: number;
   lives: number;
+  /** How often the disk was full when something had to be written. */
+  fullDisks: number;
   /** The hash of all events, and of the data at the end. */
   hash: string;
 }
 
 /**
  * A whole service under virtual time: clients, renders that end in every way, receivers and stores that fail, flushes
- * that fail, crashes that lose what wasn't flushed, a clock that jumps. All randomness derives from one seed, and the
- * same seed makes the same history.
+ * that fail, disks that are full, crashes that lose what wasn't flushed, a clock that jumps. All randomness derives from
+ * one seed, and the same seed makes the same history.
  */
 export class Simulation {
   readonly #options: Required<SimulationOptions>;
@@ -51,6 +54,8 @@ export class Simulation {
   readonly #root: string;
   readonly #history = createHash('sha256');
   #lives = 0;
+  #acts = 0;
+  #fullDisks = 0;
   #nowMs = Date.parse('2026-11-01T00:00:00Z');
   #life: Life | undefined;
   #failure: Error | undefined;
@@ -92,7 +97,8 @@ export class Simulation {
     for (let hours = 0; hours < 48 && !(await this.#isDone()); hours++) await this.#pass(3_600_000);
     await this.#checkEnd();
     this.#history.update(serialize(await this.#current.rows()));
-    return { jobs: this.#known.size, lives: this.#lives, hash: this.#history.digest('hex') };
+    const [jobs, lives, fullDisks] = [this.#known.size, this.#lives, this.#fullDisks];
+    return { jobs, lives, fullDisks, hash: this.#history.digest('hex') };
   }
 
   get #current(): Life {
@@ -152,6 +158,9 @@ export class Simulation {
     else if (chance < 0.98) this.#told(service.resumeQueue());
     else if (chance < 0.99)
       clock.set(new Date(clock.now() + (this.#random() - 0.5) * 7_200_000).toISOString());
+    else this.#told(this.#current.fillDisk());
+    if (++this.#acts % ACTS_PER_AUDIT === 0)
+      this.#told(ledger.audit(), ({ problems }) => assert.deepEqual(problems, []));
     await settled();
   }
 
@@ -239,6 +248,7 @@ export class Simulation {
   async #crash(): Promise<void> {
     const dead = this.#current;
     this.#nowMs += 1_000;
+    this.#fullDisks += dead.fullDisks;
     await this.#begin();
     this.#record('crash', this.#nowMs);
     await dead.bury();

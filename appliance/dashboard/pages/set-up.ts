@@ -25,10 +25,10 @@ export function setupRoutes({
       for: 'everyone',
       async handler(visit) {
         const { token = '' } = visit.query;
-        const opened = await link.open(token);
-        if (!opened) return { page: usedPage(), status: 404 };
-        const { email } = opened.account;
-        return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...opened });
+        const verified = await link.verify(token);
+        if (!verified) return { page: usedPage(), status: 404 };
+        const { email } = verified.account;
+        return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...verified });
       },
     },
     {
@@ -37,9 +37,9 @@ export function setupRoutes({
       for: 'everyone',
       async handler(visit) {
         const { token = '', email = '', password = '' } = visit.form;
-        const opened = await link.open(token);
-        if (!opened) return { page: usedPage(), status: 404 };
-        const { account, isFirst } = opened;
+        const verified = await link.verify(token);
+        if (!verified) return { page: usedPage(), status: 404 };
+        const { account, isFirst } = verified;
         const { accountId, passwordHash = null } = account;
         const address = addressOf(visit.request);
         try {

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
-import { type Authenticate, bearerTokenOf, type Caller, unauthorized } from '../../../lib/web/rules.ts';
+import { type Authenticate, bearerTokenOf, type Caller, unauthorized } from '../../../lib/web/index.ts';
 import { discardBody } from './request-body.ts';
 
 /** The token in the `Authorization` header of a request; undefined without one. */

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from '../../../lib/web/rules.ts';
+import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from '../../../lib/web/index.ts';
 
 /**
  * Maximum size of an unwanted body that is read before the response: most clients send the whole body before they

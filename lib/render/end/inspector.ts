@@ -69,12 +69,12 @@ export class Inspector {
     try {
       const [zygote] = await this.#start();
       if (isCurrent()) this.alive = true;
-      zygote.onDeath = (reason) => {
+      zygote.once('death', (reason) => {
         if (!isCurrent()) return; // It was stopped.
         this.alive = false;
         this.#started = undefined;
         this.#onDeath(`the inspector: ${reason}`);
-      };
+      });
       return zygote;
     } catch (error) {
       if (isCurrent()) this.#started = undefined;

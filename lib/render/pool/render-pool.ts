@@ -3,11 +3,12 @@ import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import piscina, { type Piscina } from 'piscina';
+import { abortable } from '../../abortable.ts';
 import type { Clock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
-import { systemRandom } from '../../random.ts';
+import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
 import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
@@ -69,7 +70,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #place: WorkFolder;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #shutdownName = `scenepress-${uniqueName()}`;
+  readonly #random: Random;
+  readonly #shutdownName: string;
   #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
   #threads = threadCounters();
   /** Keeps the process alive, which Piscina's idle threads do not. */
@@ -95,6 +97,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     limits: RenderLimits;
     workFolder: string;
     clock: Clock;
+    random: Random;
     logger: Logger;
   }) {
     super();
@@ -104,6 +107,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#workFolder = options.workFolder;
     this.#place = new WorkFolder(options.workFolder);
     this.#clock = options.clock;
+    this.#random = options.random;
+    this.#shutdownName = `scenepress-${this.#uniqueName()}`;
     this.#logger = options.logger;
   }
 
@@ -139,14 +144,14 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#piscina.on('error', (error: Error) => {
       this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
     });
-    await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+    const isWarm = new Promise<void>((resolve, reject) => {
       this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
       this.#piscina?.on('error', (error: Error) => {
         const message = `A worker thread could not be started: ${error.message}.`;
         reject(new ScenepressError('renderer_unavailable', message, { cause: error }));
       });
     });
+    await abortable(isWarm, signal);
   }
 
   /**
@@ -155,13 +160,15 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
    */
   async #renameOldFolder(): Promise<void> {
     const prefix = `${this.#workFolder}${OLD_WORK_SUFFIX}`;
-    await rename(this.#workFolder, `${prefix}${uniqueName()}`).catch(async (error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return;
-      // A mount point cannot be renamed, so it is emptied.
-      await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EBUSY') throw error;
-      });
-    });
+    await rename(this.#workFolder, `${prefix}${this.#uniqueName()}`).catch(
+      async (error: NodeJS.ErrnoException) => {
+        if (error.code === 'ENOENT') return;
+        // A mount point cannot be renamed, so it is emptied.
+        await removeFolder(this.#workFolder).catch((error: NodeJS.ErrnoException) => {
+          if (error.code !== 'EBUSY') throw error;
+        });
+      },
+    );
     const parent = dirname(prefix);
     const names = await readdir(parent).catch(() => []); // Missing before the first start.
     const left = names.filter((name) => name.startsWith(basename(prefix)));
@@ -319,8 +326,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       `ordinary user; or make bubblewrap work, so that this is unnecessary: ${this.#launcher.isolationProblem}.`
     );
   }
-}
 
-function uniqueName(): string {
-  return systemRandom.bytes(16).toString('hex');
+  #uniqueName(): string {
+    return this.#random.bytes(16).toString('hex');
+  }
 }

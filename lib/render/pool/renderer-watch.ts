@@ -6,8 +6,6 @@ import type { Logger } from '../../logger.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import type { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderResult, RenderTask } from '../run/render-task.ts';
-import { ownScene } from '../sandbox/own-scenes.ts';
-import type { Launcher } from '../start/launcher.ts';
 import type { RenderPool } from './render-pool.ts';
 
 /** Interval of checks whether a probe is due. */
@@ -46,7 +44,8 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   /** `idleMs`: milliseconds without a finished video before a probe. */
   constructor(options: {
     pool: RenderPool;
-    launcher: Launcher;
+    /** The source of the probe scene. */
+    probe: string;
     clock: Clock;
     logger: Logger;
     idleMs: number;
@@ -61,7 +60,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     this.#idleMs = options.idleMs;
     this.#spareSpace = options.spareSpace;
     this.#place = options.place;
-    this.#code = ownScene(options.launcher, 'probe.py');
+    this.#code = options.probe;
   }
 
   /** Starts monitoring a renderer that just became warm. */

@@ -6,11 +6,13 @@ import type { Clock } from '../../clock.ts';
 import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
+import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
+import { ownScene } from '../sandbox/own-scenes.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import { findLauncher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
@@ -51,6 +53,7 @@ interface Options {
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   probeAfterMs: number | undefined;
   clock: Clock;
+  random: Random;
   logger: Logger;
   spareSpace: SpareSpace | undefined;
   /** Keeps the formulas of owners. */
@@ -85,7 +88,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, scene, workers, limits, workFolder, clock, logger, texCache } = this.#options;
+    const { renderer, studio, scene, workers, limits, workFolder, clock, random, logger, texCache } =
+      this.#options;
     assert(workFolder !== undefined, 'a renderer that starts has a work folder');
     if (studio) openStudio(studio);
     signal.throwIfAborted();
@@ -94,7 +98,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, logger });
+    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, random, logger });
     this.#pool = pool;
     await pool.start(signal);
     await texCache?.open();
@@ -110,7 +114,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     });
     const watch = new RendererWatch({
       pool,
-      launcher,
+      probe: ownScene(launcher, 'probe.py'),
       clock,
       logger,
       idleMs: probeAfterMs || Number.POSITIVE_INFINITY,

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { freeBytesOf } from '../../data-folder/spare-space.ts';
+import { freeBytesOf } from '../../disk.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';

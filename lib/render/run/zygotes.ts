@@ -156,14 +156,14 @@ export class Zygotes {
       }
       const sandbox = sandboxStatus(this.#settings.launcher, ready);
       await this.#trySandbox(zygote, sandbox);
-      zygote.onDeath = (reason) => {
+      zygote.once('death', (reason) => {
         this.#warmZygotes -= 1;
         if (this.#retired.has(zygote)) return;
         this.#zygotes.delete(orientation);
         if (this.#stopping) return;
         this.#events.onUnready(reason);
         this.get(orientation).catch(() => {}); // Reported, and tried again.
-      };
+      });
       this.#warmZygotes += 1;
       this.#lastReady = [ready, sandbox];
       this.#backoff.reset();

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { delay, systemClock } from '../../clock.ts';
+import { type Clock, delay, systemClock } from '../../clock.ts';
 import { ScenepressError } from '../../errors.ts';
 import { DatabaseSync } from '../../node-sqlite.ts';
 import type { Archive } from './archive.ts';
@@ -44,6 +44,7 @@ export class UnpackedRoot {
   readonly #mark: RootMark;
   readonly #keepsOthers: boolean;
   readonly #finish: ((tree: string) => Promise<void>) | undefined;
+  readonly #clock: Clock;
   #use: DatabaseSync | undefined;
   /** Resolves when the flush has ended. If it failed, the next start flushes or unpacks the root again. */
   flushed: Promise<void> = Promise.resolve();
@@ -54,6 +55,7 @@ export class UnpackedRoot {
     temporary = false,
     keepsOthers = false,
     finish,
+    clock = systemClock,
   }: {
     archive: Archive;
     folder: string;
@@ -62,9 +64,12 @@ export class UnpackedRoot {
     keepsOthers?: boolean;
     /** Completes an unpacked tree before it gets its name. */
     finish?: (tree: string) => Promise<void>;
+    /** For the wait until another process has unpacked it. */
+    clock?: Clock;
   }) {
     this.#keepsOthers = keepsOthers;
     this.#finish = finish;
+    this.#clock = clock;
     this.#archive = archive;
     this.folder = folder;
     this.temporary = temporary;
@@ -120,7 +125,7 @@ export class UnpackedRoot {
     let unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     if (!unpacking) onWait();
     while (!unpacking) {
-      await delay(systemClock, RETRY_MS, signal);
+      await delay(this.#clock, RETRY_MS, signal);
       signal?.throwIfAborted();
       unpacking = lock(join(this.folder, 'unpacking.lock'), 'exclusive');
     }

@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, Timer } from '../../clock.ts';
 import { killSession, killTree } from '../end/stray-processes.ts';
@@ -36,9 +37,9 @@ export interface ZygoteOptions {
  * A warm Python process with Manim imported, from which every job is forked. One job at a time.
  *
  * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death signal.
- * When it ends or hangs, its running job rejects with {@link ZygoteDied}.
+ * When it ends or hangs, its running job rejects with {@link ZygoteDied}, and it emits `death` once.
  */
-export class Zygote {
+export class Zygote extends EventEmitter<{ death: [reason: string] }> {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #onLog: (line: string) => void;
   readonly #silenceTimeoutMs: number;
@@ -55,10 +56,9 @@ export class Zygote {
   alive = true;
   /** The sandbox layers of its jobs. */
   layers: string[] = [];
-  /** Called once when it dies, unless it never became ready. */
-  onDeath: (reason: string) => void = () => {};
 
   private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, clock, cgroup }: ZygoteOptions) {
+    super();
     this.#clock = clock;
     this.#lastHeardMs = clock.uptimeMs();
     this.#cgroup = cgroup;
@@ -188,6 +188,6 @@ export class Zygote {
     this.#ready?.reject(error);
     this.#running?.reject(error);
     this.#running = undefined;
-    this.onDeath(error.message);
+    this.emit('death', error.message);
   }
 }

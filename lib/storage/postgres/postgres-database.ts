@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Clock, delay, systemClock } from '../../clock.ts';
+import { type Clock, delay } from '../../clock.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { InProgress } from '../../in-progress.ts';
 import { silentLogger } from '../../logger.ts';
-import { type Random, systemRandom } from '../../random.ts';
+import type { Random } from '../../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
@@ -57,8 +57,12 @@ export class PostgresDatabase implements SqlDatabase {
   #lastTurn = 0;
   #isOpen = false;
 
-  constructor(url: string, schema: PostgresSchema, options: PostgresOptions = {}) {
-    const { clock = systemClock, random = systemRandom, logger = silentLogger } = options;
+  constructor(
+    url: string,
+    schema: PostgresSchema,
+    options: PostgresOptions & { clock: Clock; random: Random },
+  ) {
+    const { clock, random, logger = silentLogger } = options;
     this.#schema = schema;
     this.#settings = settingsOf(options);
     this.#connections = new Connections(url, this.#settings, logger);

@@ -9,7 +9,7 @@ export interface Flush {
 }
 
 export interface SqliteDatabaseOptions {
-  clock?: Clock;
+  clock: Clock;
   logger?: Logger;
   /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
   onFatal?: (error: Error) => void;

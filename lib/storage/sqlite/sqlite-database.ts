@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { type Clock, systemClock } from '../../clock.ts';
+import type { Clock } from '../../clock.ts';
 import { realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { silentLogger } from '../../logger.ts';
@@ -63,12 +63,12 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #tasksAlone = new Set<string>();
   readonly #slice: TimeSlice;
 
-  constructor(path: string, schema: Schema, options: SqliteDatabaseOptions = {}) {
+  constructor(path: string, schema: Schema, options: SqliteDatabaseOptions) {
     this.#path = path;
     this.#schema = schema;
     this.#log = new WriteAheadLog(path, options.flushFile);
     this.#background = options.background?.(path) ?? new BackgroundWorker(path);
-    this.#clock = options.clock ?? systemClock;
+    this.#clock = options.clock;
     this.#slice = new TimeSlice(this.#clock);
     this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
     this.#onFullDisk = options.onFullDisk ?? (async () => {});

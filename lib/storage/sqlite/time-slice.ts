@@ -15,7 +15,7 @@ export class TimeSlice {
   get isLong(): boolean {
     if (this.#begunMs !== undefined) return this.#clock.uptimeMs() - this.#begunMs > LONGEST_MS;
     this.#begunMs = this.#clock.uptimeMs();
-    setImmediate(() => {
+    void turn().then(() => {
       this.#begunMs = undefined;
     });
     return false;

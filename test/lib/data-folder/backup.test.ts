@@ -373,7 +373,7 @@ t.test('a restore reports due deliveries, and drops them if requested', async (t
 t.test('a folder with a forgotten job can be backed up and restored', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const service = new RenderService({ dataFolder: folder });
-  await service.open();
+  await service.startWithoutWorkers();
   await service.forget('job1');
   await backUp(folder, backup);
   t.match(await restore(backup, restored), { jobs: 20 });

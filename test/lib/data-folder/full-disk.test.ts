@@ -1,6 +1,5 @@
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import {
   DataFolder,
@@ -12,6 +11,8 @@ import {
 } from '../../../lib/index.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
+import { settled } from '../../simulator/settled.ts';
 
 const MIB = 1024 * 1024;
 /** For one worker: 1 MiB for its job and 2 MiB for everything else. */
@@ -78,7 +79,7 @@ function untilQueued(service: RenderService, jobId: string): Promise<Job> {
 }
 
 async function untilNotFull(service: RenderService): Promise<void> {
-  while (service.status().diskFull) await delay(10);
+  await until(() => !service.status().diskFull);
 }
 
 t.test(
@@ -114,7 +115,7 @@ t.test(
     );
     const [canceled] = accepted;
     if (canceled) t.match(await service.cancel(canceled.jobId), { status: 'failed', error: 'Canceled' });
-    await delay(100);
+    await settled();
     const waiting = await service.list({ status: 'queued' });
     t.equal(waiting.length, Math.max(0, accepted.length - 1), 'no queued job starts');
 

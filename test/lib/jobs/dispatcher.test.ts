@@ -56,7 +56,7 @@ async function setUp(
   };
   const discards = new Discards({ assets, logger });
   const owners = more.owners ?? { precedenceOf: () => FIRST };
-  const book = new JobBook({ ...world, owners, logger });
+  const book = new JobBook({ ...world, random: systemRandom, owners, logger });
   const ends: ((result: RenderResult) => void)[] = [];
   const stops: StopReason[] = [];
   /** What the renderer reports of each render. */

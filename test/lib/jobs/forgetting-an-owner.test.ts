@@ -63,7 +63,7 @@ async function usedFolder(t: Test) {
   }
   const service = new RenderService({ dataFolder: folder, ledger });
   t.teardown(() => service.stop());
-  await service.open();
+  await service.startWithoutWorkers();
   return { path, folder, service };
 }
 
@@ -117,7 +117,7 @@ t.test('an unfinished job cannot be forgotten, but forgetting its owner cancels 
   const folder = new DataFolder(join(testFolder(t), 'data'));
   const service = new RenderService({ dataFolder: folder });
   t.teardown(() => service.stop());
-  await service.open();
+  await service.startWithoutWorkers();
   const { jobId } = await service.enqueue({ owner: 'ada', code: SECRET, className: 'A' });
   await t.rejects(service.forget(jobId), { code: 'conflict', message: /not ended.*Cancel it first/ });
   await t.rejects(service.forget(jobId, { owner: 'bob' }), { code: 'not_found' });

@@ -10,6 +10,7 @@ import {
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import type { Claim } from '../../../lib/queue/queue.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -105,7 +106,7 @@ t.test('leases end by the clock of the storage, not by those of the machines tha
   Object.assign(storage, { nowMs: async () => serverMs });
   const ahead = new FakeClock(new Date(clock.now() + 2 * LEASE_MS).toISOString());
   const pricing = new Pricing();
-  const other = new JobBook({ storage, ledger, pricing, clock: ahead });
+  const other = new JobBook({ storage, ledger, pricing, clock: ahead, random: systemRandom });
   const { jobId } = (await book.add(newJob)).job;
   const [claimed] = await claimJobs(book);
   serverMs += LEASE_MS - 1;

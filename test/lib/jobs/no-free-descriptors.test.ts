@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Request, Told } from '../../fixtures/descriptors-program.ts';
 import { processesBelow } from '../../fixtures/processes.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until as pollUntil } from '../../fixtures/until.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../fixtures/descriptors-program.ts');
 const LIMIT = 200;
@@ -26,13 +26,17 @@ async function limitedService(t: Test) {
     return told;
   };
   await until(({ warm }) => warm);
+  const worker = (name: string) => ['w0', 'w1'].map((worker) => join(folder, 'work', worker, name));
+  /** Resolves when a scene runs, whose channels are then open. */
+  const sceneLingers = () => pollUntil(() => worker('lingers').some((path) => existsSync(path)));
   /** Ends scenes that linger. */
   const letScenesEnd = () => {
-    for (const worker of ['w0', 'w1']) writeFileSync(join(folder, 'work', worker, 'go'), '');
+    for (const path of worker('go')) writeFileSync(path, '');
   };
   return {
     pid: child.pid as number,
     until,
+    sceneLingers,
     letScenesEnd,
     ask: (request: Request) => void child.send(request),
   };
@@ -68,11 +72,10 @@ t.test(
 // A channel needs three descriptors, so it fails at a different step for each number.
 for (const left of [0, 1, 2, 3]) {
   t.test(`a scene is not blamed if its render ends with ${left} free descriptors`, async (t) => {
-    const { until, ask, letScenesEnd } = await limitedService(t);
+    const { until, ask, sceneLingers, letScenesEnd } = await limitedService(t);
     ask({ enqueue: 'linger' });
     await until(({ jobs }) => Object.values(jobs).some(({ status }) => status === 'running'));
-    // The scene has opened its descriptors by then.
-    await delay(300);
+    await sceneLingers();
     ask({ useUpAllBut: left });
     letScenesEnd();
     await until(

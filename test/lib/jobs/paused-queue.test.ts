@@ -63,12 +63,12 @@ t.test('a pause is stored in the embedder’s settings store', async (t) => {
     },
   };
   const service = serviceIn(t, testFolder(t), { settings });
-  await service.open();
+  await service.startWithoutWorkers();
   await service.pauseQueue();
   t.equal(new Date(kept.queuePausedAtMs ?? 0).toISOString(), service.status().queuePausedAt);
   await service.stop();
   kept = { queuePausedAtMs: 5 };
-  await service.open();
+  await service.startWithoutWorkers();
   t.equal(service.status().queuePausedAt, new Date(5).toISOString());
 });
 
@@ -100,7 +100,7 @@ t.test(
   async (t) => {
     const folder = testFolder(t);
     const closed = serviceIn(t, folder);
-    await closed.open();
+    await closed.startWithoutWorkers();
     t.match(closed.status(), { ready: false, workers: 0 });
     const [first, second] = [await closed.enqueue(SCENE), await closed.enqueue(SCENE)];
     t.match(await closed.cancel(first.jobId), { status: 'failed', error: 'Canceled' });
@@ -123,6 +123,6 @@ t.test('without workers a job left running by a killed service can be canceled',
   );
   const service = new RenderService({ dataFolder });
   t.teardown(() => service.stop());
-  await service.open();
+  await service.startWithoutWorkers();
   t.match(await service.cancel('1'), { status: 'failed', error: 'Canceled' });
 });

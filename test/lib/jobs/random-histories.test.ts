@@ -17,6 +17,7 @@ import {
 import { MOST_ATTEMPTS } from '../../../lib/jobs/failures.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { auditBooks } from '../../../lib/sql/audit.ts';
 import type { SqlDatabase } from '../../../lib/storage/sql.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';
@@ -292,8 +293,15 @@ async function live(
     const folder = new DataFolder(path, { flushFile: () => failure.flush(), onFatal: () => {} });
     const storage = late?.of(folder.storage) ?? folder.storage;
     const ledger = makeLedger(late?.of(folder.ledgerStore) ?? folder.ledgerStore, clock);
-    const deliveries = new DeliveryBook({ storage, clock });
-    const book = new JobBook({ storage, ledger, pricing: new Pricing(), clock, outcomes: deliveries });
+    const deliveries = new DeliveryBook({ storage, clock, random: systemRandom });
+    const book = new JobBook({
+      storage,
+      ledger,
+      pricing: new Pricing(),
+      clock,
+      random: systemRandom,
+      outcomes: deliveries,
+    });
     const world = { clock, folder, ledger, book, deliveries, model };
     await folder.start();
     if (ledger instanceof DistantLedger) ledger.faults = undefined;

@@ -10,7 +10,7 @@ async function open(t: Test, admitsOwner: (owner: string) => Promise<boolean>, l
   const dataFolder = new DataFolder(join(testFolder(t), 'data'));
   const service = new RenderService({ dataFolder, admitsOwner, ...(ledger && { ledger }) });
   t.teardown(() => service.stop());
-  await service.open();
+  await service.startWithoutWorkers();
   return { service, storage: dataFolder.storage };
 }
 

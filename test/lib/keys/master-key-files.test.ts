@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { realDisk } from '../../../lib/disk.ts';
 import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -11,7 +13,7 @@ const [OLD, NEW, THIRD] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
 const clock = new FakeClock('2026-11-21T10:00:00Z');
 
 function filesOf(folder: string): MasterKeyFiles {
-  return new MasterKeyFiles(folder, realDisk, { clock });
+  return new MasterKeyFiles(folder, realDisk, { clock, random: systemRandom });
 }
 
 t.test('the keys are loaded once, until they are closed', async (t) => {
@@ -190,7 +192,7 @@ t.test('keys and ciphertexts come from the given source of random bytes', async 
     const sealed = new Set<string>();
     for (let times = 0; times < 2; times++) {
       const random = seededBytes(1);
-      const files = new MasterKeyFiles(testFolder(t, content), realDisk, { random });
+      const files = new MasterKeyFiles(testFolder(t, content), realDisk, { clock: systemClock, random });
       const keys = await files.load({ given });
       sealed.add(keys.seal('x'));
       if (keys.former) continue;
@@ -205,7 +207,7 @@ t.test('the first start creates a key that only its owner can read; later starts
   const folder = testFolder(t);
   const sealed = (await filesOf(folder).load()).seal('x');
   t.equal(statSync(join(folder, 'master.key')).mode & 0o777, 0o600);
-  t.equal((await filesOf(folder).load()).open(sealed), 'x');
+  t.equal((await filesOf(folder).load()).decrypt(sealed), 'x');
 });
 
 t.test('a missing key file stops the start with instructions', async (t) => {

@@ -66,7 +66,7 @@ async function assertSecrets(
     t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret, `of a key ${when}`);
   for (const jobId of jobs) {
     const sealed = (await folder.storage.getJob(jobId))?.webhookSecretSealed as string;
-    t.equal(masterKeys.open(sealed), `of ${jobId}`, `of a job ${when}`);
+    t.equal(masterKeys.decrypt(sealed), `of ${jobId}`, `of a job ${when}`);
   }
 }
 
@@ -147,7 +147,7 @@ t.test(
     };
     await studio.rotate();
     const sealed = (await storage.getJob('late'))?.webhookSecretSealed as string;
-    t.equal(studio.masterKeys.current.open(sealed), 'of late');
+    t.equal(studio.masterKeys.current.decrypt(sealed), 'of late');
     await assertSecrets(t, studio, jobs, []);
     await studio.stop();
   },
@@ -158,7 +158,7 @@ t.test('a service that first needs the master key during a rotation uses the new
     const path = testFolder(t);
     const { folder } = await opened(path, given === undefined ? {} : { given: OLD });
     const service = new RenderService({ dataFolder: folder, assetUrl: 'https://example.org' });
-    await service.open();
+    await service.startWithoutWorkers();
     const webhook = { url: 'https://example.org/', secret: 'mine' };
     const enqueue = () => service.enqueue({ owner: 'a', code: 'x', className: 'A', webhook });
     const enqueued: Promise<{ jobId: string }>[] = [];
@@ -177,7 +177,7 @@ t.test('a service that first needs the master key during a rotation uses the new
     const after = await opened(path, given === undefined ? {} : { given });
     for (const { jobId } of jobs) {
       const sealed = (await after.folder.storage.getJob(jobId))?.webhookSecretSealed as string;
-      t.equal(after.masterKeys.current.open(sealed), 'mine');
+      t.equal(after.masterKeys.current.decrypt(sealed), 'mine');
     }
     await after.stop();
   }

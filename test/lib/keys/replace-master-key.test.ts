@@ -68,7 +68,7 @@ t.test('the error code of a failed replacement is that of its cause', async (t) 
   t.teardown(() => folder.stop());
   await folder.masterKeys();
   const cause = MasterKey.fromHex(OLD);
-  const reseal = async () => void cause.open('x');
+  const reseal = async () => void cause.decrypt('x');
   await t.rejects(replaceMasterKey(folder, { reseal }), {
     code: 'master_key',
     message: /^The secrets were encrypted with another master key\. The master key is not yet replaced/,

@@ -15,7 +15,7 @@ t.test('secrets of keys and jobs are counted, without a master key, too', async 
     check.addJob({});
     t.equal(check.count, 3);
     t.same(check.found, { keyPrefixes: ['svc_live_1234567'], jobs: 2 });
-    check.assertOpen();
+    check.assertDecrypts();
   }
 });
 
@@ -23,9 +23,9 @@ t.test('a master key that does not decrypt every secret is rejected', async (t) 
   const check = new SecretsCheck(key);
   check.addKey({ prefix: 'one', webhookSecretSealed: key.seal('x') });
   check.addKey({ prefix: 'two', webhookSecretSealed: other.seal('y') });
-  t.throws(() => check.assertOpen(), { code: 'master_key', message: /it decrypts 1 of 2 secrets/ });
+  t.throws(() => check.assertDecrypts(), { code: 'master_key', message: /it decrypts 1 of 2 secrets/ });
   check.addJob({ webhookSecretSealed: other.seal('z') });
-  t.throws(() => check.assertOpen(), { code: 'master_key', message: /it decrypts 1 of 3 secrets/ });
+  t.throws(() => check.assertDecrypts(), { code: 'master_key', message: /it decrypts 1 of 3 secrets/ });
 });
 
 t.test('the error says why the key is wrong', async (t) => {

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { type Claim, DataFolder, type JobOutcome, Pricing, StoredLedger } from '../../../lib/index.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
@@ -19,7 +20,13 @@ async function openBooks(t: Test) {
   t.teardown(() => folder.stop());
   const store = folder.ledgerStore;
   const ledger = new StoredLedger({ store, clock });
-  const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
+  const book = new JobBook({
+    storage: folder.storage,
+    ledger,
+    pricing: new Pricing(),
+    clock,
+    random: systemRandom,
+  });
   await ledger.grantPaid('a', 50);
   const open = (await book.add(newJob)).job;
   const done = (await book.add(newJob)).job;
@@ -37,7 +44,13 @@ t.test('a consistent ledger has no problems', async (t) => {
 
 t.test('an audit finds no problems while jobs are created and end', async (t) => {
   const { folder, store, ledger } = await openBooks(t);
-  const book = new JobBook({ storage: folder.storage, ledger, pricing: new Pricing(), clock });
+  const book = new JobBook({
+    storage: folder.storage,
+    ledger,
+    pricing: new Pricing(),
+    clock,
+    random: systemRandom,
+  });
   await ledger.grantPaid('a', 1_000_000);
   let busy = true;
   const work = Promise.all(

@@ -10,6 +10,7 @@ import {
 } from '../../../lib/index.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -25,7 +26,8 @@ async function openFolder(t: Test) {
   t.teardown(() => folder.stop());
   const { storage } = folder;
   const books = new StoredLedger({ store: folder.ledgerStore, clock });
-  const bookWith = (ledger: Ledger) => new JobBook({ storage, ledger, pricing: new Pricing(), clock });
+  const bookWith = (ledger: Ledger) =>
+    new JobBook({ storage, ledger, pricing: new Pricing(), clock, random: systemRandom });
   return { books, metered: bookWith(books), unmetered: bookWith(new UnmeteredLedger({ books })) };
 }
 

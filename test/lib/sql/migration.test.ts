@@ -1,7 +1,9 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { DataFolder, recover } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { DUE_SCHEMA } from '../../../lib/sql/sqlite/due-schema.ts';
 import { MAIN_SCHEMA } from '../../../lib/sql/sqlite/main-schema.ts';
@@ -19,8 +21,8 @@ t.test('data of the first version of the schema is read, recovered and migrated'
   await made.start();
   await made.stop();
   for (const suffix of ['', '-wal', '-shm']) rmSync(join(path, `database.sqlite${suffix}`), { force: true });
-  const database = new SqliteDatabase(join(path, 'database.sqlite'), FIRST);
-  const storage = new SqlStorage(database);
+  const database = new SqliteDatabase(join(path, 'database.sqlite'), FIRST, { clock: systemClock });
+  const storage = new SqlStorage(database, systemRandom);
   await storage.start();
   await storage.transaction((tx) => storage.insertJob(tx, jobRecord('1'), 'source'));
   await storage.stop();

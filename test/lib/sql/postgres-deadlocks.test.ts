@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
+import { systemRandom } from '../../../lib/random.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
@@ -15,7 +16,7 @@ t.test('a round that corrects times of a wrong clock locks owners before their r
   clock.set('2040-01-01T00:00:00Z');
   await book.cancel(job.jobId);
   clock.set(now);
-  const outcomes = new DeliveryBook({ storage, clock });
+  const outcomes = new DeliveryBook({ storage, clock, random: systemRandom });
   let rounds = 0;
   // Called by each attempt at the transaction.
   const lanes = () => {

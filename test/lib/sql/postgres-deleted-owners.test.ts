@@ -26,7 +26,7 @@ async function openProcess(
     queue: { maxQueuedOf: (owner, tx) => accounts.maxQueuedOf(owner, tx) },
     ...options,
   });
-  await service.open();
+  await service.startWithoutWorkers();
   t.teardown(() => service.stop());
   return { storage, accounts, service };
 }

@@ -1,5 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';
 import { SqlAccountStore } from '../../../lib/sql/sql-account-store.ts';
 import { SqlKeyStore } from '../../../lib/sql/sql-key-store.ts';
@@ -14,8 +16,10 @@ const SMALL = ['queue_shares'];
 
 t.test('queries of the service use indexes and scan no table', async (t) => {
   const [url, schema] = [await serverUrl(), newSchema()];
-  const { database, texts } = recording(new PostgresDatabase(url, POSTGRES_SCHEMA, { schema }));
-  const storage = new SqlStorage(database);
+  const { database, texts } = recording(
+    new PostgresDatabase(url, POSTGRES_SCHEMA, { schema, clock: systemClock, random: systemRandom }),
+  );
+  const storage = new SqlStorage(database, systemRandom);
   await storage.start();
   t.teardown(() => storage.stop());
   await runQueries(database, storage);

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { LIST_SCHEMA } from '../../../lib/sql/sqlite/list-schema.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
@@ -13,8 +15,8 @@ const COMPUTED = / (page|of_pace|due)$/;
 
 t.test('queries of the service use indexes and scan no table', async (t) => {
   const path = join(testFolder(t), 'database.sqlite');
-  const { database, texts } = recording(new SqliteDatabase(path, SQLITE_SCHEMA));
-  const storage = new SqlStorage(database);
+  const { database, texts } = recording(new SqliteDatabase(path, SQLITE_SCHEMA, { clock: systemClock }));
+  const storage = new SqlStorage(database, systemRandom);
   await storage.start();
   t.teardown(() => storage.stop());
   await runQueries(database, storage);

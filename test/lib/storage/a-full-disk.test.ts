@@ -1,7 +1,9 @@
 import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { silentLogger } from '../../../lib/logger.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase, type SqliteDatabaseOptions } from '../../../lib/storage/sqlite/sqlite-database.ts';
@@ -17,12 +19,18 @@ const FRAME_BYTES = PAGE_BYTES + 24;
 /** The number of log pages beyond which the log's index needs another 32 KiB. */
 const FRAMES_OF_FIRST_INDEX = 4062;
 
-function storageIn(t: Test, folder: string, options: SqliteDatabaseOptions = {}) {
+function storageIn(t: Test, folder: string, options: Partial<SqliteDatabaseOptions> = {}) {
   const path = join(folder, 'database.sqlite');
   const onFatal = (error: Error) => void t.fail(`the process would have ended: ${error}`);
   const checkpointAfterBytes = Number.POSITIVE_INFINITY;
   const storage = new SqlStorage(
-    new SqliteDatabase(path, SQLITE_SCHEMA, { onFatal, checkpointAfterBytes, ...options }),
+    new SqliteDatabase(path, SQLITE_SCHEMA, {
+      clock: systemClock,
+      onFatal,
+      checkpointAfterBytes,
+      ...options,
+    }),
+    systemRandom,
   );
   t.teardown(() => storage.stop());
   const insert = (jobId: string, source = 'x') =>

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { ScenepressError } from '../../../lib/errors.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
@@ -8,7 +9,9 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 
 // Only the thread keeps this process running; if it did not, the process would exit before the test ends.
 t.test('a stop waits for a query in another thread', async (t) => {
-  const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA);
+  const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA, {
+    clock: systemClock,
+  });
   await database.start();
   let isAnswered = false;
   const query = database.queryInBackground('SELECT 1 AS one').then((rows) => {
@@ -25,6 +28,7 @@ t.test('a transaction begun before a stop is committed', async (t) => {
   const fatal: Error[] = [];
   const onFatal = (error: Error) => void fatal.push(error);
   const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA, {
+    clock: systemClock,
     onFatal,
     flushFile: () => delay(20),
   });

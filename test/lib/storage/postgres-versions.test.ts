@@ -1,4 +1,6 @@
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { CONFIRMATIONS } from '../../../lib/storage/postgres/confirmations.ts';
 import { PostgresDatabase } from '../../../lib/storage/postgres/postgres-database.ts';
 import { type Migration, PostgresSchema } from '../../../lib/storage/postgres/schema.ts';
@@ -13,7 +15,11 @@ const INCOMPATIBLE = 'ALTER TABLE notes RENAME COLUMN text TO content';
 /** A program with these migrations, which may start. */
 async function programOf(t: Test, schema: string, migrations: Migration[]) {
   const version = new PostgresSchema({ migrations, purgedTables: [] });
-  const database = new PostgresDatabase(await serverUrl(), version, { schema });
+  const database = new PostgresDatabase(await serverUrl(), version, {
+    schema,
+    clock: systemClock,
+    random: systemRandom,
+  });
   t.teardown(() => database.stop());
   return {
     start: () => database.start(),

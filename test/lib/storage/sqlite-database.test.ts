@@ -2,9 +2,11 @@ import { fstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import type { JobRecord } from '../../../lib/index.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
@@ -24,11 +26,11 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 
 async function open(
   t: Test,
-  options: SqliteDatabaseOptions = {},
+  options: Partial<SqliteDatabaseOptions> = {},
   path = join(testFolder(t), 'database.sqlite'),
 ) {
-  const database = new SqliteDatabase(path, SQLITE_SCHEMA, options);
-  const storage = new SqlStorage(database);
+  const database = new SqliteDatabase(path, SQLITE_SCHEMA, { clock: systemClock, ...options });
+  const storage = new SqlStorage(database, systemRandom);
   await storage.start();
   t.teardown(() => storage.stop());
   const insert = (job: JobRecord, source = 'x') =>

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { DeliveryRecord } from '../../../lib/index.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
@@ -101,14 +100,14 @@ t.test('a delivery is not sent long after its claim, which may have lapsed', asy
 t.test(
   'a delivery scheduled ten years ahead by a wrong clock is sent once the clock is corrected',
   async (t) => {
-    const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
+    const { endJob, url, sender, receiver, clock, deliveries, become } = await open(t, (response) => {
       response.writeHead(receiver.received.length === 1 ? 503 : 200).end();
     });
     clock.set(IN_TEN_YEARS);
     await endJob(url);
     sender.start();
     await receiver.got(1);
-    while ((await deliveries.list())[0]?.status !== 'waiting') await delay(5);
+    await become('waiting', 1);
     await endJob(url);
     clock.set(START);
     t.equal(await deliveries.countDue(), 2);
@@ -121,7 +120,7 @@ t.test(
 
 t.test('an attempt in progress is not repeated, whatever the clock says', async (t) => {
   let answer = () => {};
-  const { endJob, url, sender, receiver, clock, deliveries } = await open(t, (response) => {
+  const { endJob, url, sender, receiver, clock, become } = await open(t, (response) => {
     answer = () => response.end();
     if (receiver.received.length === 1) answer(); // A quick host gets several at a time.
   });
@@ -130,14 +129,14 @@ t.test('an attempt in progress is not repeated, whatever the clock says', async 
   await endJob(url);
   sender.wake();
   await receiver.got(1);
-  while ((await deliveries.list())[0]?.status !== 'delivered') await delay(5);
+  await become('delivered', 1);
   await endJob(url);
   sender.wake();
   await receiver.got(2);
   clock.set(START);
   const jobId = await endJob('https://10.0.0.1/');
   sender.wake();
-  while ((await deliveries.list({ jobId }))[0]?.lastStatus !== 0) await delay(5);
+  t.match(await become('waiting', 1, { jobId }), { lastStatus: 0 });
   answer();
   await sender.stop({ graceMs: 5_000 });
   t.equal(receiver.received.length, 2);

@@ -1,6 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { type Delivery, signWebhook, verifyWebhook } from '../../../lib/index.ts';
+import { signWebhook, verifyWebhook } from '../../../lib/index.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
@@ -10,6 +9,7 @@ import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/de
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
 import { type Answer, type WebhookReceiver, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(testFolder(t));
@@ -24,28 +24,18 @@ async function open(t: Test, answer?: Answer, options: Partial<PostOptions> = {}
   return { ...post, clock, receiver, url: `https://127.0.0.1:${receiver.port}/hook` };
 }
 
-/** Resolves with the only delivery once it has this status and number of attempts. */
-async function become(
-  { deliveries }: Pick<Post, 'deliveries'>,
-  status: Delivery['status'],
-  attempts: number,
-) {
-  for (;;) {
-    const [delivery] = await deliveries.list();
-    if (delivery?.status === status && delivery.attempts.length === attempts) return delivery;
-    await delay(5);
-  }
-}
-
-/** Wakes the sender and checks that it sends nothing within 100 ms. */
+/** Lets the sender look for what is due, and finish that; resolves with whether no more was sent. */
 async function nothingComes({ sender }: Pick<Post, 'sender'>, receiver: WebhookReceiver, count: number) {
-  sender.wake();
-  await delay(100);
+  // First what it was looking for before.
+  await sender.stop({ graceMs: 1 });
+  sender.start();
+  await sender.stop({ graceMs: 1 });
+  sender.start();
   return receiver.received.length === count;
 }
 
 t.test('the outcome of a job is delivered with a signature', async (t) => {
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t);
+  const { endJob, sender, receiver, url, deliveries, clock, become } = await open(t);
   sender.start();
   const metadata = '{"n":12345678901234567890,"f":1.0,"__proto__":1e400}';
   const jobId = await endJob(url, metadata);
@@ -71,7 +61,7 @@ t.test('the outcome of a job is delivered with a signature', async (t) => {
       completedAt: START,
     },
   );
-  const delivery = await become({ deliveries }, 'delivered', 1);
+  const delivery = await become('delivered', 1);
   t.match(delivery, { jobId, owner: 'ada', url, lastStatus: 200, nextAttemptAt: null, repeats: null });
   t.match(await deliveries.get(delivery.deliveryId), {
     body: String(body),
@@ -132,12 +122,12 @@ t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous a
   };
   const opened = await open(t, slow);
   clock = opened.clock;
-  const { endJob, sender, receiver, url, deliveries } = opened;
+  const { endJob, sender, receiver, url, deliveries, become } = opened;
   t.same(RETRY_DELAYS_MS, [30_000, 300_000, 1_800_000]);
   await endJob(url);
   sender.start();
   for (const [i, delayMs] of RETRY_DELAYS_MS.entries()) {
-    const waiting = await become({ deliveries }, 'waiting', i + 1);
+    const waiting = await become('waiting', i + 1);
     t.equal(Date.parse(waiting.nextAttemptAt ?? ''), clock.now() + delayMs);
     t.match(waiting, { lastStatus: 500 });
     clock.advance(delayMs - 1);
@@ -146,7 +136,7 @@ t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous a
     sender.wake();
     await receiver.got(i + 2);
   }
-  const failed = await become({ deliveries }, 'failed', 4);
+  const failed = await become('failed', 4);
   t.match(failed, { lastStatus: 500, nextAttemptAt: null });
   t.match(await deliveries.get(failed.deliveryId), { attempts: [{ answer: 'out of order' }] });
   clock.advance(86_400_000);
@@ -164,15 +154,15 @@ t.test('a failed delivery is retried 30 s, 5 min and 30 min after the previous a
 });
 
 t.test('a 2xx at a later attempt ends the retries', async (t) => {
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(t, (response) => {
+  const { endJob, sender, receiver, url, clock, become } = await open(t, (response) => {
     response.writeHead(receiver.received.length < 2 ? 302 : 204, { location: '/' }).end();
   });
   await endJob(url);
   sender.start();
-  t.match(await become({ deliveries }, 'waiting', 1), { lastStatus: 302 }, 'a redirect is a failure');
+  t.match(await become('waiting', 1), { lastStatus: 302 }, 'a redirect is a failure');
   clock.advance(30_000);
   sender.wake();
-  const { attempts } = await become({ deliveries }, 'delivered', 2);
+  const { attempts } = await become('delivered', 2);
   t.strictSame(
     attempts.map(({ status, reason }) => [status, reason]),
     [
@@ -185,27 +175,27 @@ t.test('a 2xx at a later attempt ends the retries', async (t) => {
 });
 
 t.test('without a connection the status is 0, with a reason', async (t) => {
-  const { endJob, sender, deliveries } = await open(t);
+  const { endJob, sender, become } = await open(t);
   await endJob('https://10.0.0.1/hook');
   sender.start();
-  const { attempts } = await become({ deliveries }, 'waiting', 1);
+  const { attempts } = await become('waiting', 1);
   t.match(attempts, [{ status: 0, reason: 'blocked' }]);
 });
 
 t.test('each attempt is signed with the current secret', async (t) => {
   let secret: string | null = 'whsec_old';
-  const { endJob, sender, receiver, url, deliveries, clock } = await open(
+  const { endJob, sender, receiver, url, clock, become } = await open(
     t,
     (response) => response.writeHead(500).end(),
     { secretOf: async () => secret },
   );
   await endJob(url);
   sender.start();
-  await become({ deliveries }, 'waiting', 1);
+  await become('waiting', 1);
   secret = 'whsec_new';
   clock.advance(30_000);
   sender.wake();
-  await become({ deliveries }, 'waiting', 2);
+  await become('waiting', 2);
   const [first, second] = receiver.received;
   const verdict = (received: typeof first, secret: string) =>
     verifyWebhook(received?.body ?? '', received?.headers['svc-signature'] as string, secret, {
@@ -217,7 +207,7 @@ t.test('each attempt is signed with the current secret', async (t) => {
   secret = null;
   clock.advance(300_000);
   sender.wake();
-  const { attempts } = await become({ deliveries }, 'waiting', 3);
+  const { attempts } = await become('waiting', 3);
   t.match(attempts.at(-1), { status: 0, reason: 'secret' });
   t.equal(receiver.received.length, 2, 'nothing is sent unsigned');
 });
@@ -226,20 +216,20 @@ t.test(
   'sendAgain creates a separate delivery with one attempt, the same body and an extra header',
   async (t) => {
     let status = 200;
-    const { endJob, sender, receiver, url, deliveries, clock, folder } = await open(t, (response) =>
+    const { endJob, sender, receiver, url, deliveries, clock, folder, become } = await open(t, (response) =>
       response.writeHead(status).end(),
     );
     sender.start();
     const jobId = await endJob(url);
     sender.wake();
-    const first = await become({ deliveries }, 'delivered', 1);
+    const first = await become('delivered', 1);
     status = 500;
     clock.advance(1_000);
     const again = await deliveries.sendAgain(first.deliveryId, { owner: 'ada' });
     t.match(again, { jobId, status: 'waiting', attempts: [], repeats: first.deliveryId });
     t.ok(await folder.storage.deliveries.get(again.deliveryId), 'it is stored when `sendAgain` resolves');
     sender.wake();
-    t.match(await become({ deliveries }, 'failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
+    t.match(await become('failed', 1), { deliveryId: again.deliveryId, lastStatus: 500 });
     const [one, two] = receiver.received;
     t.strictSame(two?.body, one?.body);
     const differing = ['svc-signature', 'svc-redelivery'];
@@ -261,12 +251,12 @@ t.test(
 );
 
 t.test('deliveries that are due survive a restart', async (t) => {
-  const { endJob, folder, receiver, url, deliveries, clock, sender } = await open(t, (response) =>
+  const { endJob, folder, receiver, url, clock, sender, become } = await open(t, (response) =>
     response.writeHead(500).end(),
   );
   await endJob(url);
   sender.start();
-  await become({ deliveries }, 'waiting', 1);
+  await become('waiting', 1);
   await sender.stop();
   await folder.stop();
   const next = await openPost(t, { clock, outbound, folder });
@@ -274,7 +264,7 @@ t.test('deliveries that are due survive a restart', async (t) => {
   t.ok(await nothingComes(next, receiver, 1));
   clock.advance(30_000);
   next.sender.wake();
-  t.match(await become(next, 'waiting', 2), { attempts: [{ status: 500 }, { status: 500 }] });
+  t.match(await next.become('waiting', 2), { attempts: [{ status: 500 }, { status: 500 }] });
 });
 
 t.test('an attempt interrupted by a crash counts', async (t) => {
@@ -341,7 +331,7 @@ t.test('an attempt stopped before anything was sent does not count', async (t) =
   });
   await endJob('https://example.org/');
   sender.start();
-  await become({ deliveries }, 'sending', 1);
+  await until(async () => (await deliveries.list())[0]?.status === 'sending');
   await sender.stop();
   t.match(await deliveries.list(), [{ status: 'waiting', attempts: [], lastStatus: null }]);
   t.equal(Date.parse((await deliveries.list())[0]?.nextAttemptAt ?? ''), clock.now());

@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert/strict';
 import t, { type Test } from 'tap';
 import { DataFolder, type DeliveryRecord, type JobRecord } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
@@ -17,7 +18,12 @@ async function openBook(t: Test, assetUrl?: () => string) {
   t.teardown(() => folder.stop());
   const { storage } = folder;
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const book = new DeliveryBook({ storage, clock, ...(assetUrl && { links: assetUrl }) });
+  const book = new DeliveryBook({
+    storage,
+    clock,
+    random: systemRandom,
+    ...(assetUrl && { links: assetUrl }),
+  });
   const end = (change: Partial<JobRecord> = {}) =>
     storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'failed', webhookUrl: 'https://a.test:8443/hook', ...change });
@@ -201,7 +207,7 @@ t.test('a delivery is sent again with the secret that is stored by then', async 
   const first = await only();
   await storage.deliveries.resealSecrets({ reseal: () => 'sealed again', from: undefined, limit: 10 });
   clock.advance(7);
-  const again = await book.openAgain(first);
+  const again = await book.redeliver(first);
   t.match(await storage.deliveries.get(again.deliveryId), {
     secretSealed: 'sealed again',
     repeats: first.deliveryId,
@@ -217,7 +223,7 @@ t.test('a delivery that is sent again has one attempt', async (t) => {
   await end();
   await book.conclude(await begin(), ok);
   clock.advance(1);
-  await book.openAgain(await only());
+  await book.redeliver(await only());
   t.match(await book.conclude(await begin(), refused), { dueAtMs: null, deliveredAtMs: null });
 });
 
@@ -226,12 +232,12 @@ t.test('a delivery whose body was removed is not sent again', async (t) => {
   const removed = { code: 'not_found', message: /has been removed/ };
   await end();
   const delivery = await only();
-  await t.rejects(book.openAgain({ ...delivery, deliveryId: 'unknown' }), removed);
+  await t.rejects(book.redeliver({ ...delivery, deliveryId: 'unknown' }), removed);
   // Removed after the body was read.
   await storage.transaction(async (tx) => {
     const job = (await storage.getJob('j', tx)) as JobRecord;
     await storage.forgetJob(tx, { ...job, forgottenAtMs: START });
   });
-  await t.rejects(book.openAgain(delivery), removed);
+  await t.rejects(book.redeliver(delivery), removed);
   t.equal((await storage.deliveries.list({})).length, 1);
 });

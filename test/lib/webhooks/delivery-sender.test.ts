@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
 import { DataFolder, type DeliveryRecord, silentLogger, verifyWebhook } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
@@ -29,7 +30,7 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
   const clock = new FakeClock('2026-11-21T09:58:20Z');
   // The process has run for a while.
   clock.advance(100_000);
-  const book = new DeliveryBook({ storage, clock });
+  const book = new DeliveryBook({ storage, clock, random: systemRandom });
   const claims: { changed: object[]; count: number }[] = [];
   const claim = book.claim.bind(book);
   book.claim = async (claiming) => {
@@ -488,4 +489,22 @@ t.test('a result that has no effect is not reported', async (t) => {
   await until(() => logged.length === 1);
   t.match(logged, [['info', { deliveryId: '1', ms: 0 }]]);
   t.same(attempted, []);
+});
+
+t.test('a wake that comes just as a look for due deliveries ends is not lost', async (t) => {
+  for (let microtasks = 0; microtasks < 10; microtasks += 1) {
+    const looked = Promise.withResolvers<boolean>();
+    let looks = 0;
+    const isAnyDue = () => {
+      looks += 1;
+      return looked.promise;
+    };
+    const { sender } = await setUp(t, { book: { isAnyDue } as DeliveryBook });
+    sender.start();
+    looked.resolve(false);
+    for (let i = 0; i < microtasks; i += 1) await undefined;
+    sender.wake();
+    await turn();
+    t.equal(looks, 2, `${microtasks} microtasks later`);
+  }
 });

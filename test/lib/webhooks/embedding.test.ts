@@ -89,7 +89,7 @@ t.test('secrets given with jobs survive a rotation of the master key', async (t)
   await dataFolder.start();
   const masterKeys = await dataFolder.masterKeys();
   for (const { jobId } of [over, ...jobs]) {
-    t.equal(masterKeys.current.open((await storage.getJob(jobId))?.webhookSecretSealed as string), 'mine');
+    t.equal(masterKeys.current.decrypt((await storage.getJob(jobId))?.webhookSecretSealed as string), 'mine');
   }
   const again = new ApiKeys({ store, masterKeys });
   t.equal(await again.webhookSecretOf(minted.record.keyId), minted.webhookSecret);

@@ -67,6 +67,22 @@ t.test('a call sends a bounded number, newest first, and another sends the rest'
   t.same(await deliveries.sendFailedAgain(period), { sent: 0, isComplete: true });
 });
 
+t.test('deliveries that are left out do not count', async (t) => {
+  const { storage, add, deliveries } = await openDeliveries(t);
+  for (const minutes of [2, 3, 4]) await add(minutes);
+  const { jobId, deliveryId } = await add(1);
+  await storage.transaction((tx) =>
+    storage.deliveries.insert(
+      tx,
+      deliveryRecord(firstIdAt(NOW), { jobId, repeats: deliveryId, dueAtMs: NOW }),
+      'body',
+    ),
+  );
+  const period = { owner: 'a', sinceMs: 0, untilMs: NOW };
+  t.same(await deliveries.sendFailedAgain({ ...period, limit: 2 }), { sent: 2, isComplete: false });
+  t.same(await deliveries.sendFailedAgain({ ...period, limit: 2 }), { sent: 1, isComplete: true });
+});
+
 t.test('deliveries of forgotten jobs are left out', async (t) => {
   const { storage, add, deliveries } = await openDeliveries(t);
   const { deliveryId } = await add(1);

@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { silentLogger, systemClock } from '../../../lib/index.ts';
 import { OutboundThread } from '../../../lib/webhooks/outbound-thread.ts';
@@ -10,6 +9,7 @@ import { openPost } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
 import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
 const authority = new TestAuthority(testFolder(t));
@@ -21,15 +21,10 @@ const never = new AbortController().signal;
 async function open(t: Test, answer?: Answer) {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const receiver = await webhookReceiver(t, certificate, answer);
-  const post = await openPost(t, { clock, outbound, threadFile });
-  const attempted = async (jobId: string, count: number) => {
-    for (;;) {
-      const [delivery] = await post.deliveries.list({ jobId });
-      if (delivery?.attempts.filter(({ endedAt }) => endedAt !== null).length === count) return delivery;
-      await delay(10);
-    }
-  };
-  return { ...post, clock, receiver, attempted, url: `https://127.0.0.1:${receiver.port}` };
+  const failures: string[] = [];
+  const onError = (message: string) => void failures.push(message);
+  const post = await openPost(t, { clock, outbound, threadFile, onError });
+  return { ...post, clock, receiver, failures, url: `https://127.0.0.1:${receiver.port}` };
 }
 
 for (const end of ['exit', 'throw', 'hang']) {
@@ -39,7 +34,7 @@ for (const end of ['exit', 'throw', 'hang']) {
       const mute: Answer = (response, { path }) => {
         if (path !== '/mute') response.end();
       };
-      const { endJob, sender, receiver, clock, attempted, url } = await open(t, mute);
+      const { endJob, sender, receiver, clock, become, url } = await open(t, mute);
       sender.start();
       const waiting = await endJob(`${url}/mute`, null, 'ada');
       sender.wake();
@@ -48,23 +43,23 @@ for (const end of ['exit', 'throw', 'hang']) {
       const culprit = await endJob(`${url}/${end}`, null, 'eve');
       sender.wake();
       for (const jobId of [waiting, culprit]) {
-        const delivery = await attempted(jobId, 1);
-        t.match(delivery, { status: 'waiting', attempts: [{ status: 0, reason: 'interrupted' }] });
+        const delivery = await become('waiting', 1, { jobId });
+        t.match(delivery, { attempts: [{ status: 0, reason: 'interrupted' }] });
         t.equal(Date.parse(delivery.nextAttemptAt ?? ''), clock.now() + 30_000, 'on schedule');
       }
       t.ok(performance.now() - startedAt < 9_000, 'before they would have timed out');
       const later = await endJob(`${url}/later`, null, 'ada');
       sender.wake();
-      t.match(await attempted(later, 1), { status: 'delivered' }, 'by another thread');
+      t.match(await become('delivered', 1, { jobId: later }), { lastStatus: 200 }, 'by another thread');
       clock.advance(30_000);
       sender.wake();
-      const again = await attempted(culprit, 2);
+      const again = await become('waiting', 2, { jobId: culprit });
       t.match(
         again.attempts,
         [{ reason: 'interrupted' }, { reason: 'interrupted' }],
         'the same delivery ends it as well',
       );
-      t.match(await attempted(waiting, 2), { status: 'waiting' });
+      await become('waiting', 2, { jobId: waiting });
     },
   );
 }
@@ -74,15 +69,16 @@ t.test('deliveries wait while the thread cannot start, and are then sent by one 
   await writeFile(obstacle, '');
   process.env['FAIL_WHILE_THERE'] = obstacle;
   t.teardown(() => delete process.env['FAIL_WHILE_THERE']);
-  const { endJob, sender, receiver, attempted, url } = await open(t);
+  const { endJob, sender, receiver, become, failures, url } = await open(t);
   sender.start();
   const jobId = await endJob(`${url}/`);
   sender.wake();
-  await delay(1_000);
+  const ended = (message: string) => message.startsWith('The webhook thread ended');
+  await until(() => failures.filter(ended).length >= 2);
   t.same(receiver.received, []);
   await rm(obstacle);
-  const { status, attempts } = await attempted(jobId, 1);
-  t.match({ status, attempts }, { status: 'delivered', attempts: [{ status: 200, reason: null }] });
+  const { attempts } = await become('delivered', 1, { jobId });
+  t.match(attempts, [{ status: 200, reason: null }]);
   t.equal(attempts.length, 1);
 });
 
@@ -111,7 +107,7 @@ t.test('names are resolved by the `resolve` option, in the thread of the caller'
   t.match(await post('missing.test'), { status: 0, reason: 'dns', detail: /ESERVFAIL/ });
   t.match(await post('hangs.test'), { status: 0, reason: 'timeout' });
   t.same(asked, ['receiver.test', 'missing.test', 'hangs.test']);
-  while (givenUp.length === 0) await delay(5);
+  await until(() => givenUp.length > 0);
   t.same(givenUp, ['hangs.test']);
 });
 
@@ -127,7 +123,7 @@ t.test('a thread that took long to start is not taken for one that hangs', async
   const posted = thread.post({ url: 'https://127.0.0.1/', headers: {}, body: Buffer.from('{}') }, never);
   // Before it can answer a ping.
   clock.advance(10_000);
-  while (!existsSync(got)) await delay(5);
+  await until(() => existsSync(got));
   clock.advance(1_000);
   t.match(await posted, { status: 200, reason: null });
 });
@@ -140,7 +136,7 @@ t.test('a stop does not wait for a hanging thread', async (t) => {
   sender.start();
   await endJob(`${url}/hang`);
   sender.wake();
-  while (!existsSync(hangs)) await delay(5);
+  await until(() => existsSync(hangs));
   const startedAt = performance.now();
   await sender.stop();
   t.ok(performance.now() - startedAt < 5_000);

@@ -16,8 +16,8 @@ t.test('a job’s own secret is sealed with the master key, and signs its delive
   t.throws(() => secrets.seal('x'), AssertionError, 'before prepare()');
   await secrets.prepare('mine');
   const secretSealed = secrets.seal('mine');
-  t.equal(masterKeys.open(secretSealed), 'mine');
-  t.equal(await secrets.open(secretSealed), 'mine');
+  t.equal(masterKeys.decrypt(secretSealed), 'mine');
+  t.equal(await secrets.decrypt(secretSealed), 'mine');
   t.equal(await secrets.of(deliveryRecord('1', { secretSealed })), 'mine');
 });
 
@@ -70,7 +70,7 @@ t.test('after a rotation, secrets of keys, jobs and deliveries are sealed again,
   t.same(await secrets.resealAll(storage, keys), { jobs: 201, keys: 1 });
   t.equal(Math.max(...steps), 100);
   const sealed = (await storage.deliveries.get('d'))?.secretSealed as string;
-  t.equal(masterKeys.current.open(sealed), 'of d');
+  t.equal(masterKeys.current.decrypt(sealed), 'of d');
   t.same(await secrets.resealAll(storage, keys), { jobs: 0, keys: 0 });
   masterKeys.change(MasterKey.random());
   t.same(await secrets.resealAll(storage, undefined), { jobs: 201, keys: 0 }, 'without keys');
@@ -82,7 +82,7 @@ t.test('the master keys are by default those of the data folder', async (t) => {
   t.teardown(() => folder.stop());
   const secrets = new WebhookSecrets({}, folder);
   await secrets.prepare('mine');
-  t.equal((await folder.masterKeys()).open(secrets.seal('mine')), 'mine');
+  t.equal((await folder.masterKeys()).decrypt(secrets.seal('mine')), 'mine');
 });
 
 t.test('secrets that are stored while others are sealed again are found, too', async (t) => {

@@ -193,7 +193,7 @@ t.test('bodies have links that begin with the asset URL, which may change', asyn
     await storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
       await storage.insertJob(tx, job, '');
-      await webhooks.book.add(tx, job);
+      await webhooks.add(tx, job);
     });
     const [delivery] = await storage.deliveries.list({});
     const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
@@ -203,9 +203,9 @@ t.test('bodies have links that begin with the asset URL, which may change', asyn
 
 t.test('what is missing or invalid is reported', async (t) => {
   const { webhooks } = await setUp(t);
-  webhooks.open();
+  webhooks.assertOptions();
   await t.rejects(webhooks.prepare('mine'), { code: 'invalid_request', message: /given no `assetUrl`/ });
   const invalid = await setUp(t, { allowNetworks: ['x'] }, 'https://assets.test');
-  t.throws(() => invalid.webhooks.open(), { code: 'invalid_request' });
+  t.throws(() => invalid.webhooks.assertOptions(), { code: 'invalid_request' });
   await invalid.webhooks.prepare('mine');
 });

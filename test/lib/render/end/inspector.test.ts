@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { Inspector } from '../../../../lib/render/end/inspector.ts';
@@ -5,14 +6,13 @@ import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 
 /** Stops after a delay and then reports its death, as a zygote does. */
-class Process {
+class Process extends EventEmitter<{ death: [reason: string] }> {
   running = true;
-  onDeath: (reason: string) => void = () => {};
 
   async stop(): Promise<void> {
     await delay(20);
     this.running = false;
-    this.onDeath('it ended');
+    this.emit('death', 'it ended');
   }
 }
 

@@ -54,7 +54,7 @@ async function withDatabase<T>(config: Config, work: Work<T>): Promise<T> {
 async function withoutServer<T>(config: Config, work: Work<T>): Promise<T> {
   const installation = await openInstallation(config);
   try {
-    await installation.service.open();
+    await installation.service.startWithoutWorkers();
     return await work(installation.administrationFor(COMMAND_LINE), { served: false });
   } finally {
     await installation.service.stop();

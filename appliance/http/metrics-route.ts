@@ -1,9 +1,9 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { notFound } from '@hapi/boom';
 import type { ServerRoute } from '@hapi/hapi';
-import { unauthorized } from '../../lib/web/rules.ts';
-import { bearerToken } from '../http/render-api/bearer.ts';
-import { CONTENT_TYPE, type Metrics } from './metrics.ts';
+import { unauthorized } from '../../lib/web/index.ts';
+import { CONTENT_TYPE, type Metrics } from '../metrics/metrics.ts';
+import { bearerToken } from './render-api/bearer.ts';
 
 /** `/metrics`, protected by the token; 404 if none is configured, because metrics are confidential. */
 export function metricsRoute(metrics: Metrics, token: string | undefined): ServerRoute {
