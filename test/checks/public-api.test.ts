@@ -26,6 +26,10 @@ t.test('the reference is current: write it with `node scripts/public-api.ts`', a
   for (const [path, text] of Object.entries(reference(api))) t.equal(readFileSync(path, 'utf8'), text, path);
 });
 
+t.test('every entry point has an introduction', async (t) => {
+  for (const [entry, { comment }] of api) t.not(comment, '', entry);
+});
+
 t.test('every exported name has a description', async (t) => {
   const bare = [...api].flatMap(([entry, { names }]) =>
     [...names].filter(([, { comment }]) => comment === '').map(([name]) => `${entry}: ${name}`),
