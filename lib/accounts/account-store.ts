@@ -9,6 +9,7 @@ export interface Account {
   accountId: string;
   /** Unique, compared without regard to case; empty once the account is deleted. */
   email: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
   /** When it was disabled; absent while it is enabled. */
   disabledAtMs?: number;
@@ -38,7 +39,9 @@ export interface AccountStore {
    * when another account has the address.
    */
   changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account>;
+  /** Undefined if there is none. */
   getAccount(accountId: string): Promise<Account | undefined>;
+  /** By the address in lower case; undefined if there is none. */
   findAccountByEmail(email: string): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
   listAccounts(page?: Page): Promise<Account[]>;

@@ -7,9 +7,10 @@ import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { flushFile, realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
-import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
+import { SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages, pagesOf } from '../pages.ts';
 import { pagesOfJobs } from '../storage/storage.ts';
+import type { BackupReport } from './backup-report.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
@@ -29,18 +30,6 @@ interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
-/** The contents of a backup, or of restored data. */
-export interface BackupReport {
-  folder: string;
-  jobs: number;
-  /** Deliveries that a service will send when it starts on this data. */
-  dueDeliveries: number;
-  files: number;
-  sizeBytes: number;
-  /** Webhook secrets that cannot be decrypted without the master key. */
-  sealedSecrets: SealedSecrets;
-}
-
 /** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
 export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
 
@@ -59,6 +48,10 @@ export interface RestoreOptions {
  * jobs' sources and artifacts, accounts, keys and the studio folders. The copy is verified before it is renamed into
  * place; an unreadable file fails it (`storage_failed`). The master key is only included on request. Backups and
  * replacements of the master key exclude each other; an interrupted replacement must be completed first (`conflict`).
+ *
+ * ```ts
+ * const { folder, jobs } = await backUp(dataFolder, '/backups/monday');
+ * ```
  */
 export function backUp(
   source: DataFolder,
@@ -124,6 +117,10 @@ async function copyInto(
  * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
  * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
  * the given key is wrong. On error nothing is restored.
+ *
+ * ```ts
+ * await restore('/backups/monday', './renders', { dropDeliveries: true });
+ * ```
  */
 export async function restore(
   backup: string,

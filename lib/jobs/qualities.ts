@@ -22,7 +22,13 @@ export function sizeOf(quality: Quality, aspectRatio: AspectRatio): { widthPx: n
   return aspectRatio === '9:16' ? { widthPx: heightPx, heightPx: widthPx } : { widthPx, heightPx };
 }
 
-/** The default frame rate. */
+/**
+ * The default frame rate.
+ *
+ * ```ts
+ * defaultFps('low'); // 15
+ * ```
+ */
 export function defaultFps(quality: Quality): number {
   return DEFAULTS[quality].fps;
 }

@@ -12,6 +12,7 @@ export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
 
 /** Failed jobs that match, newest first. */
 export interface ErrorSearchResult {
+  /** Newest first. */
   jobs: Job[];
   /** The number of failed jobs that were read. */
   examined: number;

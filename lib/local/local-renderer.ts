@@ -45,9 +45,13 @@ export interface LocalRendererOptions {
   texCacheBytes?: number;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
+  /** What one render may use; default: `DEFAULT_LIMITS`. */
   limits?: Partial<RenderLimits>;
+  /** Default: what set-up has made. */
   renderer?: RendererOptions;
+  /** Default: silence. */
   logger?: Logger;
+  /** Default: the system's. */
   clock?: Clock;
 }
 
@@ -75,6 +79,7 @@ export interface LocalRequest
   extends Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'> {
   /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
   sizePx?: { width: number; height: number };
+  /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
 }
 
@@ -83,12 +88,15 @@ export interface LocalRequest
  * `sections.tar` (videos and their index).
  */
 export interface LocalFile {
+  /** As listed above. */
   name: string;
+  /** Absolute. */
   path: string;
 }
 
 /** A finished render. */
 export interface LocalRender {
+  /** Whether there are files. */
   status: 'completed' | 'failed';
   /** Milliseconds. */
   durationMs: number;
@@ -106,6 +114,7 @@ export interface LocalRender {
 export interface LocalRenderOptions {
   /** Ends the render; it rejects with the signal's reason. */
   signal?: AbortSignal;
+  /** Called as the render advances. */
   onProgress?: (progress: RenderProgress) => void;
   /** Called with the parts of {@link LocalRender.output} as they come. */
   onOutput?: (text: string) => void;
@@ -114,6 +123,16 @@ export interface LocalRenderOptions {
 /**
  * Renders scenes of this machine's user in the sandbox, without jobs, store or credits. Unlike those of a
  * {@link RenderService}, they may read a folder of the user.
+ *
+ * ```ts
+ * const renderer = new LocalRenderer({ folder: '/tmp/renders', sceneFolder: sceneFolderOf('lessons/one.py') });
+ * await renderer.start();
+ * const render = await renderer.render({ code, className: 'One', output: { format: 'gif' } });
+ * if (render.status === 'failed') throw new Error(render.error ?? '');
+ * for (const { name, path } of render.files) await copyFile(path, name);
+ * await renderer.discard(render);
+ * await renderer.stop();
+ * ```
  */
 export class LocalRenderer {
   readonly #renderer: Renderer;

@@ -22,7 +22,9 @@ const PART = '.part';
 export interface MigrationReport {
   /** Rows of each table. */
   rows: Record<string, number>;
+  /** Number of accounts. */
   accounts: number;
+  /** Number of API keys. */
   keys: number;
   /** Artifacts that were copied, and that were missing at the source; null when they stayed where they are. */
   artifacts: { copied: number; missing: number } | null;
@@ -36,6 +38,13 @@ export interface MigrationReport {
  * be repeated; when it was complete, a repetition only checks that. Then the folder is marked as moved, and no service
  * starts with it. `assets`: where artifacts are copied to; default: they stay. `masterKey`: in hexadecimal. Errors:
  * `conflict` when the storage has other data, `storage_damaged`, `master_key`.
+ *
+ * ```ts
+ * const dataFolder = new DataFolder('./renders');
+ * const storage = postgres(url);
+ * await Promise.all([dataFolder.start(), storage.start()]);
+ * await migrateToPostgres(dataFolder, storage, { masterKey, target: 'postgres://db.example.org/studio' });
+ * ```
  */
 export async function migrateToPostgres(
   folder: DataFolder,
@@ -87,6 +96,10 @@ export async function migrateToPostgres(
  * Moves an installation from a Postgres storage, which must be started and not in use, to a new data folder. It is made
  * beside its place as `<path>.part` and renamed when it is complete; then the storage is marked as moved.
  * `assets`: where artifacts are; they are copied into the folder. Errors: as those of {@link migrateToPostgres}.
+ *
+ * ```ts
+ * await migrateToFolder(storage, './renders', { assets, masterKey, target: './renders' });
+ * ```
  */
 export async function migrateToFolder(
   storage: PostgresStorage,

@@ -31,7 +31,14 @@ export interface SentAgain {
   isComplete: boolean;
 }
 
-/** Lists webhook deliveries and redelivers them. */
+/**
+ * Lists webhook deliveries and redelivers them.
+ *
+ * ```ts
+ * const failed = await service.deliveries.list({ owner: 'ada', state: 'failed' });
+ * for (const { deliveryId } of failed) await service.deliveries.sendAgain(deliveryId, { owner: 'ada' });
+ * ```
+ */
 export class Deliveries {
   readonly #storage: Storage;
   readonly #book: DeliveryBook;
