@@ -15,3 +15,16 @@ export interface BackupReport {
   /** Webhook secrets that cannot be decrypted without the master key. */
   sealedSecrets: SealedSecrets;
 }
+
+/** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
+export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
+
+/** Options of `restore`. */
+export interface RestoreOptions {
+  /** Marks due webhook deliveries as failed instead of sending them after the next start. */
+  dropDeliveries?: boolean;
+  /** The master key (hexadecimal), for a backup without it; must decrypt all sealed secrets. */
+  masterKey?: string | undefined;
+  /** Stores that key in the folder as `master.key`; otherwise it must be given at each start. */
+  storeMasterKey?: boolean;
+}

@@ -168,10 +168,12 @@ export class LocalRenderer {
     });
   }
 
-  /** Starts the workers; resolves when one is warm. Error: `renderer_unavailable`. */
-  async start(): Promise<void> {
+  /** Starts the workers; resolves when one is warm. `signal` aborts it; then stop it. Error: `renderer_unavailable`. */
+  async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const allowTraversal = () => chmod(this.#folder, TRAVERSABLE);
-    await this.#renderer.start({ allowTraversal, signal: this.#stopping.signal });
+    const { signal: stopping } = this.#stopping;
+    const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
+    await this.#renderer.start({ allowTraversal, signal: either });
   }
 
   /** Ends all renders and processes. It cannot be started again. */

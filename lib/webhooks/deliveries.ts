@@ -21,6 +21,8 @@ export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'>
   untilMs?: number;
   /** Maximum number of deliveries to send. */
   limit?: number;
+  /** Stops before further deliveries are added; those that were are sent. */
+  signal?: AbortSignal;
 }
 
 /** The result of sending failed deliveries again. */
@@ -106,12 +108,14 @@ export class Deliveries {
     sinceMs,
     untilMs = this.#clock.now(),
     limit = MOST_SENT_AGAIN,
+    signal,
     ...query
   }: FailedDeliveries): Promise<SentAgain> {
     const after = firstIdAt(sinceMs);
     let before = firstIdAt(untilMs);
     let sent = 0;
     for (;;) {
+      signal?.throwIfAborted();
       const failed = await this.#storage.deliveries.list({
         ...query,
         state: 'failed',
