@@ -23,7 +23,8 @@ t.test('the public API is as recorded in public-api.txt', async (t) => {
 });
 
 t.test('every exported class and function has an example', async (t) => {
-  const isCode = (text: string) => /^export (?:declare )?(?:abstract )?(?:async )?(?:class|function)/.test(text);
+  const isCode = (text: string) =>
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:class|function)/.test(text);
   const bare = [...api].flatMap(([entry, { names }]) =>
     [...names]
       .filter(([, { text, comment }]) => isCode(text) && !comment.includes('```ts\n'))
