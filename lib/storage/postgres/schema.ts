@@ -11,15 +11,15 @@ const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
 );
 ALTER TABLE migrations ADD COLUMN IF NOT EXISTS compatible_from bigint`;
 
-/** What was applied beyond a version. A table of an earlier version lacks the column. */
+/** Migrations applied after a version. A table of an earlier version lacks the column. */
 const APPLIED = `SELECT coalesce(max(version), 0) AS version,
   coalesce(max(coalesce((to_jsonb(m) ->> 'compatible_from')::bigint, version)) FILTER (WHERE version > $1), 0) AS needed
   FROM migrations AS m`;
 
 /**
  * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that
- * they need not be stopped for it; for a text, none but the new one. Such a change adds tables, indexes, or columns that
- * may be null or have a default.
+ * they need not be stopped for it; a text is compatible with the new version only. A compatible change adds tables,
+ * indexes, or columns that may be null or have a default.
  */
 export type Migration = string | { sql: string; compatibleFrom: number };
 

@@ -49,7 +49,7 @@ export class BackgroundConnection {
     if (!truncate || row?.busy === 0) return;
     throw new ScenepressError(
       'storage_locked',
-      'The write-ahead log can’t be truncated while another program reads the database. End that program.',
+      "The write-ahead log can't be truncated while another program reads the database. End that program.",
     );
   }
 }

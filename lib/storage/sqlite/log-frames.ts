@@ -91,7 +91,7 @@ class Log {
     return frame > 0 && this.#bytes.readUInt32BE(placeOf(frame) + FRAME_PAGES_AFTER_COMMIT) > 0;
   }
 
-  /** Whether a broken frame was the last one of a commit, as far as its header tells. */
+  /** Whether a broken frame was the last one of a commit, according to its header. */
   wasCommit(frame: number): boolean {
     // An interrupted write may have left half of a header that spans two sectors.
     const isWhole = (placeOf(frame) % SECTOR_BYTES) + FRAME_CHECKSUM <= SECTOR_BYTES;
