@@ -162,6 +162,7 @@ export type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';

@@ -240,7 +240,8 @@ export class JobBook {
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
   async forgetOldRequests(): Promise<void> {
     const before = this.#clock.now() - IDEMPOTENCY_MS;
-    await this.#storage.transaction((tx) => this.#storage.removeIdempotentRequests(tx, before));
+    const removeSome = (tx: Transaction) => this.#storage.removeIdempotentRequests(tx, before);
+    while (await this.#storage.transaction(removeSome));
   }
 
   /**

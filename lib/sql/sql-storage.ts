@@ -14,6 +14,7 @@ import type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
@@ -28,6 +29,8 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows per query of a full scan. */
 const PAGE = 100;
+/** Idempotent requests removed by a statement, which has a time limit. */
+const MOST_REMOVED = 1000;
 /** For jobs that clients poll. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
@@ -87,8 +90,8 @@ export class SqlStorage implements Storage {
     await this.#database.stop();
   }
 
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#database.transaction(work);
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#database.transaction(work, options);
   }
 
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
@@ -165,10 +168,14 @@ export class SqlStorage implements Storage {
     inside.write(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
   }
 
-  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
-    await this.#database
-      .inside(tx)
-      .run('DELETE FROM idempotent_requests WHERE created_at_ms < ?', createdBeforeMs);
+  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean> {
+    const removed = await this.#database.inside(tx).run(
+      `DELETE FROM idempotent_requests WHERE (owner, key_hash) IN (
+         SELECT owner, key_hash FROM idempotent_requests WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)`,
+      createdBeforeMs,
+      MOST_REMOVED,
+    );
+    return removed === MOST_REMOVED;
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {

@@ -104,6 +104,15 @@ export interface ResealedStep {
   next: string | undefined;
 }
 
+/** How a transaction is run. A storage may ignore it. */
+export interface TransactionOptions {
+  /**
+   * It must not wait behind many others for a connection. Set for what workers do with their claims, which expire when
+   * they are not renewed in time.
+   */
+  isUrgent?: boolean;
+}
+
 /**
  * The store of jobs. Implement it to keep jobs in another database.
  *
@@ -133,7 +142,7 @@ export interface Storage {
   stop(): Promise<void>;
 
   /** Runs `work` and commits its writes. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 
   /**
    * Runs `work` unless a task of that name is already running in this or another process; then resolves with
@@ -146,6 +155,12 @@ export interface Storage {
    * `forMs` 0, releases it. Only in storages that several processes share.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
+
+  /**
+   * The time at which the transaction began, by the clock of the database, in epoch milliseconds. Leases end by it in
+   * storages that several machines share, whose clocks may differ.
+   */
+  nowMs?(tx: Transaction): Promise<number>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
@@ -163,15 +178,20 @@ export interface Storage {
    * sentence per problem. Called every night.
    */
   check?(): Promise<string[]>;
-  /** Resolves when the disk no longer contains data that was replaced or removed before the call. */
+  /**
+   * Resolves when the disk no longer contains data that was replaced or removed before the call; in a storage with
+   * `purgeDue`, when the next call of that will remove it.
+   */
   purge(): Promise<void>;
+  /** Removes from the disk what was put off, because others have to wait meanwhile. Called every hour. */
+  purgeDue?(): Promise<void>;
 
   /** Undefined if there is none. */
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds the request, or replaces that of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
-  /** Removes requests created before that time. */
-  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void>;
+  /** Removes requests created before that time, at most some; returns whether there may be more. */
+  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean>;
 
   /** Undefined if there is none. */
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;

@@ -260,6 +260,29 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal(await find('a', 'k'), undefined);
     },
 
+    async 'removes idempotent requests in steps'(storage) {
+      const requests = Array.from({ length: 2500 }, (_, i) => ({
+        owner: 'a',
+        key: `${i}`,
+        fingerprint: 'f',
+        jobId: '1',
+        createdAtMs: i,
+      }));
+      await storage.transaction(async (tx) => {
+        for (const request of requests) await storage.putIdempotentRequest(tx, request);
+      });
+      let steps = 1;
+      while (await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2400))) steps += 1;
+      assert(steps <= 2400, 'each step removes some');
+      const kept = await storage.transaction((tx) =>
+        Promise.all(requests.map(({ key }) => storage.getIdempotentRequest('a', key, tx))),
+      );
+      assert.deepEqual(
+        kept.filter((request) => request !== undefined),
+        requests.slice(2400),
+      );
+    },
+
     async 'keeps a request that replaces an old one during its removal'(storage) {
       const old = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await insert(storage, jobRecord('1', { phase: 'completed' }));

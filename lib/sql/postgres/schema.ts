@@ -1,5 +1,6 @@
 import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
 import { LEADERS } from '../../storage/postgres/leaders.ts';
+import { PURGES } from '../../storage/postgres/purges.ts';
 import { PostgresSchema } from '../../storage/postgres/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
@@ -11,7 +12,7 @@ import { QUEUE_SCHEMA } from './queue-schema.ts';
 /** The tables of jobs, books, queue, deliveries, accounts, keys and machines. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
-    MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA,
+    MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA + PURGES,
     CONFIRMATIONS,
     { sql: CLUSTER_SCHEMA, compatibleFrom: 2 },
     { sql: LEADERS, compatibleFrom: 2 },
