@@ -1,4 +1,5 @@
 import type { Page } from '../pages.ts';
+import type { Transaction } from '../storage/storage.ts';
 
 /** An `admin` acts for all accounts, a `member` for its own. */
 export type AccountRole = 'admin' | 'member';
@@ -23,6 +24,12 @@ export interface Account {
   maxQueued?: number;
 }
 
+/** A query for accounts. */
+export interface AccountQuery extends Page {
+  /** Only accounts whose address contains this text, in any case. */
+  text?: string;
+}
+
 /**
  * The store of accounts. Implement it to keep accounts in another database.
  *
@@ -39,10 +46,13 @@ export interface AccountStore {
    * when another account has the address.
    */
   changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account>;
-  /** Undefined if there is none. */
-  getAccount(accountId: string): Promise<Account | undefined>;
+  /**
+   * Undefined if there is none. `tx`: a transaction of the jobs; a store in the same database reads in it, others ignore
+   * it.
+   */
+  getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
   /** By the address in lower case; undefined if there is none. */
   findAccountByEmail(email: string): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
-  listAccounts(page?: Page): Promise<Account[]>;
+  listAccounts(query?: AccountQuery): Promise<Account[]>;
 }

@@ -16,8 +16,17 @@ const DEFAULTS: Record<Quality, QualityDefaults> = {
   fourk: { widthPx: 3840, heightPx: 2160, fps: 60 },
 };
 
-/** The frame size in pixels; portrait swaps width and height. */
-export function sizeOf(quality: Quality, aspectRatio: AspectRatio): { widthPx: number; heightPx: number } {
+/**
+ * The frame size in pixels; portrait swaps width and height.
+ *
+ * ```ts
+ * frameSizeOf('low', '16:9'); // { widthPx: 854, heightPx: 480 }
+ * ```
+ */
+export function frameSizeOf(
+  quality: Quality,
+  aspectRatio: AspectRatio,
+): { widthPx: number; heightPx: number } {
   const { widthPx, heightPx } = DEFAULTS[quality];
   return aspectRatio === '9:16' ? { widthPx: heightPx, heightPx: widthPx } : { widthPx, heightPx };
 }

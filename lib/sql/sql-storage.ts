@@ -98,6 +98,11 @@ export class SqlStorage implements Storage {
     return this.#database.alone(task, work);
   }
 
+  /** The lock that {@link SqlQueue.assertCapacity} takes, too. */
+  async lockOwner(tx: Transaction, owner: string): Promise<void> {
+    await this.#database.inside(tx).lock(`jobs of ${owner}`);
+  }
+
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { jobId } = job;
@@ -184,14 +189,27 @@ export class SqlStorage implements Storage {
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
 
-  async listJobs({
+  async listJobs({ metadata = true, ...query }: JobQuery): Promise<JobRecord[]> {
+    if (metadata) return this.#jobs(query);
+    const { limit = DEFAULT_LIMIT } = query;
+    const jobs: JobRecord[] = [];
+    for (let { before } = query; jobs.length < limit; before = jobs.at(-1)?.jobId) {
+      const most = Math.min(PAGE, limit - jobs.length);
+      const page = await this.#jobs({ ...query, limit: most, ...(before !== undefined && { before }) });
+      for (const job of page) jobs.push({ ...job, metadataJson: null });
+      if (page.length < most) break;
+    }
+    return jobs;
+  }
+
+  async #jobs({
     owner,
     status,
     quality,
     limit = DEFAULT_LIMIT,
     before,
     after,
-  }: JobQuery): Promise<JobRecord[]> {
+  }: Omit<JobQuery, 'metadata'>): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
     const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
     // Reads the newest jobs of each phase in index order, then merges them.

@@ -37,6 +37,11 @@ export interface JobQuery {
   before?: string;
   /** Only jobs whose ids sort behind it. */
   after?: string;
+  /**
+   * Whether the jobs have their metadata, which may be 200 KiB each; default true. False: their metadata is null, and
+   * that of few jobs is in memory at the same time.
+   */
+  metadata?: boolean;
 }
 
 /** A query for the number of jobs. */
@@ -49,7 +54,7 @@ export interface JobCountQuery {
   limit?: number;
 }
 
-/** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */
+/** All jobs of an owner, or of all owners, without metadata; the newest first, in pages of up to `limit`. */
 export function pagesOfJobs(
   storage: Pick<Storage, 'listJobs'>,
   { owner, limit }: { owner?: string; limit: number },
@@ -58,6 +63,7 @@ export function pagesOfJobs(
     ({ after, ...page }) =>
       storage.listJobs({
         ...page,
+        metadata: false,
         ...(owner !== undefined && { owner }),
         ...(after !== undefined && { before: after }),
       }),
@@ -141,7 +147,14 @@ export interface Storage {
   /** Waits for running transactions, then closes. The store can be started again. */
   stop(): Promise<void>;
 
-  /** Runs `work` and commits its writes. */
+  /**
+   * Runs `work` and commits its writes. `work` may run more than once, from the beginning: after a conflict, or when a
+   * transaction failed that would have been committed with it. It must therefore have no effects but its writes.
+   *
+   * Where transactions run at the same time, what one reads with its `tx` must stay as it is until it ends: lock the rows
+   * that are read. What has no row yet is locked by name, as {@link Storage.lockOwner} does, or refused by a unique index,
+   * after which `work` runs again.
+   */
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 
   /**
@@ -161,6 +174,12 @@ export interface Storage {
    * storages that several machines share, whose clocks may differ.
    */
   nowMs?(tx: Transaction): Promise<number>;
+
+  /**
+   * Waits until no other transaction has locked this owner, who may have no job yet, and keeps the lock until this one
+   * ends. Does nothing where transactions run one at a time.
+   */
+  lockOwner(tx: Transaction, owner: string): Promise<void>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
