@@ -11,6 +11,7 @@ import { type Installation, openInstallation, usesSecrets } from './installation
 import { OwnMachine } from './machines/own-machine.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
+import { Teardown } from './teardown.ts';
 import { UserError } from './user-error.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
 
@@ -34,7 +35,7 @@ export class Appliance {
   #certificate: Certificate | undefined;
   #graceMs = 0;
   /** Stops the started parts in reverse order. */
-  #started = new AsyncDisposableStack();
+  readonly #started = new Teardown();
 
   constructor(config: Config, logger: Logger, { internalToken }: { internalToken?: InternalToken } = {}) {
     this.#config = config;
@@ -119,9 +120,7 @@ export class Appliance {
    */
   async stop({ graceMs = this.#config.drainSeconds * 1000 }: { graceMs?: number } = {}): Promise<void> {
     this.#graceMs = graceMs;
-    const started = this.#started.move();
-    this.#started = new AsyncDisposableStack();
-    await started.disposeAsync();
+    await this.#started.run();
   }
 
   async #openAdministration({ place, administrationFor }: Installation): Promise<void> {

@@ -17,7 +17,8 @@ if (!isWhole && !process.getBuiltinModule('node:sea').isSea()) {
   throw new Error(
     'scenepress must not be bundled, because it starts files of its own as threads and processes. Keep it external: ' +
       "serverExternalPackages: ['scenepress'] in the configuration of Next.js, external: ['scenepress'] in that of " +
-      "esbuild, ssr: { external: ['scenepress'], noExternal: [] } in that of Vite, externals: ['scenepress'] in that of " +
-      'webpack. Code for browsers and serverless functions can use scenepress/client and scenepress/webhooks.',
+      "esbuild, ssr: { external: ['scenepress'], noExternal: [] } in that of Vite, " +
+      "externals: [/^scenepress(\\/|$)/] and externalsType: 'module' (of a CommonJS bundle: 'commonjs') in that of webpack. " +
+      'Code for browsers and serverless functions can use scenepress/client and scenepress/webhooks.',
   );
 }

@@ -60,6 +60,10 @@ let dayText = '';
 /**
  * ISO 8601 in UTC with milliseconds and `Z`, as the HTTP contract writes times (contract §2.3). The date part is
  * cached per day: computing it takes several times as long as the rest, and a response holds up to three times.
+ *
+ * ```ts
+ * isoTime(0); // 1970-01-01T00:00:00.000Z
+ * ```
  */
 export function isoTime(epochMs: number): string {
   const day = Math.floor(epochMs / DAY_MS);

@@ -38,8 +38,20 @@ export type ErrorCode =
 
 const MARK = Symbol.for('scenepress.error');
 
-/** The error class for all runtime errors. Programming errors throw an `AssertionError` instead. */
+/**
+ * The error class for all runtime errors. Programming errors throw an `AssertionError` instead.
+ *
+ * ```ts
+ * try {
+ *   await service.enqueue({ owner: 'ada', className: 'Hello', code });
+ * } catch (error) {
+ *   if (!isScenepressError(error, 'queue_full')) throw error;
+ *   console.log(`Try again in ${error.retryAfterMs ?? 1000} ms.`);
+ * }
+ * ```
+ */
 export class ScenepressError extends Error {
+  /** Stable, and safe to show. */
   readonly code: ErrorCode;
   /** Milliseconds after which a retry may succeed; undefined when unknown. */
   readonly retryAfterMs: number | undefined;

@@ -4,6 +4,11 @@ import type { Random } from './random.ts';
 /**
  * Generates URL-safe ids that sort by creation time (also within one millisecond): 16 hexadecimal digits of time and
  * sequence number, then 32 (128 bits) random.
+ *
+ * ```ts
+ * const ids = new SortableIds(systemClock, systemRandom);
+ * ids.next() < ids.next(); // true
+ * ```
  */
 export class SortableIds {
   readonly #clock: Clock;
@@ -17,6 +22,7 @@ export class SortableIds {
     this.#random = random;
   }
 
+  /** Greater than all before. */
   next(): string {
     const now = Math.floor(this.#clock.now());
     if (now > this.#lastMs) {

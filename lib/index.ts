@@ -15,13 +15,8 @@ export { openRegularFile } from './assets/regular-file.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
-export {
-  type BackupReport,
-  backUp,
-  type RestoredMasterKey,
-  type RestoreOptions,
-  restore,
-} from './data-folder/backup.ts';
+export { backUp, restore } from './data-folder/backup.ts';
+export type { BackupReport, RestoredMasterKey, RestoreOptions } from './data-folder/backup-report.ts';
 export {
   DataFolder,
   type DataFolderEvents,

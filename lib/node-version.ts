@@ -4,8 +4,8 @@
  */
 import process from 'node:process';
 
-/** The first version with `tls.getCACertificates`; `node:sqlite` is older. */
-const OLDEST: [major: number, minor: number] = [22, 15];
+/** The first version whose `node:sqlite` tells whether a transaction is open. */
+const OLDEST: [major: number, minor: number] = [22, 16];
 
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < OLDEST[0] || (major === OLDEST[0] && minor < OLDEST[1])) {

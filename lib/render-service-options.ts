@@ -53,13 +53,14 @@ export interface RenderServiceOptions {
   workFolder?: string;
   /**
    * A folder that scenes can read but not write, mounted at `/studio`: `fonts/` for `Text(font=…)`, `python/` for
-   * `import`, `assets/` for images and sounds by name. Changes take effect with the next render. When the service
+   * `import`, `assets/` for images and sounds by name, `texmf/` for TeX packages. Changes take effect with the next render. When the service
    * runs as root, the files must be world-readable. Default: the folders of the data folder, which are created and
    * made readable by the service.
    */
   studioFolder?: string;
   /** Default: renders are free ({@link UnmeteredLedger}). */
   ledger?: Ledger;
+  /** Replaces prices of `DEFAULT_PRICING`. */
   pricing?: Partial<PricingOptions>;
   /**
    * Whether jobs of an owner are accepted. Called in the transaction that adds the job, which has locked the owner, so a
@@ -68,11 +69,13 @@ export interface RenderServiceOptions {
    * Default: accepts all owners.
    */
   admitsOwner?: (owner: string, tx: Transaction) => Promise<boolean> | boolean;
+  /** What one render may use; default: `DEFAULT_LIMITS`. */
   limits?: Partial<RenderLimits>;
+  /** Default: what set-up has made. */
   renderer?: RendererOptions;
   /**
-   * The roles of this process; default: all. Several processes need a shared storage. Events, `wait` and `progress`
-   * cover only the work of this process.
+   * The roles of this process; default: all. Several processes need a shared storage. `wait`, `follow`, `progress` and
+   * `cancel` work for jobs of all processes; the event `job` tells of the work of this one, `remoteJob` of the others'.
    */
   roles?: readonly Role[];
   /**
@@ -84,6 +87,7 @@ export interface RenderServiceOptions {
   workers?: number;
   /** Only jobs of these qualities are rendered here, such as on a machine with much memory; default: all. */
   qualities?: readonly Quality[];
+  /** Limits of waiting and running jobs. */
   queue?: Partial<QueueOptions>;
   /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
@@ -93,6 +97,7 @@ export interface RenderServiceOptions {
   assetUrl?: string | (() => string);
   /** Makes the artifact links in webhooks, instead of `<assetUrl>/artifacts/<jobId>/<name>`. */
   artifactUrl?: ArtifactUrl;
+  /** How outcomes are sent. */
   webhooks?: WebhookOptions;
   /**
    * Milliseconds without a finished video before a small probe scene is rendered; {@link ServiceStatus.ready} depends
@@ -106,7 +111,9 @@ export interface RenderServiceOptions {
    * owner's own renders use them, and no others. Only with a storage that belongs to one process.
    */
   texCacheBytes?: number;
+  /** Default: the system's. */
   clock?: Clock;
+  /** Default: silence. */
   logger?: Logger;
 }
 
@@ -129,6 +136,7 @@ export interface EnqueueRequest extends RenderRequest {
 
 /** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
 export interface JobScope {
+  /** Jobs of other owners are as if they did not exist; default: those of all. */
   owner?: string;
 }
 

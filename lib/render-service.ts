@@ -271,11 +271,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error.
+   * repeated after an error. `signal` ends it between two jobs.
    */
-  async forgetAll(owner: string): Promise<number> {
+  async forgetAll(owner: string, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
     await this.#parts.intake.settled();
-    const count = await forgetJobsOf(owner, this.#parts, (jobId) => this.cancel(jobId));
+    const count = await forgetJobsOf(owner, this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.texCache?.forget(owner);
     await this.#parts.storage.purge();
     return count;

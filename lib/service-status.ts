@@ -7,6 +7,7 @@ export type ServiceState = 'stopped' | 'without workers' | 'starting' | 'running
 
 /** A reason why the service cannot render now. */
 export interface ServiceProblem {
+  /** What has the problem. */
   part: 'service' | 'sandbox' | 'renderer' | 'disk' | 'resources';
   /** The problem and its remedy, safe to show to anyone; the cause is in the log. */
   message: string;
@@ -14,7 +15,9 @@ export interface ServiceProblem {
 
 /** Versions of the renderer. */
 export interface RendererVersions {
+  /** Such as `0.22.0`. */
   manim: string;
+  /** Such as `3.11.2`. */
   python: string;
 }
 
@@ -22,16 +25,21 @@ export interface RendererVersions {
 export interface ServiceStatus {
   /** True when there are no problems. */
   ready: boolean;
+  /** Why it cannot render at present; empty when it can. */
   problems: ServiceProblem[];
+  /** How many scenes it can render at the same time. */
   workers: number;
+  /** How many of them render nothing. */
   idleWorkers: number;
   /** Workers with a warm renderer process. */
   warmWorkers: number;
   /** How many renderer processes died or failed to start since the service started. */
   rendererDeaths: number;
+  /** Number of waiting jobs. */
   queued: number;
   /** Creation time of the oldest queued job (ISO 8601, UTC); null when no job is queued. */
   oldestQueuedAt: string | null;
+  /** Number of running jobs. */
   running: number;
   /** Running jobs of all processes of the service. */
   runningEverywhere: number;
@@ -43,6 +51,7 @@ export interface ServiceStatus {
   diskFull: boolean;
   /** Problems found by the last ledger audit; null before the first audit and without a ledger. */
   bookProblems: number | null;
+  /** Null until a worker is warm. */
   renderer: RendererVersions | null;
   /** The isolation of scene code; null until a worker is warm. */
   sandbox: SandboxStatus | null;

@@ -46,7 +46,11 @@ export function readApi(): Api {
       if (typeof target === 'string') continue;
       const path = join(out, target.types.replace('./dist/', ''));
       const names = [...declarationsOf(path)].sort(([a], [b]) => (a < b ? -1 : 1));
-      const [comment = ''] = /^\/\*\*[\s\S]*?\*\//.exec(readFileSync(path, 'utf8')) ?? [];
+      // Of the source: declarations lose it when the module begins with an import.
+      const source = join(ROOT, target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts'));
+      const [comment = ''] =
+        /^\/\*\*[\s\S]*?\*\/(?=\n+(?:import|export \{|export type \{))/.exec(readFileSync(source, 'utf8')) ??
+        [];
       api.set(name.replace('.', 'scenepress'), { comment, names: new Map(names) });
     }
     return api;

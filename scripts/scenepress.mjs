@@ -10,11 +10,14 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const source = join(root, 'appliance', 'main.ts');
 const main = existsSync(source) ? source : join(root, 'dist', 'appliance', 'main.js');
 const ownNode = join(root, 'node_modules', '.bin', 'node');
+// Node runs TypeScript since 24; the build needs what lib/node-version.ts says.
+const [oldestMajor, oldestMinor] = main === source ? [24, 0] : [22, 16];
+const [major, minor] = process.versions.node.split('.').map(Number);
 
 if (process.argv[2] === 'setup') {
   const setup = await import('./setup.mjs');
   await setup.main(process.argv.slice(3));
-} else if (Number.parseInt(process.versions.node, 10) >= (main === source ? 24 : 22)) {
+} else if (major > oldestMajor || (major === oldestMajor && minor >= oldestMinor)) {
   process.argv[1] = main;
   await import(pathToFileURL(main).href).catch((error) => {
     // For example after `git pull`, if a new dependency isn't installed yet.
@@ -28,7 +31,7 @@ if (process.argv[2] === 'setup') {
   console.error(
     existsSync(source)
       ? 'Scenepress is not set up yet. Run: node scripts/setup.mjs'
-      : `Scenepress needs Node 22.15 or newer; this is ${process.version}.`,
+      : `Scenepress needs Node 22.16 or newer; this is ${process.version}.`,
   );
   process.exitCode = 1;
 }

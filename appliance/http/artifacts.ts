@@ -5,6 +5,7 @@ import { answerErrors } from './http-errors.ts';
 
 /** Options of the plugin {@link artifacts}. */
 export interface ArtifactsOptions {
+  /** The service whose artifacts are served. */
   service: Pick<RenderService, 'get' | 'openArtifact'>;
   /** Where GET requests are redirected to (307), such as a presigned link of S3; undefined: served from here. */
   redirectTo?: RedirectTo;
@@ -12,7 +13,13 @@ export interface ArtifactsOptions {
   logger?: Logger;
 }
 
-/** Serves artifacts at `/artifacts/<jobId>/<name>` without authentication: job ids can't be guessed. */
+/**
+ * Serves artifacts at `/artifacts/<jobId>/<name>` without authentication: job ids can't be guessed.
+ *
+ * ```ts
+ * await server.register({ plugin: artifacts, options: { service } });
+ * ```
+ */
 export const artifacts: Plugin<ArtifactsOptions> = {
   name: 'scenepress-artifacts',
   register(server, options) {

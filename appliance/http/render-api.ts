@@ -1,3 +1,4 @@
+/** The HTTP API as plugins of a hapi server: {@link renderApi} and {@link artifacts}. */
 import type { Plugin, Request, RouteOptionsCors } from '@hapi/hapi';
 import { type ArtifactUrl, jobJson, type Logger, type RenderService } from '../../lib/index.ts';
 import {
@@ -18,7 +19,9 @@ export { type ArtifactsOptions, artifacts } from './artifacts.ts';
 
 /** Options of the plugin {@link renderApi}. */
 export interface RenderApiOptions {
+  /** The service whose API it is. */
   service: Pick<RenderService, 'enqueue' | 'get' | 'balance'>;
+  /** The owner of a bearer token. */
   authenticate: Authenticate;
   /** Base URL of links to artifacts, without a trailing slash, or a function that returns it for a request. */
   assetUrl: string | ((request: Request) => string);

@@ -10,6 +10,7 @@ export interface Account {
   accountId: string;
   /** Unique, compared without regard to case; empty once the account is deleted. */
   email: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
   /** When it was disabled; absent while it is enabled. */
   disabledAtMs?: number;
@@ -45,8 +46,12 @@ export interface AccountStore {
    * when another account has the address.
    */
   changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account>;
-  /** `tx`: a transaction of the jobs; a store in the same database reads in it, others ignore it. */
+  /**
+   * Undefined if there is none. `tx`: a transaction of the jobs; a store in the same database reads in it, others ignore
+   * it.
+   */
   getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
+  /** By the address in lower case; undefined if there is none. */
   findAccountByEmail(email: string): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
   listAccounts(query?: AccountQuery): Promise<Account[]>;

@@ -9,7 +9,15 @@ import type { Account, AccountQuery, AccountRole, AccountStore } from './account
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
-/** Manages accounts, the owners of keys, jobs and credits. */
+/**
+ * Manages accounts, the owners of keys, jobs and credits.
+ *
+ * ```ts
+ * const accounts = new Accounts({ store: dataFolder.accountStore });
+ * const { accountId } = await accounts.create('ada@example.com');
+ * const service = new RenderService({ dataFolder, admitsOwner: (owner) => accounts.isEnabled(owner) });
+ * ```
+ */
 export class Accounts {
   readonly #store: AccountStore;
   readonly #clock: Clock;

@@ -3,7 +3,9 @@ import type { Readable } from '../node-types.ts';
 
 /** A byte range with inclusive ends, as in HTTP. */
 export interface ByteRange {
+  /** The first byte; the first of all is 0. */
   start: number;
+  /** The last byte, which belongs to the range. */
   end: number;
 }
 
@@ -22,7 +24,9 @@ export interface OpenedAsset {
  * and consist of letters, digits, `-`, `_`, `.` and `/`. Assets are immutable.
  */
 export interface AssetStore {
+  /** Called when the service starts; an error fails its start. */
   start?(): Promise<void>;
+  /** Called when the service stops. */
   stop?(): Promise<void>;
   /**
    * Copies a local file into the store; durable when the promise resolves. Must not follow links when opening the

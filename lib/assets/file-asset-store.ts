@@ -6,7 +6,13 @@ import { openRegularFile } from './regular-file.ts';
 
 const PIECE_BYTES = 256 * 1024;
 
-/** Artifacts as files: `<folder>/<jobId>-<token>/video.mp4`. */
+/**
+ * Artifacts as files: `<folder>/<jobId>-<token>/video.mp4`.
+ *
+ * ```ts
+ * const service = new RenderService({ folder: './renders', assets: new FileAssetStore('/mnt/renders') });
+ * ```
+ */
 export class FileAssetStore implements AssetStore {
   readonly #folder: string;
 

@@ -16,6 +16,7 @@ export interface OpenArtifactOptions {
 
 /** An artifact being read. */
 export interface OpenedArtifact extends OpenedAsset {
+  /** The name of its file, such as `video.mp4`. */
   name: ArtifactName;
   /** The media type, for a `Content-Type` header. */
   contentType: string;

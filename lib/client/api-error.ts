@@ -1,4 +1,15 @@
-/** A response of the API other than 2xx (contract §7). */
+/**
+ * A response of the API other than 2xx (contract §7).
+ *
+ * ```ts
+ * try {
+ *   await client.enqueue({ className: 'Hello', code });
+ * } catch (error) {
+ *   if (error instanceof ApiError && error.code === 'insufficient_credits') showCredits(await client.account());
+ *   else throw error;
+ * }
+ * ```
+ */
 export class ApiError extends Error {
   /** The HTTP status. */
   readonly status: number;

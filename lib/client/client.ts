@@ -29,6 +29,7 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** Default: the global one. */
   fetch?: typeof globalThis.fetch;
+  /** Default: the system's. */
   clock?: Clock;
 }
 
@@ -138,6 +139,16 @@ export class ScenepressClient {
       // The connection was lost.
       await delay(clock, pauseMs, signal);
     }
+  }
+
+  /**
+   * Cancels a job, and resolves once it has ended: as `failed` with the error "Canceled", unless it was already
+   * complete. Error: status 404 when the job does not exist or belongs to another account, and from servers that have no
+   * request for it, such as the appliance.
+   */
+  async cancel(jobId: string, { signal }: RequestOptions = {}): Promise<EndedJob> {
+    const path = `/cancel/${encodeURIComponent(jobId)}`;
+    return (await (await this.#send(path, signal, { method: 'POST' })).json()) as EndedJob;
   }
 
   /**

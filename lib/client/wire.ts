@@ -3,6 +3,7 @@ export type { RenderRequest } from '../jobs/render-request.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {
+  /** For `get`, `wait`, `follow` and `cancel`. */
   jobId: string;
   status: 'queued';
   endpoint: 'render';
@@ -63,7 +64,9 @@ export type RenderJob = EndedJob | UnfinishedJob;
 
 /** The account behind a key (contract §2.4). */
 export interface ApiAccount {
+  /** The owner of jobs and credits. */
   userId: string;
+  /** The key of the request. */
   keyId: string;
   /** Safe to show. */
   keyPrefix: string;

@@ -7,9 +7,10 @@ import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { flushFile, realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
-import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
+import { SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages, pagesOf } from '../pages.ts';
 import { pagesOfJobs } from '../storage/storage.ts';
+import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-report.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';
@@ -29,56 +30,41 @@ interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
-/** The contents of a backup, or of restored data. */
-export interface BackupReport {
-  folder: string;
-  jobs: number;
-  /** Deliveries that a service will send when it starts on this data. */
-  dueDeliveries: number;
-  files: number;
-  sizeBytes: number;
-  /** Webhook secrets that cannot be decrypted without the master key. */
-  sealedSecrets: SealedSecrets;
-}
-
-/** The location of a restored folder's master key; `none`: nothing is sealed, and the first start creates a key. */
-export type RestoredMasterKey = 'in the folder' | 'given' | 'missing' | 'none';
-
-/** Options of {@link restore}. */
-export interface RestoreOptions {
-  /** Marks due webhook deliveries as failed instead of sending them after the next start. */
-  dropDeliveries?: boolean;
-  /** The master key (hexadecimal), for a backup without it; must decrypt all sealed secrets. */
-  masterKey?: string | undefined;
-  /** Stores that key in the folder as `master.key`; otherwise it must be given at each start. */
-  storeMasterKey?: boolean;
-}
-
 /**
  * Copies a data folder to a new folder while the service runs: a consistent snapshot of jobs and ledger, with the
  * jobs' sources and artifacts, accounts, keys and the studio folders. The copy is verified before it is renamed into
  * place; an unreadable file fails it (`storage_failed`). The master key is only included on request. Backups and
  * replacements of the master key exclude each other; an interrupted replacement must be completed first (`conflict`).
+ * `signal` aborts it between two files, and then nothing is left of it.
+ *
+ * ```ts
+ * const { folder, jobs } = await backUp(dataFolder, '/backups/monday');
+ * ```
  */
 export function backUp(
   source: DataFolder,
   target: string,
-  { withMasterKey = false }: { withMasterKey?: boolean } = {},
+  { withMasterKey = false, signal }: { withMasterKey?: boolean; signal?: AbortSignal } = {},
 ): Promise<BackupReport> {
   return source.alone(async () => {
     if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
-    return copyAll(source, target, withMasterKey).catch((error: Error) => {
+    return copyAll(source, target, { withMasterKey, signal }).catch((error: Error) => {
       throw explained(error);
     });
   });
 }
 
-async function copyAll(source: DataFolder, target: string, withMasterKey: boolean): Promise<BackupReport> {
+interface CopyOptions {
+  withMasterKey: boolean;
+  signal: AbortSignal | undefined;
+}
+
+async function copyAll(source: DataFolder, target: string, options: CopyOptions): Promise<BackupReport> {
   await refuseExisting(target, 'The backup');
   const part = `${target}.part`;
   await rm(part, { recursive: true, force: true });
   try {
-    return await copyInto(part, source, target, withMasterKey);
+    return await copyInto(part, source, target, options);
   } catch (error) {
     // Frees the space; the disk may be full.
     await rm(part, { recursive: true, force: true }).catch(() => {});
@@ -90,11 +76,11 @@ async function copyInto(
   part: string,
   source: DataFolder,
   target: string,
-  withMasterKey: boolean,
+  { withMasterKey, signal }: CopyOptions,
 ): Promise<BackupReport> {
   await mkdir(part, { recursive: true, mode: 0o700 });
   await source.copyDatabase(part);
-  const contents = await checkAndCopyAssets(part, { source });
+  const contents = await checkAndCopyAssets(part, { source, signal });
   for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
   const keyFiles = withMasterKey
     ? [DATA_FILES.masterKey, DATA_FILES.masterKeyCheck]
@@ -104,7 +90,10 @@ async function copyInto(
     if (bytes) await replaceFile(realDisk, part, name, [bytes]);
   }
   const files: Manifest['files'] = {};
-  for (const path of await filesIn(part)) files[path] = await fingerprintOf(join(part, path));
+  for (const path of await filesIn(part)) {
+    signal?.throwIfAborted();
+    files[path] = await fingerprintOf(join(part, path));
+  }
   const manifest: Manifest = {
     format: 1,
     createdAt: isoTime(source.clock.now()),
@@ -124,6 +113,10 @@ async function copyInto(
  * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
  * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
  * the given key is wrong. On error nothing is restored.
+ *
+ * ```ts
+ * await restore('/backups/monday', './renders', { dropDeliveries: true });
+ * ```
  */
 export async function restore(
   backup: string,
@@ -215,7 +208,13 @@ async function checkAndCopyAssets(
     source,
     dropDeliveries = false,
     masterKey,
-  }: { source?: DataFolder; dropDeliveries?: boolean; masterKey?: MasterKey | undefined },
+    signal,
+  }: {
+    source?: DataFolder;
+    dropDeliveries?: boolean;
+    masterKey?: MasterKey | undefined;
+    signal?: AbortSignal | undefined;
+  },
 ): Promise<Contents> {
   const copy = new DataFolder(path);
   await copy.start();
@@ -226,6 +225,7 @@ async function checkAndCopyAssets(
     dueDeliveries = await countDue(copy, dropDeliveries);
     for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
       for (const { assetKey, sizeBytes } of artifacts) {
+        signal?.throwIfAborted();
         if (source && (await statusOf(source.assets.path(assetKey)))) {
           await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
         }

@@ -52,6 +52,7 @@ export interface DataFolderEvents {
 
 /** The size of the data, in bytes. */
 export interface DataStatistics {
+  /** The size of the database, in bytes. */
   databaseBytes: number;
   /** The size of the write-ahead log. */
   logBytes: number;
@@ -78,20 +79,30 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** The source of time. */
   readonly clock: Clock;
   readonly #documents: Documents;
+  /** The file `master.key`, and that of a replacement that is in progress. */
   readonly masterKeyFiles: MasterKeyFiles;
   /** The tail of the queue of exclusive tasks. */
   #last: Promise<unknown> = Promise.resolve();
   #isOpen = false;
   /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
+  /** Jobs, queue and deliveries. */
   readonly storage: Storage;
+  /** The books of a `StoredLedger`, in the same database as the jobs. */
   readonly ledgerStore: LedgerStore;
+  /** The file `accounts.json`. */
   readonly accountStore: AccountStore;
+  /** The file `keys.json`. */
   readonly keyStore: KeyStore;
+  /** When keys were last used. */
   readonly keyUseStore: KeyUseStore;
+  /** Sessions of the dashboard. */
   readonly sessionStore: SessionStore;
+  /** The record of administrative acts. */
   readonly actStore: ActStore;
+  /** The file `settings.json`. */
   readonly settings: SettingsStore;
+  /** Artifacts, in the subfolder `artifacts`. */
   readonly assets: FileAssetStore;
 
   constructor(folder: string, given: DataFolderOptions = {}) {
@@ -149,6 +160,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     }
   }
 
+  /** Sizes and numbers of what the folder contains. */
   async statistics(): Promise<DataStatistics> {
     const sizeOf = async (...names: string[]) => {
       const found = await Promise.all(
@@ -207,6 +219,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     return row?.job_id;
   }
 
+  /** Closes the database and unlocks the folder. */
   async stop(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;

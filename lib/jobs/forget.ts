@@ -55,11 +55,13 @@ export async function forgetJobsOf(
   owner: string,
   world: World,
   cancel: (jobId: string) => Promise<unknown>,
+  signal?: AbortSignal,
 ): Promise<number> {
   await world.storage.transaction((tx) => world.storage.lockOwner(tx, owner));
   let count = 0;
   for await (const page of pagesOfJobs(world.storage, { owner, limit: PAGE })) {
     for (const { jobId, phase } of page) {
+      signal?.throwIfAborted();
       if (!isTerminal(phase)) await cancel(jobId);
       const job = await world.storage.getJob(jobId);
       assert(job, 'job records are never deleted');

@@ -16,6 +16,10 @@ export type ArtifactLinks = string | ArtifactUrl;
 /**
  * A job as JSON text (contract §2.3), the body of `GET` responses and webhooks. Text instead of an object, so the
  * metadata is embedded verbatim. `links`: `<base URL>/artifacts/<jobId>/<name>`, or what a function returns.
+ *
+ * ```ts
+ * const text = jobJson(await service.get(jobId), 'https://renders.example.org');
+ * ```
  */
 export function jobJson(job: Job, links: ArtifactLinks): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;

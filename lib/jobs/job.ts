@@ -51,9 +51,11 @@ export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 
 /** One stored artifact of a completed job. */
 export interface Artifact {
+  /** The name of its file, such as `video.mp4`. */
   name: ArtifactName;
   /** Its key in the asset store. Unguessable, because artifact URLs are public. */
   assetKey: string;
+  /** Bytes. */
   sizeBytes: number;
 }
 
@@ -82,12 +84,17 @@ export type JobOutcome =
 
 /** A stored job. Times are epoch milliseconds (UTC). The scene's source is stored separately. */
 export interface JobRecord {
+  /** As in `Job`. */
   jobId: string;
   /** The account that owns the job: an opaque string to the library. */
   owner: string;
+  /** Where in its life it is; `Job.status` is derived from it. */
   phase: JobPhase;
+  /** The scene that is rendered. */
   className: string;
+  /** Selects the size, the price and the default frame rate. */
   quality: Quality;
+  /** Of the frame. */
   aspectRatio: AspectRatio;
   /** Frames per second: the request's, or the quality's default. */
   fps: number;
@@ -99,6 +106,7 @@ export interface JobRecord {
   keyId: string | null;
   /** The job's own webhook secret, encrypted with the master key; absent in most jobs. */
   webhookSecretSealed?: string;
+  /** Credits that its ledger reserved when it was accepted. */
   reserveCredits: number;
   /** Counted attempts: renderer deaths, plus the current or last attempt. */
   attempts: number;
@@ -106,9 +114,11 @@ export interface JobRecord {
   interruptions?: number;
   /** The token of the last claim; absent before the first. */
   token?: number;
+  /** Epoch milliseconds. */
   createdAtMs: number;
   /** When the last attempt started; null before the first. */
   startedAtMs: number | null;
+  /** Epoch milliseconds: when it ended; null until then. */
   completedAtMs: number | null;
   /** Render wall-clock time of the last attempt; null until terminal. */
   durationMs: number | null;
@@ -118,6 +128,7 @@ export interface JobRecord {
   creditsCost: number;
   /** The outcome to report to the ledger; only while settling. */
   outcome: JobOutcome | null;
+  /** Empty until its render is complete. */
   artifacts: Artifact[];
   /** The error message for the scene's author; null unless failed. */
   error: string | null;
@@ -129,24 +140,35 @@ export interface JobRecord {
 
 /** The public view of a job. */
 export interface Job {
+  /** Sorts by creation time; can't be guessed. */
   jobId: string;
+  /** Who it belongs to: any string of the embedder. */
   owner: string;
+  /** `queued`, `running`, `completed` or `failed`. */
   status: JobStatus;
+  /** The scene that is rendered. */
   className: string;
+  /** Selects the size, the price and the default frame rate. */
   quality: Quality;
+  /** Of the frame. */
   aspectRatio: AspectRatio;
+  /** Frames per second. */
   fps: number;
   /** The metadata of the request, parsed; null when there was none. */
   readonly metadata: unknown;
   /** The metadata of the request as JSON text, verbatim; null when there was none. */
   metadataJson: string | null;
+  /** Where its outcome is sent; null: nowhere. */
   webhookUrl: string | null;
+  /** Credits that it was charged; 0 until it ends and when it failed. */
   creditsCost: number;
   /** Milliseconds; null until terminal. */
   durationMs: number | null;
   /** Time and memory of the render; null until terminal, and without a render that ended by itself. */
   usage: RenderUsage | null;
+  /** Empty until it completes. */
   artifacts: Artifact[];
+  /** Why it failed, for its owner; null otherwise. */
   error: string | null;
   /**
    * Counted attempts: 0 before the first, 1 during and after it, and one more for each renderer that died. Attempts
@@ -157,6 +179,7 @@ export interface Job {
   createdAt: string;
   /** When the last attempt, counted or not, started; null before the first. */
   startedAt: string | null;
+  /** ISO 8601, UTC: when it ended, also if it failed; null until then. */
   completedAt: string | null;
   /** When its code, metadata, error and artifacts were erased, ISO 8601; absent in most jobs. */
   forgottenAt?: string;

@@ -16,7 +16,13 @@ const DEFAULTS: Record<Quality, QualityDefaults> = {
   fourk: { widthPx: 3840, heightPx: 2160, fps: 60 },
 };
 
-/** The frame size in pixels; portrait swaps width and height. */
+/**
+ * The frame size in pixels; portrait swaps width and height.
+ *
+ * ```ts
+ * frameSizeOf('low', '16:9'); // { widthPx: 854, heightPx: 480 }
+ * ```
+ */
 export function frameSizeOf(
   quality: Quality,
   aspectRatio: AspectRatio,
@@ -25,7 +31,13 @@ export function frameSizeOf(
   return aspectRatio === '9:16' ? { widthPx: heightPx, heightPx: widthPx } : { widthPx, heightPx };
 }
 
-/** The default frame rate. */
+/**
+ * The default frame rate.
+ *
+ * ```ts
+ * defaultFps('low'); // 15
+ * ```
+ */
 export function defaultFps(quality: Quality): number {
   return DEFAULTS[quality].fps;
 }

@@ -104,7 +104,14 @@ export const RENDER_REQUEST_SCHEMA: Readonly<Record<string, unknown>> = {
   additionalProperties: false,
 };
 
-/** Whether a value is a URL with `https://`, a host, and no user or password in it. */
+/**
+ * Whether a value is a URL with `https://`, a host, and no user or password in it.
+ *
+ * ```ts
+ * isWebhookUrl('https://example.com/hook'); // true
+ * isWebhookUrl('http://example.com/hook'); // false
+ * ```
+ */
 export function isWebhookUrl(value: unknown): boolean {
   if (typeof value !== 'string' || !value.startsWith('https://')) return false;
   const url = URL.parse(value);
@@ -118,7 +125,14 @@ const RULES = Object.entries(FIELDS).map(([name, field]) => ({
 }));
 const LONGEST_NAME_SHOWN = 80;
 
-/** Validates a request. Error: `invalid_request` for the first violated rule, with the message of contract §7. */
+/**
+ * Validates a request. Error: `invalid_request` for the first violated rule, with the message of contract §7.
+ *
+ * ```ts
+ * const request = parseRenderRequest(JSON.parse(body));
+ * await service.enqueue({ ...request, owner: 'ada' });
+ * ```
+ */
 export function parseRenderRequest(value: unknown): ValidRenderRequest {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw invalid('A request is an object.');

@@ -8,10 +8,13 @@ export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
   text: string;
   /** Maximum number of jobs that are read. Default 1000. */
   mostExamined?: number;
+  /** Aborts the search. */
+  signal?: AbortSignal;
 }
 
 /** Failed jobs that match, newest first. */
 export interface ErrorSearchResult {
+  /** Newest first. */
   jobs: Job[];
   /** The number of failed jobs that were read. */
   examined: number;
@@ -27,13 +30,14 @@ const PAGE = 100;
 /** See {@link RenderService.searchErrors}. */
 export async function searchErrors(
   storage: Pick<Storage, 'listJobs'>,
-  { text, limit = DEFAULT_LIMIT, mostExamined = MOST_EXAMINED, ...query }: ErrorSearch,
+  { text, limit = DEFAULT_LIMIT, mostExamined = MOST_EXAMINED, signal, ...query }: ErrorSearch,
 ): Promise<ErrorSearchResult> {
   const wanted = text.toLowerCase();
   const jobs: Job[] = [];
   let examined = 0;
   let { before } = validJobQuery(query);
   while (examined < mostExamined) {
+    signal?.throwIfAborted();
     const most = Math.min(PAGE, mostExamined - examined);
     const failed = await storage.listJobs({
       ...validJobQuery(query),

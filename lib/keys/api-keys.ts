@@ -14,6 +14,7 @@ const PREFIX_LENGTH = 16;
 
 /** A new key, with the secrets that are shown exactly once. */
 export interface MintedKey {
+  /** What is stored of it. */
   record: KeyRecord;
   /** The full key, which is not stored. */
   key: string;

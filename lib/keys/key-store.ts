@@ -2,8 +2,11 @@ import type { Page } from '../pages.ts';
 
 /** A stored API key, without the key itself. */
 export interface KeyRecord {
+  /** Identifies it; not secret. */
   keyId: string;
+  /** The account that it belongs to. */
   accountId: string;
+  /** Given by its account, to tell keys apart. */
   name: string;
   /** The first 16 characters of the key; safe to show. */
   prefix: string;
@@ -13,6 +16,7 @@ export interface KeyRecord {
   webhookUrl: string | null;
   /** The webhook secret, encrypted with the master key. */
   webhookSecretSealed: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
   /** When it was revoked; null while live. */
   revokedAtMs: number | null;
@@ -36,6 +40,7 @@ export interface KeyStore {
    * `not_found`.
    */
   changeKey(keyId: string, change: (key: KeyRecord) => KeyRecord): Promise<KeyRecord>;
+  /** Undefined if there is none. */
   getKey(keyId: string): Promise<KeyRecord | undefined>;
   /** Called on every request, so a revocation takes effect immediately. */
   findKeyByHash(hash: string): Promise<KeyRecord | undefined>;

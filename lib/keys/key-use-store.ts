@@ -1,6 +1,8 @@
 /** When a key was last used. */
 export interface KeyUse {
+  /** The key that was used. */
   keyId: string;
+  /** Epoch milliseconds. */
   usedAtMs: number;
 }
 

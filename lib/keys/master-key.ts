@@ -5,7 +5,15 @@ import { decrypt, KEY_BYTES, seal } from '../sealing.ts';
 
 const ID_DIGITS = 8;
 
-/** Encrypts small secrets (AES-256-GCM), so a copy of the data without the key does not reveal them. */
+/**
+ * Encrypts small secrets (AES-256-GCM), so a copy of the data without the key does not reveal them.
+ *
+ * ```ts
+ * const key = MasterKey.random();
+ * const sealed = key.seal('whsec_…');
+ * MasterKey.fromHex(key.toHex()).decrypt(sealed); // whsec_…
+ * ```
+ */
 export class MasterKey {
   /** An id of eight hexadecimal digits, stored with each sealed text. Does not reveal the key. */
   readonly id: string;
@@ -23,6 +31,7 @@ export class MasterKey {
     this.id = hash('sha256', Buffer.concat([Buffer.from('scenepress master key '), key])).slice(0, ID_DIGITS);
   }
 
+  /** From 64 hexadecimal digits. Error: `master_key` for any other text. */
   static fromHex(text: string): MasterKey {
     return new MasterKey(Buffer.from(/^[0-9a-fA-F]*$/.test(text.trim()) ? text.trim() : '', 'hex'));
   }

@@ -10,6 +10,11 @@ const NOT_GIVEN =
  * The current master key and, during and after a rotation, the previous one. Shared by all users of a service's
  * secrets, so they all switch keys at the same time. `current` is null in a process that was given no key, which has
  * no use for secrets: its methods throw `master_key`.
+ *
+ * ```ts
+ * const masterKeys = new MasterKeys(MasterKey.fromHex(process.env['MASTER_KEY'] ?? ''));
+ * const keys = new ApiKeys({ store, masterKeys });
+ * ```
  */
 export class MasterKeys {
   #current: MasterKey | null;
@@ -31,10 +36,12 @@ export class MasterKeys {
     return this.#current;
   }
 
+  /** The one before; undefined outside of a replacement. */
   get former(): MasterKey | undefined {
     return this.#former;
   }
 
+  /** Encrypts with the current key. Error: `master_key` when none was given. */
   seal(text: string): string {
     return this.current.seal(text, this.#random);
   }

@@ -34,6 +34,10 @@ const rotating = new WeakSet<HasMasterKey>();
  * external, by `given`. Both keys are valid until all secrets are sealed with the new one. After an interruption,
  * repeat it or call {@link completeReplacement}. The former `master.key` is kept as `master.key.until-…` for older
  * backups; returns that file name, or null when keys are external.
+ *
+ * ```ts
+ * await replaceMasterKey(dataFolder, { reseal: () => service.resealSecrets({ keys }) });
+ * ```
  */
 export async function replaceMasterKey(
   folder: HasMasterKey,
@@ -59,7 +63,14 @@ export async function replaceMasterKey(
   }
 }
 
-/** Completes an interrupted replacement of the master key; false when there was none. */
+/**
+ * Completes an interrupted replacement of the master key; false when there was none.
+ *
+ * ```ts
+ * await service.start();
+ * await completeReplacement(dataFolder, { reseal: () => service.resealSecrets({ keys }) });
+ * ```
+ */
 export function completeReplacement(folder: HasMasterKey, { reseal }: Resealing): Promise<boolean> {
   return folder.alone(async () => {
     if (!(await folder.masterKeyFiles.isRotating())) return false;

@@ -16,7 +16,15 @@ export interface MasterKeyRecords {
   finish(check: string): Promise<void>;
 }
 
-/** The master key of a service of several machines: the same for all, and checked against the shared database. */
+/**
+ * The master key of a service of several machines: the same for all, and checked against the shared database.
+ *
+ * ```ts
+ * const storage = postgres(url);
+ * await storage.start();
+ * const masterKeys = await storage.masterKey.load({ given: process.env['MASTER_KEY'] });
+ * ```
+ */
 export class StoredMasterKey {
   readonly #records: MasterKeyRecords;
   readonly #random: Random;

@@ -2,15 +2,19 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 
 /** Credits granted to an account, and their remainder. */
 export interface Grant {
+  /** Identifies it. */
   grantId: string;
+  /** `free`: of a month; `paid`: until they are spent. */
   source: 'free' | 'paid';
   /** The month (UTC) that a free grant is for, as `2026-11`; null for paid ones, which don't expire. */
   period: string | null;
+  /** Credits that are neither spent nor reserved nor expired. */
   remainingCredits: number;
 }
 
 /** The state of an account. */
 export interface LedgerAccount {
+  /** Whose credits they are. */
   owner: string;
   /** The account's current accounting month (UTC), as `2026-11`; empty before the first. */
   period: string;
@@ -20,9 +24,13 @@ export interface LedgerAccount {
 
 /** Credits taken from (or returned to) one grant. */
 export interface GrantPart {
+  /** The grant that it is taken from or returned to. */
   grantId: string;
+  /** That of the grant. */
   source: 'free' | 'paid';
+  /** The month of a free grant, as `2026-01`; null for a paid one. */
   period: string | null;
+  /** Credits. */
   amountCredits: number;
 }
 
@@ -33,14 +41,21 @@ export interface GrantPart {
 export interface LedgerEntry {
   /** Sortable by time. */
   entryId: string;
+  /** Whose credits it changes. */
   owner: string;
+  /** What changed them. */
   kind: 'grant' | 'expiry' | 'reserve' | 'settle' | 'void';
+  /** Credits. */
   amountCredits: number;
   /** The credits charged by a `settle`; 0 otherwise. */
   chargedCredits: number;
+  /** The job that it belongs to; null for grants and expiries. */
   jobId: string | null;
+  /** The grants that it takes from or returns to. */
   parts: GrantPart[];
+  /** Given with a grant; null otherwise. */
   note: string | null;
+  /** Epoch milliseconds. */
   atMs: number;
 }
 
@@ -54,6 +69,7 @@ export interface EntryQuery {
 
 /** The charges of an account in a period. */
 export interface Charges {
+  /** Credits. */
   chargedCredits: number;
   /** The number of charged renders. */
   renders: number;
@@ -61,8 +77,11 @@ export interface Charges {
 
 /** The result of an audit; `problems` is empty when the ledger is consistent. */
 export interface AuditReport {
+  /** Number of accounts that were checked. */
   accounts: number;
+  /** Number of entries that were checked. */
   entries: number;
+  /** Number of jobs that were checked. */
   jobs: number;
   /** One sentence each, naming owner or job. */
   problems: string[];
@@ -73,6 +92,7 @@ export interface AuditReport {
  * the remainder of each grant is their sum.
  */
 export interface LedgerStore {
+  /** The storage whose transactions it joins. */
   readonly storage: Storage;
   /** With `tx`, locks the account until the transaction ends. */
   getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined>;
@@ -92,6 +112,7 @@ export interface LedgerStore {
   append(tx: Transaction, account: LedgerAccount, entry: LedgerEntry): Promise<void>;
   /** The reserve of a job and its end (`settle` or `void`), in any order. */
   entriesOfJob(jobId: string, tx?: Transaction): Promise<LedgerEntry[]>;
+  /** Newest first. */
   listEntries(owner: string, query: EntryQuery): Promise<LedgerEntry[]>;
   /** The charges of an account from `fromMs` until before `untilMs`. */
   sumCharges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges>;

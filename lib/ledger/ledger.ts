@@ -7,6 +7,7 @@ export interface Balance {
   paid: number;
   /** The rest of the current month's free credits. */
   free: number;
+  /** `paid` and `free` together, in credits. */
   total: number;
 }
 
@@ -40,7 +41,9 @@ export type ReserveAnswer = 'reserved' | 'insufficient' | { kind: 'insufficient'
  * long is taken for abandoned, and voided.
  */
 export interface Ledger {
+  /** Called when the service starts; an error fails its start. */
   start?(): Promise<void>;
+  /** Called when the service stops. */
   stop?(): Promise<void>;
 
   /** True when renders are free: nothing is reserved for them. */

@@ -3,7 +3,9 @@ import type { Quality } from '../jobs/job.ts';
 
 /** Credits per second of render time, and the seconds reserved at enqueue. */
 export interface PricingOptions {
+  /** Credits for a second of rendering, for each quality. */
   creditsPerSecond: Record<Quality, number>;
+  /** A job reserves the price of so many seconds. */
   reserveSeconds: number;
 }
 
@@ -13,7 +15,15 @@ export const DEFAULT_PRICING: PricingOptions = {
   reserveSeconds: 5,
 };
 
-/** Computes the price of renders in whole credits. */
+/**
+ * Computes the price of renders in whole credits.
+ *
+ * ```ts
+ * const pricing = new Pricing();
+ * pricing.reserveCredits('high'); // what a balance must cover
+ * pricing.costCredits('high', 12_500); // of a render of 12.5 s
+ * ```
+ */
 export class Pricing {
   readonly #options: PricingOptions;
 

@@ -27,9 +27,11 @@ const OWNERS_AT_ONCE = 200;
 
 /** Options of {@link StoredLedger}. */
 export interface StoredLedgerOptions {
+  /** Where the books are kept. */
   store: LedgerStore;
   /** Granted to every account each month (UTC); expires at the end of the month. Default 1,000. */
   freeCreditsPerMonth?: number;
+  /** Default: the system's. */
   clock?: Clock;
   /** The source of ids. */
   random?: Random;
@@ -91,12 +93,14 @@ export class StoredLedger implements Ledger {
     this.#ids = new SortableIds(clock, random);
   }
 
+  /** Starts the grants at the start of each month. */
   async start(): Promise<void> {
     const grant = () => this.#store.storage.alone('monthly grants', () => this.grantMonth());
     // A grant that fails here is made on the account's first use.
     this.#monthly ??= schedule(this.#clock, MONTHLY, () => void grant().catch(() => {}));
   }
 
+  /** Ends them. */
   async stop(): Promise<void> {
     this.#monthly?.cancel();
     this.#monthly = undefined;
@@ -147,6 +151,7 @@ export class StoredLedger implements Ledger {
     });
   }
 
+  /** Paid and free credits, in credits. */
   async balance(owner: string): Promise<Balance> {
     const account = await this.#store.getAccount(owner);
     if (account?.period === monthOf(this.#clock.now())) return balanceOf(account);
@@ -183,6 +188,7 @@ export class StoredLedger implements Ledger {
     this.#prepared.set(tx, { owner, account, jobId, entries });
   }
 
+  /** Checks that grants, entries and reserves agree; the report names what does not. */
   audit(): Promise<AuditReport> {
     return this.#store.audit();
   }

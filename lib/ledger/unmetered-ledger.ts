@@ -2,7 +2,13 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import { DEFAULT_FREE_CREDITS_PER_MONTH, type StoredLedger } from './stored-ledger.ts';
 
-/** A ledger for free renders: grants every request and charges nothing. */
+/**
+ * A ledger for free renders: grants every request and charges nothing.
+ *
+ * ```ts
+ * const service = new RenderService({ folder: './renders', ledger: new UnmeteredLedger({ freeCreditsPerMonth: 100 }) });
+ * ```
+ */
 export class UnmeteredLedger implements Ledger {
   readonly chargesNothing = true;
   readonly #freeCredits: number;

@@ -46,9 +46,13 @@ export interface LocalRendererOptions {
   texCacheBytes?: number;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
+  /** What one render may use; default: `DEFAULT_LIMITS`. */
   limits?: Partial<RenderLimits>;
+  /** Default: what set-up has made. */
   renderer?: RendererOptions;
+  /** Default: silence. */
   logger?: Logger;
+  /** Default: the system's. */
   clock?: Clock;
 }
 
@@ -76,6 +80,7 @@ export interface LocalRequest
   extends Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'> {
   /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
   sizePx?: { width: number; height: number };
+  /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
 }
 
@@ -84,12 +89,15 @@ export interface LocalRequest
  * `sections.tar` (videos and their index).
  */
 export interface LocalFile {
+  /** As listed above. */
   name: string;
+  /** Absolute. */
   path: string;
 }
 
 /** A finished render. */
 export interface LocalRender {
+  /** Whether there are files. */
   status: 'completed' | 'failed';
   /** Milliseconds. */
   durationMs: number;
@@ -107,6 +115,7 @@ export interface LocalRender {
 export interface LocalRenderOptions {
   /** Ends the render; it rejects with the signal's reason. */
   signal?: AbortSignal;
+  /** Called as the render advances. */
   onProgress?: (progress: RenderProgress) => void;
   /** Called with the parts of {@link LocalRender.output} as they come. */
   onOutput?: (text: string) => void;
@@ -115,6 +124,16 @@ export interface LocalRenderOptions {
 /**
  * Renders scenes of this machine's user in the sandbox, without jobs, store or credits. Unlike those of a
  * {@link RenderService}, they may read a folder of the user.
+ *
+ * ```ts
+ * const renderer = new LocalRenderer({ folder: '/tmp/renders', sceneFolder: sceneFolderOf('lessons/one.py') });
+ * await renderer.start();
+ * const render = await renderer.render({ code, className: 'One', output: { format: 'gif' } });
+ * if (render.status === 'failed') throw new Error(render.error ?? '');
+ * for (const { name, path } of render.files) await copyFile(path, name);
+ * await renderer.discard(render);
+ * await renderer.stop();
+ * ```
  */
 export class LocalRenderer {
   readonly #renderer: Renderer;
@@ -151,10 +170,12 @@ export class LocalRenderer {
     });
   }
 
-  /** Starts the workers; resolves when one is warm. Error: `renderer_unavailable`. */
-  async start(): Promise<void> {
+  /** Starts the workers; resolves when one is warm. `signal` aborts it; then stop it. Error: `renderer_unavailable`. */
+  async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     const allowTraversal = () => chmod(this.#folder, TRAVERSABLE);
-    await this.#renderer.start({ allowTraversal, signal: this.#stopping.signal });
+    const { signal: stopping } = this.#stopping;
+    const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
+    await this.#renderer.start({ allowTraversal, signal: either });
   }
 
   /** Ends all renders and processes. It cannot be started again. */

@@ -7,13 +7,19 @@ export interface MachineReport {
   machineId: string;
   /** For people, such as the host name. */
   name: string;
+  /** What its process does. */
   roles: readonly Role[];
   /** The qualities that it renders; null: all. */
   qualities: readonly Quality[] | null;
+  /** Of Scenepress. */
   version: string;
+  /** Whether it does its work. */
   state: 'starting' | 'ready' | 'not ready' | 'draining';
+  /** How many scenes it can render at the same time. */
   workers: number;
+  /** How many of them render. */
   busyWorkers: number;
+  /** How many of them have loaded Manim. */
   warmWorkers: number;
 }
 
@@ -21,6 +27,7 @@ export interface MachineReport {
 export interface Machine extends MachineReport {
   /** Epoch milliseconds, by the clock of the store. */
   startedAtMs: number;
+  /** Epoch milliseconds of its last report. */
   seenAtMs: number;
   /** Milliseconds since its last report. */
   unseenForMs: number;

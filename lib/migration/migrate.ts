@@ -26,7 +26,9 @@ const MARK_MOVED = 'INSERT INTO moved VALUES (1, ?) ON CONFLICT (moved_id) DO NO
 export interface MigrationReport {
   /** Rows of each table. */
   rows: Record<string, number>;
+  /** Number of accounts. */
   accounts: number;
+  /** Number of API keys. */
   keys: number;
   /** Artifacts that were copied, and that were missing at the source; null when they stayed where they are. */
   artifacts: { copied: number; missing: number } | null;
@@ -40,6 +42,13 @@ export interface MigrationReport {
  * be repeated; when it was complete, a repetition only compares. Then the folder is marked as moved, and no service
  * starts with it. `assets`: where artifacts are copied to; default: they stay. `masterKey`: in hexadecimal. Errors:
  * `conflict` when the storage has other data, `storage_damaged`, also for books that are not in order, `master_key`.
+ *
+ * ```ts
+ * const dataFolder = new DataFolder('./renders');
+ * const storage = postgres(url);
+ * await Promise.all([dataFolder.start(), storage.start()]);
+ * await migrateToPostgres(dataFolder, storage, { masterKey, target: 'postgres://db.example.org/studio' });
+ * ```
  */
 export async function migrateToPostgres(
   folder: DataFolder,
@@ -76,6 +85,10 @@ export async function migrateToPostgres(
  * all others and finds it unchanged, and the folder is renamed. A repetition makes the folder again, or compares the one
  * that is there. `target`: names the folder in the mark. `assets`: where artifacts are; they are copied into the folder.
  * Errors: as those of {@link migrateToPostgres}; `conflict` also while processes use the storage.
+ *
+ * ```ts
+ * await migrateToFolder(storage, './renders', { assets, masterKey, target: './renders' });
+ * ```
  */
 export async function migrateToFolder(
   storage: PostgresStorage,

@@ -1,4 +1,7 @@
 /** Storage in Postgres. Start at {@link postgres}. */
+import '../node-version.ts';
+import '../bundled.ts';
+
 export type { MasterKeyRecords, StoredMasterKey } from '../keys/stored-master-key.ts';
 export { migrateToFolder, migrateToPostgres } from '../migration/migrate.ts';
 export type { PostgresOptions } from '../storage/postgres/options.ts';

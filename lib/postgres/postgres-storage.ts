@@ -31,14 +31,21 @@ import { PostgresSignals } from './postgres-signals.ts';
 
 /** A storage in Postgres, with the other stores that are kept in the same database. They open and close with it. */
 export interface PostgresStorage extends Storage {
+  /** The settings, for all processes. */
   readonly settings: SettingsStore;
+  /** Tells all processes of changes, by `LISTEN`. */
   readonly signals: Signals;
   /** For `new StoredLedger({ store })`. */
   readonly ledgerStore: LedgerStore;
+  /** The accounts. */
   readonly accountStore: AccountStore;
+  /** The API keys. */
   readonly keyStore: KeyStore;
+  /** When keys were last used. */
   readonly keyUseStore: KeyUseStore;
+  /** Sessions of the dashboard. */
   readonly sessionStore: SessionStore;
+  /** The record of administrative acts. */
   readonly actStore: ActStore;
   /** The processes that use the storage, if they report to it. */
   readonly machineStore: MachineStore;
@@ -67,6 +74,11 @@ const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint),
  * machines. Needs the package `pg`. `url`: `postgres://user:password@host:port/database`. Creates and migrates its
  * tables at the start. Errors of `start`: `storage_failed` when the database cannot be reached, `conflict` when it
  * cannot be used.
+ *
+ * ```ts
+ * const storage = postgres('postgres://scenepress:…@db.example.org/studio', { tls: true });
+ * const service = new RenderService({ storage, assets, workFolder: '/var/tmp/renders' });
+ * ```
  */
 export function postgres(url: string, options: PostgresOptions = {}): PostgresStorage {
   const { clock = systemClock, random = systemRandom } = options;

@@ -22,7 +22,9 @@ export interface Precedence {
 
 /** The exclusive right of a worker to run a job, until the lease expires or the job ends. */
 export interface Claim {
+  /** The job that was claimed. */
   jobId: string;
+  /** Its owner. */
   owner: string;
   /** A fencing token that grows with each claim: holders of earlier claims can no longer change the job. */
   token: number;
@@ -46,6 +48,7 @@ export interface ClaimRequest {
   precedenceOf: (owner: string) => Precedence;
   /** Owners whose precedence may have changed; that of others is checked when it is their turn. */
   changed?: readonly string[];
+  /** Epoch milliseconds. */
   nowMs: number;
   /** When the lease expires unless renewed. */
   lapsesAtMs: number;
@@ -53,6 +56,7 @@ export interface ClaimRequest {
 
 /** Asks for claims whose leases have expired. */
 export interface LapsedQuery {
+  /** Epoch milliseconds. */
   nowMs: number;
   /** Maximum number of claims. */
   most: number;
@@ -62,7 +66,9 @@ export interface LapsedQuery {
 
 /** How many jobs wait and run. */
 export interface QueueState {
+  /** Number of jobs. */
   waiting: number;
+  /** Number of jobs. */
   running: number;
   /** Number of owners with waiting jobs. */
   owners: number;
@@ -72,6 +78,7 @@ export interface QueueState {
 
 /** An owner with jobs in the queue, and its recorded precedence. */
 export interface QueuedOwner extends Precedence {
+  /** Whose jobs they are. */
   owner: string;
 }
 
@@ -130,5 +137,6 @@ export interface Queue {
   lapsed(tx: Transaction, query: LapsedQuery): Promise<Claim[]>;
   /** Owners with jobs in the queue, ordered by name: at most `limit`, after `after`. */
   owners(page: { after: string; limit: number }): Promise<QueuedOwner[]>;
+  /** How many jobs wait and run. */
   state(): Promise<QueueState>;
 }

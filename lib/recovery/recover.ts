@@ -22,6 +22,7 @@ const MOST_FAULTS = 100;
 
 /** The result of a recovery. */
 export interface RecoveryReport {
+  /** The folder that was recovered. */
   folder: string;
   /**
    * Problems of the database file, in SQLite's words, of its queue and of the documents. When this and `lost` are
@@ -50,6 +51,11 @@ export interface RecoverOptions {
  * Repairs a damaged data folder from its intact rows and its valid document entries. The original files are kept in a
  * subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
  * `storage_locked`; `not_found` when the folder contains no data.
+ *
+ * ```ts
+ * const found = await recover('./renders'); // changes nothing
+ * if (found.lost.length === 0) await recover('./renders', { apply: true });
+ * ```
  */
 export async function recover(
   path: string,

@@ -2,6 +2,7 @@
 export interface Act {
   /** Sortable by time. */
   actId: string;
+  /** Epoch milliseconds. */
   atMs: number;
   /** An account id; null for the command line. */
   actor: string | null;
@@ -17,6 +18,7 @@ export interface Act {
 export interface ActQuery {
   /** Only acts of this account. */
   actor?: string;
+  /** At most this many. */
   limit: number;
   /** Only acts older than this one: the last `actId` of the previous page. */
   before?: string;
@@ -26,6 +28,7 @@ export interface ActQuery {
 export interface ActStore {
   /** An `actId` must not be reused. */
   appendAct(act: Act): Promise<void>;
+  /** Newest first. */
   listActs(query: ActQuery): Promise<Act[]>;
   /** Erases the client addresses of an account's acts, which is the only change of an act. */
   forgetAddressesOf(actor: string): Promise<void>;

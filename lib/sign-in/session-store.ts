@@ -2,8 +2,11 @@
 export interface SessionRecord {
   /** SHA-256 of the token in the cookie, hexadecimal. */
   tokenHash: string;
+  /** Who signed in. */
   accountId: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
+  /** Epoch milliseconds. */
   expiresAtMs: number;
 }
 

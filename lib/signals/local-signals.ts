@@ -1,6 +1,14 @@
 import type { Signal, Signals } from './signals.ts';
 
-/** In-process signals, for a service with one process. Delivered synchronously. */
+/**
+ * In-process signals, for a service with one process. Delivered synchronously.
+ *
+ * ```ts
+ * const signals = new LocalSignals();
+ * const unsubscribe = signals.subscribe((signal) => console.log(signal));
+ * const service = new RenderService({ folder: './renders', signals });
+ * ```
+ */
 export class LocalSignals implements Signals {
   readonly #listeners = new Set<(signal: Signal) => void>();
 

@@ -19,13 +19,17 @@ export interface RenderTrace {
  * they commit together.
  */
 export interface Transaction {
+  /** The storage that it belongs to. */
   readonly store: object;
 }
 
 /** A query for jobs, newest first. */
 export interface JobQuery {
+  /** Only those of this owner. */
   owner?: string;
+  /** Only those with this status. */
   status?: JobStatus;
+  /** Only those of this quality. */
   quality?: Quality;
   /** Maximum number of jobs; default 50. */
   limit?: number;
@@ -42,6 +46,7 @@ export interface JobQuery {
 
 /** A query for the number of jobs. */
 export interface JobCountQuery {
+  /** Only those of this owner. */
   owner?: string;
   /** Only jobs whose ids sort behind it. */
   after: string;
@@ -75,6 +80,7 @@ export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
 /** An idempotent request: repeating it does not add a second job. */
 export interface IdempotentRequest {
+  /** Keys of different owners are independent. */
   owner: string;
   /** The client's idempotency key. */
   key: string;
@@ -82,6 +88,7 @@ export interface IdempotentRequest {
   fingerprint: string;
   /** The job it added. */
   jobId: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
 }
 
@@ -97,6 +104,7 @@ export interface ResealStep {
 
 /** The result of a {@link ResealStep}. */
 export interface ResealedStep {
+  /** Number of secrets that were sealed again. */
   replaced: number;
   /** Where to continue; undefined: done, except for secrets written meanwhile. */
   next: string | undefined;
@@ -197,12 +205,14 @@ export interface Storage {
   /** Removes from the disk what was put off, because others have to wait meanwhile. Called every hour. */
   purgeDue?(): Promise<void>;
 
+  /** Undefined if there is none. */
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds the request, or replaces that of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
   /** Removes requests created before that time, at most some; returns whether there may be more. */
   removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean>;
 
+  /** Undefined if there is none. */
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;

@@ -3,7 +3,14 @@ import type { Account, AccountQuery, AccountStore } from '../accounts/account-st
 import type { Page } from '../pages.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of an {@link AccountStore}. `open` returns a new, empty one. */
+/**
+ * Behaviors of an {@link AccountStore}. `open` returns a new, empty one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyAccounts(), close: async () => {} });
+ * for (const { title, run } of accountStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
   return behaviours(open, {
     async 'stores an account and finds it by id and by address, ignoring case'(store) {

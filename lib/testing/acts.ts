@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import type { Act, ActQuery, ActStore } from '../sign-in/act-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of an {@link ActStore}. `open` returns a new, empty one. */
+/**
+ * Behaviors of an {@link ActStore}. `open` returns a new, empty one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyActs(), close: async () => {} });
+ * for (const { title, run } of actStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function actStoreSuite(open: () => Promise<Opened<ActStore>>): Behaviour[] {
   return behaviours(open, {
     async 'lists acts newest first, in pages, of all or of one account'(store) {

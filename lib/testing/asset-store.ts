@@ -8,7 +8,14 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const KEY = 'job/video.mp4';
 
-/** Behaviors of an {@link AssetStore}. `open` returns a new, empty, started one. */
+/**
+ * Behaviors of an {@link AssetStore}. `open` returns a new, empty, started one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyAssets(), close: async () => {} });
+ * for (const { title, run } of assetStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behaviour[] {
   return behaviours(open, {
     async 'returns a stored asset completely and in ranges'(store) {

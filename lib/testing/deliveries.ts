@@ -5,7 +5,14 @@ import type { DeliveryQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one. */
+/**
+ * Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
+ * for (const { title, run } of deliveriesSuite(open)) test(title, run);
+ * ```
+ */
 export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'stores a delivery with its body and exchanges'(storage) {

@@ -5,7 +5,14 @@ import type { DueLanes, DueQuery, DueRequest, HostPace } from '../webhooks/deliv
 import { deliveryRecord, EVERY_LANE } from './delivery-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of claiming deliveries of a {@link Storage}. */
+/**
+ * Behaviors of claiming deliveries of a {@link Storage}.
+ *
+ * ```ts
+ * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
+ * for (const { title, run } of deliveryClaimsSuite(open)) test(title, run);
+ * ```
+ */
 export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'claims due deliveries once, those due longest first for each host'(storage) {

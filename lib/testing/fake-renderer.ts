@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { mkdtempSync } from 'node:fs';
-import { mkdtemp, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactName } from '../artifacts.ts';
@@ -31,15 +31,27 @@ export interface FakeRenderServiceOptions extends RenderServiceOptions {
  * await service.start();
  * ```
  *
- * Without a place for its data it uses a new folder for temporary files.
+ * Without a place for its data it uses a temporary folder, which `stop` removes.
  */
 export function fakeRenderService(given: FakeRenderServiceOptions = {}): RenderService {
   const { renderMs = 0, failureOf = () => undefined, ...rest } = given;
   const hasPlace = rest.folder !== undefined || rest.dataFolder || rest.storage;
-  const options = hasPlace ? rest : { ...rest, folder: mkdtempSync(join(tmpdir(), 'scenepress-fake-')) };
+  const temporary = hasPlace ? undefined : mkdtempSync(join(tmpdir(), 'scenepress-fake-'));
+  const options = temporary === undefined ? rest : { ...rest, folder: temporary };
   const { workers = 1, clock = systemClock } = options;
   const renderer = new FakeRenderer({ size: workers, clock, renderMs, failureOf });
-  return new RenderService(options, makeParts(options, { renderer: renderer as unknown as Renderer }));
+  const service = new RenderService(
+    options,
+    makeParts(options, { renderer: renderer as unknown as Renderer }),
+  );
+  if (temporary !== undefined) {
+    const stop = service.stop.bind(service);
+    service.stop = async (options) => {
+      await stop(options);
+      await rm(temporary, { recursive: true, force: true });
+    };
+  }
+  return service;
 }
 
 type Settings = Required<Pick<FakeRenderServiceOptions, 'renderMs' | 'failureOf'>> & {

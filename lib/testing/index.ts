@@ -1,4 +1,5 @@
 /** Conformance suites for custom stores and ledgers, and a service that renders nothing. */
+import '../node-version.ts';
 import '../bundled.ts';
 
 export { accountStoreSuite } from './accounts.ts';

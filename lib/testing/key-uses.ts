@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of a {@link KeyUseStore}. `open` returns a new, empty one. */
+/**
+ * Behaviors of a {@link KeyUseStore}. `open` returns a new, empty one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyKeyUses(), close: async () => {} });
+ * for (const { title, run } of keyUseStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function keyUseStoreSuite(open: () => Promise<Opened<KeyUseStore>>): Behaviour[] {
   return behaviours(open, {
     async 'returns the latest use of each key that was used'(store) {

@@ -3,7 +3,14 @@ import { createHash } from 'node:crypto';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of a {@link KeyStore}. `open` returns a new, empty one. */
+/**
+ * Behaviors of a {@link KeyStore}. `open` returns a new, empty one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyKeys(), close: async () => {} });
+ * for (const { title, run } of keyStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[] {
   return behaviours(open, {
     async 'stores a key and finds it by id and by hash'(store) {

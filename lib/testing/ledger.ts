@@ -7,7 +7,14 @@ const owner = 'a';
 /** An answer without its message. */
 const answerOf = (answer: ReserveAnswer) => (typeof answer === 'string' ? answer : answer.kind);
 
-/** Behaviors of a {@link Ledger} that charges. `open` returns one in which owner `a` has exactly 100 credits. */
+/**
+ * Behaviors of a {@link Ledger} that charges. `open` returns one in which owner `a` has exactly 100 credits.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MyLedger({ a: 100 }), close: async () => {} });
+ * for (const { title, run } of ledgerSuite(open)) test(title, run);
+ * ```
+ */
 export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
   return behaviours(open, {
     async 'reserves credits and charges the cost of the job'(ledger) {

@@ -9,7 +9,14 @@ const OTHERS: Precedence = { yields: false, inGoodStanding: false };
 const LAST: Precedence = { yields: true, inGoodStanding: true };
 const ALL = 1000;
 
-/** Behaviors of the queue of a {@link Storage}. `open` returns a new, empty, started one. */
+/**
+ * Behaviors of the queue of a {@link Storage}. `open` returns a new, empty, started one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
+ * for (const { title, run } of queueSuite(open)) test(title, run);
+ * ```
+ */
 export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'gives owners turns, and the jobs of each in order'(storage) {

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of a {@link SessionStore}. `open` returns a new, empty one. */
+/**
+ * Behaviors of a {@link SessionStore}. `open` returns a new, empty one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MySessions(), close: async () => {} });
+ * for (const { title, run } of sessionStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function sessionStoreSuite(open: () => Promise<Opened<SessionStore>>): Behaviour[] {
   return behaviours(open, {
     async 'stores a session until it is removed'(store) {

@@ -2,7 +2,14 @@ import assert from 'node:assert/strict';
 import { DEFAULT_SETTINGS, type SettingsStore } from '../settings/settings-store.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of a {@link SettingsStore}. `open` returns a new one with default settings. */
+/**
+ * Behaviors of a {@link SettingsStore}. `open` returns a new one with default settings.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MySettings(), close: async () => {} });
+ * for (const { title, run } of settingsStoreSuite(open)) test(title, run);
+ * ```
+ */
 export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): Behaviour[] {
   return behaviours(open, {
     async 'returns the defaults at first'(store) {

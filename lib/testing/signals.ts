@@ -5,7 +5,14 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
 const WAIT_MS = 5_000;
 
-/** Behaviors of {@link Signals}. `open` returns new ones without other senders or subscribers. */
+/**
+ * Behaviors of {@link Signals}. `open` returns new ones without other senders or subscribers.
+ *
+ * ```ts
+ * const open = async () => ({ subject: new MySignals(), close: async () => {} });
+ * for (const { title, run } of signalsSuite(open)) test(title, run);
+ * ```
+ */
 export function signalsSuite(open: () => Promise<Opened<Signals>>): Behaviour[] {
   return behaviours(open, {
     async 'notifies all subscribers, those of the sender too'(signals) {

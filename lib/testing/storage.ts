@@ -4,7 +4,14 @@ import type { JobQuery, ResealedStep, Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
-/** Behaviors of a {@link Storage}. `open` returns a new, empty, started one. */
+/**
+ * Behaviors of a {@link Storage}. `open` returns a new, empty, started one.
+ *
+ * ```ts
+ * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
+ * for (const { title, run } of storageSuite(open)) test(title, run);
+ * ```
+ */
 export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
   return behaviours(open, {
     async 'stores a job and its source without changes'(storage) {

@@ -6,6 +6,7 @@
  * ```
  */
 export interface Behaviour {
+  /** For the title of a test. */
   title: string;
   /** Rejects when the implementation does not behave so. */
   run: () => Promise<void>;
@@ -13,7 +14,9 @@ export interface Behaviour {
 
 /** The implementation under test, opened for each behavior: empty, started, and closed by `close`. */
 export interface Opened<T> {
+  /** What is tested. */
   subject: T;
+  /** Called after each behavior. */
   close: () => Promise<void>;
 }
 

@@ -3,9 +3,11 @@ import { DISK_FULL_TO_CLIENTS } from '../service-status.ts';
 
 /** The HTTP response for an error. */
 export interface HttpError {
+  /** From 400 to 599. */
   status: number;
   /** Names in lower case. */
   headers: Record<string, string>;
+  /** Sent as JSON. */
   body: { error: string; message?: string | undefined };
 }
 
@@ -49,6 +51,11 @@ export function nothingHere(): HttpRejection {
 /**
  * The response of the HTTP API for an error (contract §7): 500 without details for any error that is not a {@link
  * ScenepressError}.
+ *
+ * ```ts
+ * const { status, headers, body } = httpErrorOf(error);
+ * response.writeHead(status, headers).end(JSON.stringify(body));
+ * ```
  */
 export function httpErrorOf(error: unknown): HttpError {
   if (error instanceof HttpRejection) return error.answer;

@@ -1,4 +1,5 @@
 /** The HTTP API for any server with `Request` and `Response`. Start at {@link webHandler}. */
+import '../node-version.ts';
 import '../bundled.ts';
 
 export type { RedirectTo } from './artifact-answer.ts';

@@ -17,7 +17,8 @@ export type WebHandler = (request: Request) => Promise<Response>;
 
 /** Options of {@link webHandler}. */
 export interface WebOptions {
-  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'follow'>;
+  /** The service whose API it is. */
+  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'cancel' | 'openArtifact' | 'follow'>;
   /** The owner of a bearer token. */
   authenticate: Authenticate;
   /**
@@ -55,6 +56,7 @@ const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
  * |---|---|
  * | `POST /api/v2/render`, `GET /api/v2/render/{jobId}`, `GET /api/v2/me` | contract §4 |
  * | `GET /events/{jobId}` | server-sent events `job`, `progress` and `preview` until the job ends; needs the key |
+ * | `POST /cancel/{jobId}` | cancels the job, and returns it as `GET` does once it has ended; needs the key |
  * | `GET /artifacts/{jobId}/{name}` | the artifact, with ranges, for anyone: job ids can't be guessed |
  *
  * ```ts
@@ -92,15 +94,19 @@ async function answer(options: WebOptions, request: Request, segments: string[])
     if (isGet) return artifact(options, request, second, third);
   }
   const isApi = first === 'api' && second === 'v2';
-  const isEvents = first === 'events' && second !== undefined && third === undefined;
-  if (!isApi && !isEvents) throw nothingHere();
+  const ofJob = second !== undefined && third === undefined ? first : undefined;
+  if (!isApi && ofJob !== 'events' && ofJob !== 'cancel') throw nothingHere();
   if (isPreflight(request) && options.corsOrigins?.length) return new Response(null, { status: 204 });
 
   // Without a live key, existing and unknown paths get the same response.
   const token = bearerTokenOf(request.headers.get('authorization'));
   const caller = token === undefined ? null : await options.authenticate(token);
   if (!caller) throw unauthorized();
-  if (isEvents && isGet) return events(options, request, caller, second);
+  if (second !== undefined && !isApi) {
+    if (ofJob === 'events' && isGet) return events(options, request, caller, second);
+    if (ofJob === 'cancel' && request.method === 'POST') return cancel(options, request, caller, second);
+    throw nothingHere();
+  }
   const [endpoint, jobId, ...rest] = segments.slice(2);
   if (endpoint === 'render' && jobId === undefined && request.method === 'POST') {
     const idempotencyKey = request.headers.get('idempotency-key');
@@ -166,6 +172,18 @@ async function events(
   return new Response(eventStream(first, following, { links: linksOf(options, request), close, clock }), {
     headers,
   });
+}
+
+/** Cancels a job, and answers when it has ended. Others are returned unchanged. */
+async function cancel(
+  options: WebOptions,
+  request: Request,
+  { owner }: Caller,
+  jobId: string,
+): Promise<Response> {
+  const job = await options.service.cancel(jobId, { owner, signal: request.signal });
+  await request.body?.cancel().catch(() => {});
+  return json(200, jobJson(job, linksOf(options, request)));
 }
 
 /** Reads the body to its end, decompressed. Errors: 413, `invalid_request`. */

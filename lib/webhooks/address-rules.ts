@@ -51,7 +51,14 @@ function contains([network, bits]: Network, address: Address): boolean {
   return (address as ipaddr.IPv6).match(network as ipaddr.IPv6, bits);
 }
 
-/** Error: `invalid_request`, naming the first invalid CIDR block. */
+/**
+ * Error: `invalid_request`, naming the first invalid CIDR block.
+ *
+ * ```ts
+ * assertNetworks(['10.0.0.0/8', 'fd00::/8']);
+ * assertNetworks(['10.0.0.0/33']); // throws
+ * ```
+ */
 export function assertNetworks(networks: readonly string[]): void {
   networks.forEach(parseNetwork);
 }

@@ -22,6 +22,8 @@ export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'>
   untilMs?: number;
   /** Maximum number of deliveries to send. */
   limit?: number;
+  /** Stops before further deliveries are added; those that were are sent. */
+  signal?: AbortSignal;
 }
 
 /** The result of sending failed deliveries again. */
@@ -32,7 +34,14 @@ export interface SentAgain {
   isComplete: boolean;
 }
 
-/** Lists webhook deliveries and redelivers them. */
+/**
+ * Lists webhook deliveries and redelivers them.
+ *
+ * ```ts
+ * const failed = await service.deliveries.list({ owner: 'ada', state: 'failed' });
+ * for (const { deliveryId } of failed) await service.deliveries.sendAgain(deliveryId, { owner: 'ada' });
+ * ```
+ */
 export class Deliveries {
   readonly #storage: Storage;
   readonly #book: DeliveryBook;
@@ -100,6 +109,7 @@ export class Deliveries {
     sinceMs,
     untilMs = this.#clock.now(),
     limit = MOST_SENT_AGAIN,
+    signal,
     ...query
   }: FailedDeliveries): Promise<SentAgain> {
     const pages = pagesOf(
@@ -116,6 +126,7 @@ export class Deliveries {
     );
     let sent = 0;
     for await (const failed of pages) {
+      signal?.throwIfAborted();
       // Some of a batch may be left out; the next ones then take their places.
       for (let at = 0; at < failed.length; ) {
         if (sent >= limit) return { sent, isComplete: false };

@@ -7,10 +7,13 @@ export type DeliveryState = 'pending' | 'delivered' | 'failed';
 
 /** A query for deliveries, newest first. */
 export interface DeliveryQuery {
+  /** Only those of this owner. */
   owner?: string;
+  /** Only those of this job. */
   jobId?: string;
   /** Only deliveries signed with the secret of this API key. */
   keyId?: string;
+  /** Only those in this state. */
   state?: DeliveryState;
   /** Maximum number of deliveries; default 50. */
   limit?: number;
@@ -25,6 +28,7 @@ export type HostPace = 'quick' | 'new' | 'slow';
 
 /** Concurrency limits per owner, and per owner and host. */
 export interface DueLanes {
+  /** How an owner may send to a host at present. */
   paceOf(owner: string, host: string): HostPace;
   /** False when no attempt of the owner to any host of this pace may start now. */
   mayCall(owner: string, pace: HostPace): boolean;
@@ -36,6 +40,7 @@ export interface DueLanes {
 
 /** The period of due deliveries. */
 export interface DuePeriod {
+  /** Epoch milliseconds. */
   nowMs: number;
   /** The latest valid due time; later ones were written by a wrong clock and count as due now. */
   latestDueMs: number;
@@ -45,6 +50,7 @@ export interface DuePeriod {
 export interface DueRequest extends DuePeriod {
   /** Maximum number of deliveries to change. */
   most: number;
+  /** What may be sent at present. */
   lanes: DueLanes;
   /** Hosts whose pace has changed since the last committed claim. */
   changed?: Iterable<{ owner: string; host: string }>;
@@ -75,7 +81,9 @@ export interface DeliveryStore {
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
   /** Re-encrypts the secrets of deliveries, as {@link Storage.resealSecrets} does. */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
+  /** Undefined if there is none. */
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
+  /** Newest first. */
   list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]>;
   /**
    * Claims due deliveries. Each gets a higher `token`, a fencing token that its sender compares in each later

@@ -55,11 +55,13 @@ export type FailureReason =
 
 /** One HTTP request. */
 export interface DeliveryAttempt {
+  /** Epoch milliseconds. */
   startedAtMs: number;
   /** Null while it is running. */
   endedAtMs: number | null;
   /** The HTTP code, whenever a status line arrived; else 0. */
   status: number;
+  /** Why it failed; null when it succeeded or is running. */
   reason: FailureReason | null;
   /** A description for the operator only: it may reveal details of the internal network. */
   detail: string | null;
@@ -79,43 +81,58 @@ export interface Exchange {
 export interface DeliveryRecord {
   /** Sorts by time. */
   deliveryId: string;
+  /** The job whose outcome it sends. */
   jobId: string;
+  /** That of the job. */
   owner: string;
   /** The API key whose current secret signs each attempt. */
   keyId: string | null;
   /** The job's own secret, encrypted with the master key; overrides the key's. */
   secretSealed?: string;
+  /** The outcome of the job. */
   event: 'completed' | 'failed';
+  /** Where it is sent. */
   url: string;
   /** Host and port. Concurrency is limited per host. */
   host: string;
+  /** Epoch milliseconds. */
   createdAtMs: number;
   /** The delivery that this redelivery repeats; null for the automatic one. */
   repeats: string | null;
+  /** After this many failed attempts it is given up. */
   mostAttempts: number;
   /** A fencing token that grows with each claim: holders of earlier claims can no longer change the delivery. */
   token: number;
+  /** What was tried so far, oldest first. */
   attempts: DeliveryAttempt[];
   /**
    * When the next attempt is due; during an attempt, when the claim expires and another attempt becomes due. Null
    * when delivered or failed.
    */
   dueAtMs: number | null;
+  /** Epoch milliseconds; null until a receiver accepted it. */
   deliveredAtMs: number | null;
 }
 
 /** The public view of a delivery. */
 export interface Delivery {
+  /** Identifies it; sorts by its time. */
   deliveryId: string;
+  /** The job whose outcome it sends. */
   jobId: string;
+  /** That of the job. */
   owner: string;
   /** The API key whose secret signs it; null without API keys. */
   keyId: string | null;
+  /** The outcome of the job. */
   event: 'completed' | 'failed';
+  /** Where it is sent. */
   url: string;
+  /** Whether it is due, delivered or given up. */
   status: DeliveryStatus;
   /** The HTTP status code of the last ended attempt, or 0 when it had none; null before the first. */
   lastStatus: number | null;
+  /** What was tried so far, oldest first. */
   attempts: {
     /** ISO 8601, UTC. */
     startedAt: string;
@@ -127,7 +144,9 @@ export interface Delivery {
   }[];
   /** Null during an attempt, and when no more will follow. */
   nextAttemptAt: string | null;
+  /** The delivery that it sends again; null: none. */
   repeats: string | null;
+  /** ISO 8601, UTC. */
   createdAt: string;
 }
 

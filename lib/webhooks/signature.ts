@@ -80,6 +80,11 @@ export function verifyWebhook(
 /**
  * The value of `svc-signature` for a body (contract §6.2). Also useful in tests of receivers.
  *
+ * ```ts
+ * const body = JSON.stringify({ jobId: 'a', status: 'completed' });
+ * await fetch(receiver, { method: 'POST', body, headers: { 'svc-signature': signWebhook(body, 'whsec_…') } });
+ * ```
+ *
  * @param now epoch milliseconds; default: the system's clock
  */
 export function signWebhook(

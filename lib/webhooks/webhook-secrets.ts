@@ -12,8 +12,11 @@ const RESEALED_AT_ONCE = 100;
 
 /** The job of a webhook to be signed. */
 export interface WebhookJob {
+  /** The job whose outcome is sent. */
   jobId: string;
+  /** Its owner. */
   owner: string;
+  /** The API key that enqueued it; null: none. */
   keyId: string | null;
 }
 

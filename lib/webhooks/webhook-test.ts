@@ -13,6 +13,7 @@ import { signWebhook, verifyWebhook, type WebhookVerdict } from './signature.ts'
 export interface WebhookTestRequest {
   /** An owner can run one test at a time. */
   owner: string;
+  /** Where it is sent: `https://…`. */
   url: string;
   /** Signs it. */
   secret: string;
@@ -20,9 +21,13 @@ export interface WebhookTestRequest {
 
 /** A test event as it was sent, with the steps of its verification (contract §6.3) and the answer. */
 export interface WebhookTest {
+  /** Where it was sent. */
   url: string;
+  /** Those of the request. */
   headers: Record<string, string>;
+  /** That of the request. */
   body: string;
+  /** What a receiver computes. */
   verification: {
     /** The members `t` and `v1` of `svc-signature`. */
     timestamp: string;
@@ -33,11 +38,13 @@ export interface WebhookTest {
   };
   /** The HTTP code, or 0. */
   status: number;
+  /** Why it failed; null when it was accepted. */
   reason: FailureReason | null;
   /** For the operator only: it may reveal details of the internal network. */
   detail: string | null;
   /** The first 1 KB of the response body; null without a response. */
   answer: string | null;
+  /** Milliseconds until the answer or the failure. */
   tookMs: number;
 }
 

@@ -49,9 +49,10 @@ function print(place) {
   process.stdout.write(`The renderer is in ${place}.\n`);
 }
 
-/** A module of the library: its source in a checkout, or else the build. */
+/** A module of the library: its build in an installed package, and its source in a checkout, where builds may be old. */
 function library(name) {
   const source = join(root, 'lib', 'render', 'setup', `${name}.ts`);
-  const path = existsSync(source) ? source : join(root, 'dist', 'lib', 'render', 'setup', `${name}.js`);
-  return import(pathToFileURL(path).href);
+  const built = join(root, 'dist', 'lib', 'render', 'setup', `${name}.js`);
+  const isInstalled = !existsSync(join(root, 'package-lock.json')) && existsSync(built);
+  return import(pathToFileURL(isInstalled ? built : source).href);
 }

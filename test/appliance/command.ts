@@ -25,6 +25,8 @@ export interface CommandOptions {
   renders?: boolean;
   /** A program that runs the command: its name and arguments. */
   launcher?: string[];
+  /** The command, when not the one of the checkout. */
+  program?: string[];
   cwd?: string;
   /** Where `serve` logs, when not on standard error. */
   logFile?: string;
@@ -33,9 +35,9 @@ export interface CommandOptions {
 
 function start(
   args: string[],
-  { env, cwd, launcher = [] }: CommandOptions = {},
+  { env, cwd, launcher = [], program: command = [process.execPath, MAIN] }: CommandOptions = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  const [program, ...rest] = [...launcher, process.execPath, MAIN, ...args] as [string, ...string[]];
+  const [program, ...rest] = [...launcher, ...command, ...args] as [string, ...string[]];
   return spawn(program, rest, {
     env: { ...OTHER_VARIABLES, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],

@@ -22,8 +22,23 @@ t.test('the public API is as recorded in public-api.txt', async (t) => {
   t.same(lines, recorded);
 });
 
+t.test('every exported class and function has an example', async (t) => {
+  const isCode = (text: string) =>
+    /^export (?:declare )?(?:abstract )?(?:async )?(?:class|function)/.test(text);
+  const bare = [...api].flatMap(([entry, { names }]) =>
+    [...names]
+      .filter(([, { text, comment }]) => isCode(text) && !comment.includes('```ts\n'))
+      .map(([name]) => `${entry}: ${name}`),
+  );
+  t.same(bare, []);
+});
+
 t.test('the reference is current: write it with `node scripts/public-api.ts`', async (t) => {
   for (const [path, text] of Object.entries(reference(api))) t.equal(readFileSync(path, 'utf8'), text, path);
+});
+
+t.test('every entry point has an introduction', async (t) => {
+  for (const [entry, { comment }] of api) t.not(comment, '', entry);
 });
 
 t.test('every exported name has a description', async (t) => {

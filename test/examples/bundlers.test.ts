@@ -70,27 +70,30 @@ t.test('Vite, for servers', async (t) => {
 });
 
 t.test('webpack', async (t) => {
-  const build = async (entry: string, output: string, externals: string[]) => {
-    const options = {
-      mode: 'none',
-      target: 'node',
-      entry,
-      context: folder,
-      externals,
-      experiments: { outputModule: true },
-      output: { path: folder, filename: output, module: true },
-      // The names of externals are imported, not required.
-      externalsType: 'module',
-    };
+  const build = async (entry: string, filename: string, externals: string) => {
+    const isModule = filename.endsWith('.mjs');
     await writeFile(
       join(folder, 'build.cjs'),
-      `require(${JSON.stringify(join(PACKAGES, 'webpack'))})(${JSON.stringify(options)}, (error, stats) => {
+      `require(${JSON.stringify(join(PACKAGES, 'webpack'))})({
+         mode: 'none',
+         target: 'node',
+         entry: ${JSON.stringify(entry)},
+         context: __dirname,
+         experiments: { outputModule: ${isModule} },
+         output: { path: __dirname, filename: ${JSON.stringify(filename)}, module: ${isModule} },
+         ${externals}
+       }, (error, stats) => {
          if (error || stats.hasErrors()) { console.log(error ?? stats.toString()); process.exit(1); } });`,
     );
     await node('build.cjs');
   };
-  await build('./server.mjs', 'webpack.mjs', ['scenepress', 'scenepress/testing']);
+  await build('./server.mjs', 'webpack.mjs', "externals: [/^scenepress(\\/|$)/], externalsType: 'module'");
   await works(t, 'webpack.mjs');
-  await build('./import.mjs', 'webpack-bundled.mjs', []);
-  await namesTheSetting(t, 'webpack-bundled.mjs', /externals: \['scenepress'\] in that of webpack/);
+  await build('./server.mjs', 'webpack.cjs', "externals: [/^scenepress(\\/|$)/], externalsType: 'commonjs'");
+  await works(t, 'webpack.cjs');
+  const setting = /externals: \[\/\^scenepress\(\\\/\|\$\)\/\] and externalsType: 'module' .*'commonjs'/;
+  for (const file of ['webpack-bundled.mjs', 'webpack-bundled.cjs']) {
+    await build('./import.mjs', file, '');
+    await namesTheSetting(t, file, setting);
+  }
 });

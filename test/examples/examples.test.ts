@@ -13,6 +13,8 @@ import { emptyFolder, installPacked, packPackage, runClean } from '../fixtures/p
 const EXAMPLES = import.meta.dirname;
 const PACKAGES = join(EXAMPLES, 'node_modules');
 const bin = (name: string) => join(PACKAGES, '.bin', name);
+/** Packages that are in a bundle of the example of Next.js without its setting. */
+const BUNDLED = ['ipaddr.js', 'lowdb', 'node-cron', 'piscina', 'steno'];
 const TITLE = 'class Hello(Scene):\n  pass\n';
 
 installPackages(EXAMPLES, 'the frameworks of the examples');
@@ -111,6 +113,19 @@ t.test('Next.js, built and started', async (t) => {
   const port = await freePort();
   const env = { PUBLIC_URL: `http://127.0.0.1:${port}`, NEXT_TELEMETRY_DISABLED: '1' };
   const command = join(folder, 'node_modules/.bin/next');
+  // A bundler reads them, and follows no links out of the folder, either.
+  for (const name of BUNDLED) {
+    await rm(join(folder, 'node_modules', name), { force: true });
+    await cp(join(EXAMPLES, '../../node_modules', name), join(folder, 'node_modules', name), {
+      recursive: true,
+    });
+  }
+  const config = join(folder, 'next.config.mjs');
+  const shown = await readFile(config, 'utf8');
+  await writeFile(config, 'export default {};');
+  const bundled = await runClean([command, 'build'], folder, env).catch((error: unknown) => error);
+  t.match(bundled, { code: 1, stderr: /scenepress must not be bundled, .* serverExternalPackages: / });
+  await writeFile(config, shown);
   await runClean([command, 'build'], folder, env);
   const { NODE_OPTIONS: _, ...own } = process.env;
   const server = spawn(
@@ -144,7 +159,7 @@ t.test('routes of one’s own beside the API', async (t) => {
 t.test('a worker', async (t) => {
   const folder = await project(t, 'worker');
   const { stdout } = await runClean(
-    [process.execPath, 'main.mjs', TITLE, TITLE.replace('Hello', 'Bye')],
+    [process.execPath, 'main.mjs', 'a', TITLE, 'b', TITLE.replace('Hello', 'Bye')],
     folder,
   );
   t.equal(stdout, 'Hello completed \nBye completed \n');

@@ -13,12 +13,12 @@ function importOn(version: string) {
 }
 
 t.test('an import on an old Node fails with a sentence', async (t) => {
-  for (const version of ['20.20.2', '22.14.0'])
+  for (const version of ['20.20.2', '22.15.1'])
     t.match(
       importOn(version).stderr,
-      `scenepress needs Node 22.15 or newer (22, 24 and 26 are tested); this is Node ${version}.`,
+      `scenepress needs Node 22.16 or newer (22, 24 and 26 are tested); this is Node ${version}.`,
     );
-  for (const version of ['22.15.0', '24.0.0', '26.1.0']) t.equal(importOn(version).status, 0, version);
+  for (const version of ['22.16.0', '24.0.0', '26.1.0']) t.equal(importOn(version).status, 0, version);
 });
 
 t.test('no module needs node:sqlite before the version is checked', async (t) => {

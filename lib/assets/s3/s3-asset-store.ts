@@ -30,6 +30,11 @@ const CACHE_CONTROL = 'public, max-age=31536000, immutable';
  * `s3:ListBucket` (without which missing objects look forbidden) and `s3:ListBucketMultipartUploads`.
  *
  * Errors are `storage_failed`, with advice. While one has `retryAfterMs`, jobs wait instead of failing.
+ *
+ * ```ts
+ * const assets = new S3AssetStore({ bucket: 'renders', region: 'eu-central-1' });
+ * const service = new RenderService({ folder: './renders', assets });
+ * ```
  */
 export class S3AssetStore implements AssetStore {
   readonly #options: S3Options;
@@ -62,6 +67,7 @@ export class S3AssetStore implements AssetStore {
     await this.#abortOldUploads(bucket);
   }
 
+  /** Closes the connections. */
   async stop(): Promise<void> {
     this.#bucket?.client.destroy();
     this.#bucket = undefined;
@@ -158,7 +164,14 @@ export class S3AssetStore implements AssetStore {
   }
 }
 
-/** An {@link S3AssetStore} with these options. */
+/**
+ * An {@link S3AssetStore} with these options.
+ *
+ * ```ts
+ * const assets = s3({ bucket: 'renders', endpoint: 'https://s3.example.org' });
+ * const service = new RenderService({ folder: './renders', assets });
+ * ```
+ */
 export function s3(options: S3Options): S3AssetStore {
   return new S3AssetStore(options);
 }

@@ -1,6 +1,6 @@
 import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
-import { getCACertificates } from 'node:tls';
+import tls from 'node:tls';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { certificateAuthorities } from '../../certificate-authorities.ts';
 import { ScenepressError } from '../../errors.ts';
@@ -65,7 +65,7 @@ export function openBucket(sdk: Sdk, options: S3Options): Bucket {
       httpAgent: new HttpAgent({ keepAlive: true }),
       httpsAgent: new HttpsAgent({
         keepAlive: true,
-        ...(authorities.length > 0 && { ca: [...getCACertificates('default'), ...authorities] }),
+        ...(authorities.length > 0 && { ca: [...tls.getCACertificates('default'), ...authorities] }),
       }),
     },
   };

@@ -2,7 +2,9 @@ import type { Clock } from '../../clock.ts';
 
 /** An access key of S3. */
 export interface S3Credentials {
+  /** Not secret. */
   accessKeyId: string;
+  /** Signs requests; is not sent. */
   secretAccessKey: string;
   /** The token of temporary credentials. */
   sessionToken?: string;
@@ -49,6 +51,7 @@ export interface S3Options {
    * accepts 5 MiB to 5 GiB.
    */
   partBytes?: number;
+  /** Default: the system's. */
   clock?: Clock;
 }
 

@@ -42,6 +42,7 @@ export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
 
 /** The progress of a running job. There is no percentage, because Manim does not know a scene's length in advance. */
 export interface RenderProgress {
+  /** What the render does at present. */
   stage: RenderStage;
   /** Frames drawn so far. */
   frames: number;

@@ -24,15 +24,21 @@ export type LimitEnforcer = 'kernel' | 'user' | 'watch';
 
 /** The mechanism that enforces each total limit of a render. */
 export interface SandboxLimits {
+  /** What limits the memory of a render. */
   memory: Exclude<LimitEnforcer, 'user'>;
+  /** What limits its processes. */
   processes: Exclude<LimitEnforcer, 'watch'>;
+  /** What limits the files that it writes. */
   disk: Exclude<LimitEnforcer, 'user'>;
 }
 
 /** The sandbox of scenes. */
 export interface SandboxStatus {
+  /** How well scenes are isolated. */
   level: SandboxLevel;
+  /** What isolates them. */
   layers: SandboxLayer[];
+  /** What enforces the limits. */
   limits: SandboxLimits;
   /** Why the other layers, or control groups, are not used. */
   problems: Partial<Record<SandboxLayer | 'cgroup', string>>;

@@ -16,8 +16,13 @@ export const SCENE_PLACE = '/scenepress/scene';
 const READABLE_BY_OTHERS = 0o005;
 
 /**
- * The folder as scenes see it: by default that of the file. Error: `invalid_request` when there is no such folder, the
- * file is not below it, or it is the root of the file system.
+ * The folder as scenes see it: by default that of the file. A file outside of it is rendered as if it were at its top.
+ * Error: `invalid_request` when there is no such folder, or it is the root of the file system.
+ *
+ * ```ts
+ * sceneFolderOf('lessons/one.py'); // { path: '/home/user/lessons', file: 'one.py' }
+ * sceneFolderOf('lessons/one.py', '.'); // { path: '/home/user', file: 'lessons/one.py' }
+ * ```
  */
 export function sceneFolderOf(file: string | null, folder?: string): SceneFolder {
   const path = resolve(folder ?? (file === null ? '.' : dirname(file)));
@@ -30,7 +35,13 @@ export function sceneFolderOf(file: string | null, folder?: string): SceneFolder
   return { path, file: below.startsWith(`..${sep}`) ? basename(file) : below };
 }
 
-/** Whether users other than the folder's owner can read it; renders run as one of them when the service is root. */
+/**
+ * Whether users other than the folder's owner can read it; renders run as one of them when the service is root.
+ *
+ * ```ts
+ * if (process.getuid?.() === 0 && !isReadableByOthers(folder)) console.log(`Run: chmod o+rx ${folder.path}`);
+ * ```
+ */
 export function isReadableByOthers({ path }: SceneFolder): boolean {
   return (statSync(path).mode & READABLE_BY_OTHERS) === READABLE_BY_OTHERS;
 }

@@ -34,8 +34,10 @@ export interface PostgresOptions {
   idleTransactionTimeoutMs?: number;
   /** How long work is repeated after the connection failed, in milliseconds, before it rejects. Default 5 s. */
   retryForMs?: number;
+  /** Default: the system's. */
   clock?: Clock;
   /** The source of keys, nonces, and delays before retries. */
   random?: Random;
+  /** Default: silence. */
   logger?: Logger;
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { buffer } from 'node:stream/consumers';
 import test from 'node:test';
-import { fakeRenderService } from 'scenepress/testing';
+import { assetStoreSuite, fakeRenderService } from 'scenepress/testing';
 import { MemoryAssets } from './memory-assets.mjs';
+
+const open = async () => ({ subject: new MemoryAssets(), close: async () => {} });
+for (const { title, run } of assetStoreSuite(open)) test(title, run);
 
 test('videos are kept in the store', async () => {
   const service = fakeRenderService({ folder: './renders', assets: new MemoryAssets() });

@@ -1,3 +1,4 @@
+import { constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
@@ -6,7 +7,8 @@ export class MemoryAssets {
   #assets = new Map();
 
   async put(assetKey, { path }) {
-    const bytes = await readFile(path);
+    // Not through a link, which would lead out of the folder of the render.
+    const bytes = await readFile(path, { flag: constants.O_RDONLY | constants.O_NOFOLLOW });
     this.#assets.set(assetKey, bytes);
     return { sizeBytes: bytes.length };
   }

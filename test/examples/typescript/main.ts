@@ -1,5 +1,7 @@
 import { httpStatusOf, type Job, type RenderService } from 'scenepress';
 import type { EndedJob, ScenepressClient } from 'scenepress/client';
+import { type PostgresStorage, postgres } from 'scenepress/postgres';
+import { type S3AssetStore, s3 } from 'scenepress/s3';
 import { ledgerSuite } from 'scenepress/testing';
 import { webHandler } from 'scenepress/web';
 import { verifyWebhook } from 'scenepress/webhooks';
@@ -30,6 +32,17 @@ export function serve(service: RenderService): (request: Request) => Promise<Res
 export async function remote(client: ScenepressClient): Promise<string> {
   const job: EndedJob = await client.render({ className: 'Hello', code: '' });
   return job.status === 'completed' ? job.result.video : job.error;
+}
+
+export const storage: PostgresStorage = postgres('postgres://localhost/studio', {
+  tls: true,
+  maxConnections: 4,
+});
+export const assets: S3AssetStore = s3({ bucket: 'renders', region: 'eu-central-1' });
+
+export async function link(assetKey: string): Promise<string> {
+  const { current } = await storage.masterKey.load({ given: '' });
+  return `${await assets.presign(assetKey)}#${current.id}`;
 }
 
 export const suites: string[] = ledgerSuite(async () => Promise.reject(new Error('no ledger'))).map(

@@ -86,6 +86,14 @@ t.test('follows a job by its events', async (t) => {
   await t.rejects(client.follow('nothing').next(), { name: 'ApiError', status: 404, code: 'Not Found' });
 });
 
+t.test('cancels a job', async (t) => {
+  const { client, service } = await open(t);
+  await service.pauseQueue();
+  const { jobId } = await client.enqueue(VALID);
+  t.match(await client.cancel(jobId), { jobId, status: 'failed', error: 'Canceled' });
+  await t.rejects(client.cancel('nothing'), { name: 'ApiError', status: 404 });
+});
+
 t.test('follows by polling where there are no events, with growing pauses', async (t) => {
   const statuses = ['queued', 'queued', 'queued', 'running', 'running', 'completed'];
   const { client, delays } = clientOf(({ url }) =>

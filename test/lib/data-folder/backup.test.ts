@@ -1,6 +1,7 @@
 import {
   existsSync,
   mkdirSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   rmSync,
@@ -8,7 +9,7 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { type Disk, realDisk } from '../../../lib/disk.ts';
@@ -77,6 +78,21 @@ t.test('a backup of a running folder restores the same data', async (t) => {
   const keys = new ApiKeys({ store: copy.keyStore, masterKeys: await copy.masterKeys() });
   t.match(await keys.verify(key), { accountId: 'a' });
   t.equal(statSync(restored).mode & 0o777, 0o700);
+});
+
+t.test('an aborted backup leaves nothing', async (t) => {
+  const { folder, backup } = await openFolder(t);
+  const giveUp = new AbortController();
+  const { path } = folder.assets;
+  folder.assets.path = (assetKey) => {
+    giveUp.abort();
+    return path.call(folder.assets, assetKey);
+  };
+  await t.rejects(backUp(folder, backup, { signal: giveUp.signal }), { name: 'AbortError' });
+  t.same(
+    readdirSync(dirname(backup)).filter((name) => name.startsWith(basename(backup))),
+    [],
+  );
 });
 
 t.test("a backup contains the studio's material with its symbolic links", async (t) => {

@@ -113,6 +113,14 @@ t.test('forgetting removes the owner’s texts from the disk and keeps payment r
   t.equal((await service.forget('job1')).forgottenAt, forgottenAt, 'forgetting again changes nothing');
 });
 
+t.test('a signal ends the forgetting of an owner between two jobs', async (t) => {
+  const { path, service } = await usedFolder(t);
+  const before = filesWith(path, SECRET).length;
+  await t.rejects(service.forgetAll('ada', { signal: AbortSignal.abort() }), { name: 'AbortError' });
+  t.equal(filesWith(path, SECRET).length, before);
+  t.equal(await service.forgetAll('ada'), 10);
+});
+
 t.test('an unfinished job cannot be forgotten, but forgetting its owner cancels it first', async (t) => {
   const folder = new DataFolder(join(testFolder(t), 'data'));
   const service = new RenderService({ dataFolder: folder });

@@ -35,6 +35,19 @@ t.test('a search reads a bounded number of jobs and continues where it ended', a
   t.match(second, { examined: 100, next: null });
 });
 
+t.test('a signal ends a search between two reads', async (t) => {
+  const giveUp = new AbortController();
+  let reads = 0;
+  const listJobs = (query: JobQuery) => {
+    reads += 1;
+    giveUp.abort();
+    return storage.listJobs(query);
+  };
+  const search = searchErrors({ listJobs }, { text: 'NameError', signal: giveUp.signal });
+  await t.rejects(search, { name: 'AbortError' });
+  t.equal(reads, 1);
+});
+
 t.test('a full page continues behind its last job', async (t) => {
   const first = await searchErrors(storage, { text: 'NameError', limit: 1 });
   t.match(first, { jobs: [{ jobId: '1200' }], examined: 50, next: '1200' });

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
@@ -37,4 +39,18 @@ t.test('scenes fail with the given error, and running jobs can be canceled', asy
   await failing.start();
   const failed = await failing.enqueue(request);
   t.match(await failing.wait(failed.jobId), { status: 'failed', error: 'no' });
+});
+
+t.test('without a place for its data it leaves none when it stops', async (t) => {
+  const service = fakeRenderService();
+  t.teardown(() => service.stop());
+  await service.start();
+  const { jobId } = await service.enqueue(request);
+  await service.wait(jobId);
+  const { path = '', stream } = await service.openArtifact(jobId, 'video.mp4');
+  stream.destroy();
+  const folder = dirname(dirname(dirname(path)));
+  t.ok(existsSync(folder));
+  await service.stop();
+  t.notOk(existsSync(folder));
 });

@@ -76,7 +76,14 @@ t.test('the three endpoints answer as the contract says', async (t) => {
 
 t.test('requests without a live key get 401, also for unknown paths', async (t) => {
   const { ask, handle } = await open(t);
-  for (const path of ['/api/v2/render/x', '/api/v2/me', '/api/v2/nothing', '/events/x', '/api/v2/%zz']) {
+  for (const path of [
+    '/api/v2/render/x',
+    '/api/v2/me',
+    '/api/v2/nothing',
+    '/events/x',
+    '/cancel/x',
+    '/api/v2/%zz',
+  ]) {
     const response = await ask(path, { token: 'eve' });
     t.equal(response.headers.get('www-authenticate'), 'Bearer');
     t.match(await jsonOf(response), {
@@ -150,6 +157,24 @@ t.test('jobs of others and their events are 404', async (t) => {
   const { jobId } = (await jsonOf(await post(VALID))) as unknown as { jobId: string };
   for (const path of [`/api/v2/render/${jobId}`, `/events/${jobId}`])
     t.match(await jsonOf(await ask(path, { token: 'bob' })), { status: 404, error: 'Not Found' });
+});
+
+t.test('an owner cancels a job; others can’t', async (t) => {
+  const { ask, post, service } = await open(t);
+  await service.pauseQueue();
+  const { jobId } = (await jsonOf(await post(VALID))) as unknown as { jobId: string };
+  const cancel = async (token: string, init: RequestInit = {}) =>
+    jsonOf(await ask(`/cancel/${jobId}`, { method: 'POST', token, ...init }));
+  t.match(await cancel('bob'), { status: 404, error: 'Not Found' });
+  t.match(await cancel('eve'), { status: 401 });
+  t.match(await cancel('ada', { method: 'GET' }), { status: 404 });
+  t.equal((await service.get(jobId)).status, 'queued');
+  const canceled = await ask(`/cancel/${jobId}`, { method: 'POST', body: '{}' });
+  t.equal(canceled.status, 200);
+  const job = await canceled.json();
+  t.match(job, { jobId, status: 'failed', error: 'Canceled' });
+  t.same(await (await ask(`/cancel/${jobId}`, { method: 'POST' })).json(), job, 'repeated');
+  t.same(await (await ask(`/api/v2/render/${jobId}`)).json(), job);
 });
 
 t.test('artifacts are served without a key, with ranges', async (t) => {

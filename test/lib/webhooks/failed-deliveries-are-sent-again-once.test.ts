@@ -40,6 +40,14 @@ t.test('failed deliveries of a period are sent again, the others are not', async
   t.same(again.map(({ repeats }) => repeats).sort(), [one.deliveryId, two.deliveryId]);
 });
 
+t.test('an aborted call sends nothing', async (t) => {
+  const { add, deliveries } = await openDeliveries(t);
+  await add(30);
+  const call = deliveries.sendFailedAgain({ sinceMs: 0, signal: AbortSignal.abort() });
+  await t.rejects(call, { name: 'AbortError' });
+  t.same(await deliveries.list({ state: 'pending' }), []);
+});
+
 t.test('the same period sends nothing twice, also at the same time', async (t) => {
   const { storage, add, deliveries, clock } = await openDeliveries(t);
   for (let minutes = 1; minutes <= 5; minutes += 1) await add(minutes);
