@@ -4,7 +4,7 @@ import { refuseDelete, refuseUpdate, TEXT } from './refusals.ts';
 const SHARES = 64;
 
 /**
- * The queue, as in `../sqlite/queue-schema.ts` and `turn-schema.ts`: triggers maintain the counts in `turns`. Of these,
+ * The queue, as in `../sqlite/queue-schema.ts`: triggers maintain the counts in `turns`. Of these,
  * no index has one, so that a new job or an ended one changes no index of the owner's row.
  *
  * The totals are in several rows, of which each connection changes one, and at its commit: every transaction that adds

@@ -8,13 +8,17 @@ import { LEDGER_SCHEMA } from './ledger-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 
-/** The tables of jobs, books, queue, deliveries, accounts, keys and machines. */
+/** The tables of jobs, books, queue, deliveries, accounts, keys and processes. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
-    MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA,
-    CONFIRMATIONS,
-    { sql: CLUSTER_SCHEMA, compatibleFrom: 2 },
-    { sql: LEADERS, compatibleFrom: 2 },
+    MAIN_SCHEMA +
+      LEDGER_SCHEMA +
+      QUEUE_SCHEMA +
+      DUE_SCHEMA +
+      ACCOUNT_SCHEMA +
+      CLUSTER_SCHEMA +
+      CONFIRMATIONS +
+      LEADERS,
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -79,6 +79,12 @@ CREATE TABLE sources (
   text_key_id INTEGER NOT NULL REFERENCES text_keys,
   texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE timelines (
+  job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotent_requests (
   owner TEXT NOT NULL,

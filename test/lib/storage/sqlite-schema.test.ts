@@ -1,39 +1,48 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DataFolder, recover } from '../../../lib/index.ts';
-import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
-import { DUE_SCHEMA } from '../../../lib/sql/sqlite/due-schema.ts';
-import { MAIN_SCHEMA } from '../../../lib/sql/sqlite/main-schema.ts';
-import { QUEUE_SCHEMA } from '../../../lib/sql/sqlite/queue-schema.ts';
 import { Schema } from '../../../lib/storage/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
-const FIRST = new Schema([MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA]);
+const NOTES = 'CREATE TABLE notes (note_id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT';
+const COLOR = "ALTER TABLE notes ADD COLUMN color TEXT DEFAULT 'red'";
+const BY_TEXT = 'CREATE INDEX notes_by_text ON notes (text)';
 
-t.test('data of the first version of the schema is read, recovered and migrated', async (t) => {
-  const path = join(testFolder(t), 'data');
-  const made = new DataFolder(path);
-  await made.start();
-  await made.stop();
-  for (const suffix of ['', '-wal', '-shm']) rmSync(join(path, `database.sqlite${suffix}`), { force: true });
-  const database = new SqliteDatabase(join(path, 'database.sqlite'), FIRST);
-  const storage = new SqlStorage(database);
-  await storage.start();
-  await storage.transaction((tx) => storage.insertJob(tx, jobRecord('1'), 'source'));
-  await storage.stop();
+async function open(path: string, migrations: string[]) {
+  const database = new SqliteDatabase(path, new Schema(migrations));
+  await database.start();
+  return database;
+}
 
-  t.match(await recover(path), { faults: [], lost: [] }, 'nothing is lost before the migration');
+t.test('data of an older version of the schema is migrated', async (t) => {
+  const path = join(testFolder(t), 'database.sqlite');
+  const old = await open(path, [NOTES]);
+  await old.transaction((tx) => tx.run("INSERT INTO notes (text) VALUES ('kept')"));
+  await old.stop();
+  const young = await open(path, [NOTES, COLOR, BY_TEXT]);
+  t.match(await young.all('SELECT text, color FROM notes INDEXED BY notes_by_text'), [
+    { text: 'kept', color: 'red' },
+  ]);
+  await young.stop();
+  await t.rejects(open(path, [NOTES]), { code: 'storage_damaged', message: /schema 3; this one knows 1/ });
+  await (await open(path, [NOTES, COLOR, BY_TEXT])).stop();
+});
 
-  const folder = new DataFolder(path);
-  await folder.start();
-  t.equal(await folder.storage.readSource('1'), 'source');
-  t.same((await folder.storage.readTrace('1')).plays, []);
-  const session = { tokenHash: 'a'.repeat(64), accountId: 'ada', createdAtMs: 1000, expiresAtMs: 2000 };
-  await folder.sessionStore.insertSession(session);
-  t.same(await folder.sessionStore.getSession(session.tokenHash), session);
-  await folder.stop();
-  t.match(await recover(path), { faults: [], lost: [] });
+t.test('an older schema that was changed is not migrated', async (t) => {
+  const path = join(testFolder(t), 'database.sqlite');
+  await (await open(path, [NOTES])).stop();
+  const changed = NOTES.replace(' NOT NULL', '');
+  await t.rejects(open(path, [changed, COLOR]), {
+    code: 'storage_damaged',
+    message: /its schema was changed/,
+  });
+});
+
+t.test('a migration that fails changes nothing', async (t) => {
+  const path = join(testFolder(t), 'database.sqlite');
+  await (await open(path, [NOTES])).stop();
+  await t.rejects(open(path, [NOTES, COLOR, 'CREATE TABLE notes (x)']));
+  const old = await open(path, [NOTES]);
+  t.same(await old.all('SELECT * FROM notes'), []);
+  await old.stop();
 });
