@@ -6,10 +6,10 @@ import { isoTime } from '../clock.ts';
 import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { flushFile, realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
+import { pagesOfJobs } from '../jobs/pages-of-jobs.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SealedSecrets, SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages, pagesOf } from '../pages.ts';
-import { pagesOfJobs } from '../storage/storage.ts';
 import { DataFolder } from './data-folder.ts';
 
 const MANIFEST = 'backup.json';

@@ -6,11 +6,12 @@ const LIB = join(import.meta.dirname, '../../lib');
 /** The folders that a folder may import besides itself and the files at the top of lib. Types may be imported from anywhere. */
 const USES: Record<string, string[]> = {
   storage: [],
+  'postgres-database': ['storage'],
   documents: ['accounts', 'jobs', 'settings'],
   signals: [],
   queue: [],
   ledger: [],
-  sql: ['storage', 'queue', 'settings'],
+  sql: ['storage', 'postgres-database', 'queue', 'settings'],
   keys: ['jobs'],
   accounts: [],
   assets: [],

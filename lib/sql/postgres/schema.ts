@@ -1,6 +1,6 @@
-import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
-import { LEADERS } from '../../storage/postgres/leaders.ts';
-import { PostgresSchema } from '../../storage/postgres/schema.ts';
+import { CONFIRMATIONS } from '../../postgres-database/confirmations.ts';
+import { LEADERS } from '../../postgres-database/leaders.ts';
+import { PostgresSchema } from '../../postgres-database/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';

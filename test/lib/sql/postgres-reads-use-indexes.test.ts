@@ -1,10 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
+import { PostgresDatabase } from '../../../lib/postgres-database/postgres-database.ts';
 import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';
 import { SqlAccountStore } from '../../../lib/sql/sql-account-store.ts';
 import { SqlKeyStore } from '../../../lib/sql/sql-key-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
-import { PostgresDatabase } from '../../../lib/storage/postgres/postgres-database.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { recording, runQueries } from '../../fixtures/all-queries.ts';
 import { newSchema, serverUrl } from '../../fixtures/postgres/database.ts';

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
-import { CONFIRMATIONS } from '../../../lib/storage/postgres/confirmations.ts';
-import { PostgresDatabase } from '../../../lib/storage/postgres/postgres-database.ts';
-import { type Migration, PostgresSchema } from '../../../lib/storage/postgres/schema.ts';
+import { CONFIRMATIONS } from '../../../lib/postgres-database/confirmations.ts';
+import { PostgresDatabase } from '../../../lib/postgres-database/postgres-database.ts';
+import { type Migration, PostgresSchema } from '../../../lib/postgres-database/schema.ts';
 import { newSchema, serverUrl } from '../../fixtures/postgres/database.ts';
 
 const NOTES =

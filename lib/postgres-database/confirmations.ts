@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../random.ts';
 import type { PgClient, PgQuery } from './driver.ts';
 import { queryOf } from './statements.ts';
 

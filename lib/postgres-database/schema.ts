@@ -1,4 +1,4 @@
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../errors.ts';
 import type { PgClient } from './driver.ts';
 import { lockOf } from './locks.ts';
 

@@ -1,0 +1,20 @@
+import { pagesOf } from '../pages.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { JobRecord } from './job.ts';
+
+/** All jobs of an owner, or of all owners; the newest first, in pages of up to `limit`. */
+export function pagesOfJobs(
+  storage: Pick<Storage, 'listJobs'>,
+  { owner, limit }: { owner?: string; limit: number },
+): AsyncGenerator<JobRecord[]> {
+  return pagesOf(
+    ({ after, ...page }) =>
+      storage.listJobs({
+        ...page,
+        ...(owner !== undefined && { owner }),
+        ...(after !== undefined && { before: after }),
+      }),
+    ({ jobId }) => jobId,
+    limit,
+  );
+}
