@@ -1,4 +1,3 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 import { Connection } from './connection.ts';
@@ -9,7 +8,7 @@ export type BackgroundTask =
   /** Copies all and truncates the log; waits for readers in other programs at most `waitMs`. */
   | { kind: 'checkpoint'; truncate: true; waitMs: number }
   | { kind: 'query'; text: string; values: SqlValue[] }
-  /** Writes a snapshot of the database to another file and flushes it. */
+  /** Writes a snapshot of the database to another file. */
   | { kind: 'copy'; path: string };
 
 /** A connection for slow SQLite operations: checkpoints, copies and full scans. */
@@ -18,22 +17,20 @@ export class BackgroundConnection {
 
   constructor(path: string) {
     this.#connection = new Connection(path);
-    this.#connection.exec(
-      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192`,
-    );
+    this.#connection.exec('PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192');
   }
 
   /** Returns the rows of the task. */
   do(task: BackgroundTask): object[] {
     switch (task.kind) {
       case 'checkpoint':
-        this.#checkpoint(task.truncate ? task.waitMs : undefined);
+        if (task.truncate) this.#truncateLog(task.waitMs);
+        else this.#connection.exec('PRAGMA wal_checkpoint(PASSIVE)');
         return [];
       case 'query':
         return this.#connection.all(task.text, task.values);
       case 'copy':
         this.#connection.copyTo(task.path);
-        flush(task.path);
         return [];
     }
   }
@@ -42,12 +39,7 @@ export class BackgroundConnection {
     this.#connection.close();
   }
 
-  /** Truncates the log if `waitMs` is given. */
-  #checkpoint(waitMs: number | undefined): void {
-    if (waitMs === undefined) {
-      this.#connection.exec('PRAGMA wal_checkpoint(PASSIVE)');
-      return;
-    }
+  #truncateLog(waitMs: number): void {
     this.#connection.exec(`PRAGMA busy_timeout = ${waitMs}`);
     const [row] = this.#connection.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
     if (row?.busy === 0) return;
@@ -55,18 +47,5 @@ export class BackgroundConnection {
       'storage_locked',
       'The write-ahead log can’t be truncated while another program reads the database. End that program.',
     );
-  }
-}
-
-/**
- * SQLite leaves the copy in the page cache; without this, the first connection to it would flush it on the main
- * thread.
- */
-function flush(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

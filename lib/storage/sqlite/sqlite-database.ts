@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import { type Clock, systemClock } from '../../clock.ts';
-import { realDisk } from '../../disk.ts';
+import { realDisk, syncFile } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { Line } from '../../line.ts';
 import { silentLogger } from '../../logger.ts';
+import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import type { BackgroundTask } from './background-connection.ts';
@@ -12,12 +14,10 @@ import { Checkpoints } from './checkpoints.ts';
 import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
 import { freePagesFault } from './free-pages.ts';
-import { Line } from './line.ts';
 import { makeDatabase } from './make-database.ts';
 import type { Flush, SqliteDatabaseOptions } from './options.ts';
 import type { Schema } from './schema.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
-import { TimeSlice } from './time-slice.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 export type { Flush, SqliteDatabaseOptions } from './options.ts';
@@ -174,6 +174,7 @@ export class SqliteDatabase implements SqlDatabase {
   async copyTo(path: string): Promise<void> {
     this.#assertOpen();
     await this.#longTasks.run(() => this.#background.do({ kind: 'copy', path }));
+    await syncFile(path); // SQLite does not, and the first connection to it would, on the main thread.
   }
 
   async check(): Promise<string[]> {

@@ -4,13 +4,16 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { Line } from '../../../lib/line.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { JOBS } from '../../../lib/sql/tables.ts';
-import { BackgroundConnection, type BackgroundTask } from '../../../lib/storage/sqlite/background-connection.ts';
-import { Line } from '../../../lib/storage/sqlite/line.ts';
+import {
+  BackgroundConnection,
+  type BackgroundTask,
+} from '../../../lib/storage/sqlite/background-connection.ts';
 import {
   type Flush,
   SqliteDatabase,
