@@ -258,7 +258,9 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       writer.run('COMMIT');
     } catch (error) {
-      if (isFailedFlush(error)) this.#onFatal(error as Error); // SQLite itself flushes the header of a new log.
+      // SQLite itself flushes the header of a log that was restarted, by whatever checkpoint: otherwise a crash could
+      // replay old frames behind it. Such a COMMIT took 1.8 instead of 0.03 ms (medians), once in 16 MiB.
+      if (isFailedFlush(error)) this.#onFatal(error as Error);
       if (writer.isInTransaction) writer.run('ROLLBACK');
       await this.#overwriteCommit(writer);
       return this.#abandon(group, error);
