@@ -21,7 +21,7 @@ const NEVER = new Promise<never>(() => {});
 export interface StartedAppliance extends HttpServer {
   service: RenderService;
   installation: Installation;
-  /** Resolves when this machine is to finish its renders and to end; never without a database. */
+  /** Resolves when this machine is asked to finish its renders and exit; never without a database. */
   drainRequested: Promise<void>;
 }
 
@@ -143,6 +143,8 @@ export class Appliance {
     });
     await machine.start();
     this.#started.defer(() => machine.stop());
+    // A move that began before the report has not seen this machine.
+    await place.refuseMoved?.();
     return machine;
   }
 
@@ -193,6 +195,6 @@ const REMEDIES: Record<string, string | undefined> = {
     'another program uses it. Stop that program, or choose another port with --port or SCENEPRESS_PORT',
   EACCES: 'permission denied. Choose a port above 1023 with --port or SCENEPRESS_PORT',
   EADDRNOTAVAIL: 'this machine has no such address. Choose one with --host or SCENEPRESS_HOST',
-  ENOTFOUND: 'the host name can’t be resolved. Choose an address with --host or SCENEPRESS_HOST',
-  EAI_AGAIN: 'the host name can’t be resolved. Choose an address with --host or SCENEPRESS_HOST',
+  ENOTFOUND: "the host name can't be resolved. Choose an address with --host or SCENEPRESS_HOST",
+  EAI_AGAIN: "the host name can't be resolved. Choose an address with --host or SCENEPRESS_HOST",
 };

@@ -139,7 +139,7 @@ export class Certificate {
 }
 
 const REFUSED =
-  'The new certificate can’t be used; the old one stays in use. Fix the files: they are read again.';
+  "The new certificate can't be used; the old one stays in use. Fix the files: they are read again.";
 
 async function readText(path: string): Promise<string> {
   return readFile(path, 'utf8').catch((cause: Error) => {
@@ -154,7 +154,7 @@ export function readCredentials(cert: string, key: string): Credentials {
     throw new UserError('the key is protected by a passphrase: use a key without one');
   const privateKey = attempt(() => createPrivateKey(key), 'the key is not a PEM private key');
   if (!certificate.checkPrivateKey(privateKey)) throw new UserError('the key belongs to another certificate');
-  attempt(() => createSecureContext({ ...PROTOCOL, cert, key }), 'they can’t be used for TLS');
+  attempt(() => createSecureContext({ ...PROTOCOL, cert, key }), "they can't be used for TLS");
   return {
     cert,
     key,

@@ -7,8 +7,8 @@ export const SETUP_PATH = '/dashboard/set-up';
 
 /**
  * One-time links with which a person chooses the password of an account. Nothing of them is stored: they are derived from
- * the master key and the hash of the password that they replace, so they are valid until the password changes. That of
- * the account of the first start, which the start prints, makes its person an administrator.
+ * the master key and the hash of the password that they replace, so they are valid until the password changes. The link
+ * printed at the first start makes its user an administrator.
  */
 export class SetupLink {
   readonly #accounts: Accounts;
@@ -32,7 +32,7 @@ export class SetupLink {
     return `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account)}`;
   }
 
-  /** The enabled account that a token is for, and whether its person becomes an administrator. */
+  /** The enabled account a token belongs to, and whether its user becomes an administrator. */
   async open(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
     const [accountId = ''] = token.split('.', 1);
     const account = await this.#accounts.find(accountId).catch(() => undefined);

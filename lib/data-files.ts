@@ -33,7 +33,7 @@ export const DATA_FILES = {
   lockHolder: 'lock.holder',
   /** The socket for commands of the administrator. */
   adminSocket: 'admin.sock',
-  /** Exists when the data was moved to a database; names that. */
+  /** Exists when the data was moved to a database; names the database. */
   moved: 'moved',
   /** Exists while a recovery replaces the database; names the folder with the former one. */
   recovering: 'recovering',

@@ -2,7 +2,7 @@ import type { Clock, Timer } from './clock.ts';
 import type { Logger } from './logger.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** How long a process leads unless it renews that. */
+/** Lease of the leader, which must be renewed. */
 const LEAD_MS = 12_000;
 const RENEW_MS = LEAD_MS / 4;
 /** Early enough that two processes do not lead at the same time, even if their requests take seconds. */
@@ -11,7 +11,7 @@ const GIVE_UP_AFTER_MS = (2 * LEAD_MS) / 3;
 export interface LeadershipOptions {
   storage: Pick<Storage, 'lead'>;
   task: string;
-  /** Tells this process from others. */
+  /** Identifies this process. */
   holder: string;
   clock: Clock;
   logger: Logger;
@@ -19,7 +19,7 @@ export interface LeadershipOptions {
   onLead: () => void;
 }
 
-/** Whether this process is the one that carries out a task. In a storage of one process it always is. */
+/** Whether this process leads an exclusive task. In a storage of one process it always does. */
 export class Leadership {
   readonly #options: LeadershipOptions;
   #timer: Timer | undefined;
@@ -43,7 +43,7 @@ export class Leadership {
     this.#renew();
   }
 
-  /** Lets another process lead at once. */
+  /** Lets another process lead immediately. */
   async stop(): Promise<void> {
     this.#timer?.cancel();
     await this.#renewing;

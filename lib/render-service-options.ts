@@ -35,8 +35,8 @@ export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all four of `storage`, `settings` (unless
- * the storage has them), `assets` and `workFolder`.
+ * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `settings` (unless the
+ * storage has them), `assets` and, with the role `worker`, `workFolder`.
  */
 export interface RenderServiceOptions {
   /** A local folder for all data; created when missing. */
@@ -49,7 +49,7 @@ export interface RenderServiceOptions {
   settings?: SettingsStore;
   /** The store of artifacts; default: the data folder. */
   assets?: AssetStore;
-  /** Temporary files of running renders; emptied at start. Default: `work` in the data folder. */
+  /** Temporary files of running renders; emptied at start. Only for the role `worker`. Default: `work` in the data folder. */
   workFolder?: string;
   /**
    * A folder that scenes can read but not write, mounted at `/studio`: `fonts/` for `Text(font=…)`, `python/` for

@@ -2,12 +2,12 @@ import { parse } from 'node-cron';
 import type { Clock, Timer } from './clock.ts';
 
 const MINUTE_MS = 60_000;
-/** How far back a minute is looked for that passed while the process or the machine slept. */
+/** How far back missed minutes are made up after the process or the machine was suspended. */
 const MOST_MINUTES_BACK = 60;
 
 /**
- * Calls `work` at the times of a cron pattern (UTC, in minutes), by a clock. Of several times that passed at once, it
- * is called for one. Keeps the process alive. Errors are the work's own to handle.
+ * Calls `work` at the times of a cron pattern (UTC, in minutes), by a clock. When several times have passed, it is
+ * called once. Keeps the process alive. Errors are the work's own to handle.
  */
 export function schedule(clock: Clock, pattern: string, work: () => void): Timer {
   const isDueAt = timesOf(pattern);
@@ -33,7 +33,7 @@ function minuteOf(clock: Clock): number {
   return Math.floor(clock.now() / MINUTE_MS);
 }
 
-/** Whether a minute since the epoch is one of the pattern's. Node-cron's own timers go by the system's clock. */
+/** Whether a pattern matches a minute since the epoch. Node-cron's own timers use the system's clock. */
 function timesOf(pattern: string): (minute: number) => boolean {
   const { minute, hour, dayOfMonth, month, dayOfWeek } = parse(pattern);
   return (number) => {

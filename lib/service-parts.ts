@@ -65,7 +65,7 @@ export interface ServiceParts {
   remoteJobs: RemoteJobs;
 }
 
-/** Components that act outside of the process, and chance. */
+/** Components that act outside of the process, and the source of random bytes. */
 export interface OutsideParts {
   renderer: Renderer;
   /** Sends webhooks. */
@@ -85,14 +85,15 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const assets = options.assets ?? dataFolder?.assets;
   const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
-  assert(
-    storage && settings && assets && workFolder,
-    'give `folder`, or all of `storage`, `settings`, `assets` and `workFolder`',
-  );
+  assert(storage && settings && assets, 'give `folder`, or all of `storage`, `settings` and `assets`');
   const roles = options.roles ?? ROLES;
   assert(
     roles.length > 0 && roles.every((role) => ROLES.includes(role)),
     `roles are some of ${ROLES.join(', ')}`,
+  );
+  assert(
+    workFolder !== undefined || !roles.includes('worker'),
+    'give `folder`, or a `workFolder` to the role `worker`',
   );
   const workers = options.workers ?? availableParallelism();
   assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
@@ -134,7 +135,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     secrets: webhooks.secrets,
   });
   const { texCacheBytes = TEX_CACHE_BYTES } = options;
-  // Processes that share a storage couldn't forget what others keep.
+  // In a shared storage, a process couldn't remove the formulas that other processes keep.
   const texCache =
     dataFolder && !storage.isShared
       ? new TexCache({
@@ -151,7 +152,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       studio: studioOf(options.studioFolder, dataFolder),
       workers,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
-      workFolder: resolve(workFolder),
+      workFolder: workFolder === undefined ? undefined : resolve(workFolder),
       probeAfterMs: options.probeAfterMs,
       clock,
       logger,
@@ -224,6 +225,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       events,
       dispatcher,
       clock,
+      random,
       logger,
     }),
     ends,

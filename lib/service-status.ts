@@ -77,7 +77,7 @@ const RENDERER_BROKEN =
   '`scenepress doctor` looks for the cause.';
 
 const WORK_FOLDER_UNUSABLE =
-  'The folder for renders in progress, work in the data folder, is not a folder or can’t be written to. Jobs ' +
+  "The folder for renders in progress, work in the data folder, is not a folder or can't be written to. Jobs " +
   'wait until it can. Let the service write to it, or remove what is there; the service recreates the folder. The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +

@@ -1,12 +1,14 @@
 import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock, Timer } from './clock.ts';
+import { randomId } from './ids.ts';
 import type { Discards } from './jobs/discards.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
+import type { Random } from './random.ts';
 import { schedule } from './schedule.ts';
 import { SteadyClock } from './steady-clock.ts';
 import type { Storage } from './storage/storage.ts';
@@ -26,16 +28,20 @@ export interface UpkeepOptions {
   /** The dispatcher of this process, which manages its own claims. */
   dispatcher: { readonly worker: string };
   clock: Clock;
+  random: Random;
   logger: Logger;
 }
 
 const SWEEP_MS = LEASE_MS / 6;
 const RESUME_MS = 10_000;
+/** In which a task runs once: longer than clocks differ, and shorter than its period. */
+const ONCE_A_NIGHT_MS = 12 * 3_600_000;
+const ONCE_AN_HOUR_MS = 30 * 60_000;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues, rolls back or settles jobs of dead processes. Each task runs in one
- * process at a time, except that any process requeues jobs.
+ * checks the storage, requeues, rolls back or settles jobs of dead processes. Of the processes that share a storage, one
+ * carries out a task of the schedule, and one audits at the start of several; any process requeues jobs.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -61,11 +67,11 @@ export class Upkeep {
     const { clock } = this.#options;
     this.#tasks = [
       schedule(clock, NIGHTLY, () => void this.nightly()),
-      schedule(clock, HOURLY, () => void this.#alone('tidying', () => this.#tidy())),
+      schedule(clock, HOURLY, () => void this.#once('tidying', ONCE_AN_HOUR_MS, () => this.#tidy())),
     ];
     if (this.#options.storage.isShared) {
       this.#sweeps = [
-        // In each process: one that stands still in the middle of a task keeps others from it.
+        // Runs in each process: one that hangs in the middle of an exclusive task blocks it for the others.
         clock.every(SWEEP_MS, () => void this.#sweep()),
         clock.every(
           RESUME_MS,
@@ -73,7 +79,7 @@ export class Upkeep {
         ),
       ];
     }
-    void this.#alone('audit', () => this.#audit());
+    void this.#once('audit', ONCE_AN_HOUR_MS, () => this.#audit());
     this.#steady.look();
   }
 
@@ -86,15 +92,15 @@ export class Upkeep {
 
   /** Runs once a day. */
   async nightly(): Promise<void> {
-    await this.#alone('audit', () => this.#audit());
-    await this.#alone('check', () => this.#check());
+    await this.#once('nightly audit', ONCE_A_NIGHT_MS, () => this.#audit());
+    await this.#once('check', ONCE_A_NIGHT_MS, () => this.#check());
   }
 
   /** Finds damage that queries do not notice, such as a missing index entry, which hides a job. */
-  async #check(): Promise<void> {
+  async #check(): Promise<boolean> {
     try {
       const problems = await this.#options.storage.check?.();
-      if (!problems || problems.length === 0) return;
+      if (!problems || problems.length === 0) return true;
       this.#logger.error(
         { problems },
         'The storage is damaged. Stop the service, then run `scenepress recover`.',
@@ -102,12 +108,26 @@ export class Upkeep {
     } catch (error) {
       this.#report(error, 'The storage could not be checked.');
     }
+    return false;
   }
 
   async #alone(task: string, work: () => Promise<void>): Promise<void> {
     await this.#options.storage
       .alone(task, work)
       .catch((error: unknown) => this.#report(error, `The task ${task} could not be started.`));
+  }
+
+  /**
+   * Runs a task unless a process of the storage has done so within that time. `work` resolves with false when the next
+   * process should do it, too: what it found is to be known there, or it failed.
+   */
+  #once(task: string, withinMs: number, work: () => Promise<boolean>): Promise<void> {
+    const { storage, random } = this.#options;
+    return this.#alone(task, async () => {
+      const run = storage.lead ? randomId('upkeep', random) : '';
+      if ((await storage.lead?.(task, run, withinMs)) === false) return;
+      if (!(await work())) await storage.lead?.(task, run, 0);
+    });
   }
 
   async #sweep(): Promise<void> {
@@ -147,31 +167,35 @@ export class Upkeep {
     }
   }
 
-  async #audit(): Promise<void> {
+  async #audit(): Promise<boolean> {
     try {
       const report = await this.#options.ledger.audit?.();
-      if (!report) return;
+      if (!report) return true;
       this.#bookProblems = report.problems.length;
       if (report.problems.length === 0) this.#logger.info(report, 'The books are in order.');
       else this.#logger.error(report, 'The books are not in order.');
+      return this.#bookProblems === 0;
     } catch (error) {
       this.#report(error, 'The books could not be audited.');
+      return false;
     }
   }
 
   /** Removes artifacts beyond the retention limits, and idempotency keys that have expired. */
-  async #tidy(): Promise<void> {
-    if (!this.#steady.look()) return;
+  async #tidy(): Promise<boolean> {
+    if (!this.#steady.look()) return false;
     const { book, retention } = this.#options;
     await book
       .forgetOldRequests()
       .catch((error: unknown) => this.#report(error, 'Removing expired idempotency keys failed.'));
-    if (Object.values(retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return;
+    if (Object.values(retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return true;
     try {
       const jobs = await retain(this.#options, retention);
       if (jobs > 0) this.#logger.info({ jobs }, 'Removed artifacts of old jobs.');
+      return true;
     } catch (error) {
       this.#report(error, 'Removing old artifacts failed.');
+      return false;
     }
   }
 

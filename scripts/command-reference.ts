@@ -1,4 +1,4 @@
-// The command reference of appliance/README.md, generated from the program's own help. `node scripts/command-reference.ts`
+// The command reference of appliance/cli.md, generated from the program's own help. `node scripts/command-reference.ts`
 // writes it; a test compares the two.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import type { Command, Option } from 'commander';
 import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
 import { flagOf, OPTIONS } from '../appliance/config/options.ts';
 
-const MANUAL = join(import.meta.dirname, '../appliance/README.md');
+const MANUAL = join(import.meta.dirname, '../appliance/cli.md');
 const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];
 const WIDTH = 118;
 const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)]);
@@ -14,7 +14,7 @@ const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)])
 /** The manual with the reference that the program has now. */
 export function withReference(manual: string): string {
   const [begin, end] = [manual.indexOf(BEGIN), manual.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`appliance/README.md lacks ${BEGIN} or ${END}`);
+  if (begin < 0 || end < begin) throw new Error(`appliance/cli.md lacks ${BEGIN} or ${END}`);
   return `${manual.slice(0, begin + BEGIN.length)}\n\n${reference(createProgram())}\n\n${manual.slice(end)}`;
 }
 

@@ -117,7 +117,7 @@ function pyField(name: string, schema: Schema): string[] {
   return schema.description ? [`    # ${schema.description}`, field] : [field];
 }
 
-/** A function that parses one of several messages, told apart by their constant. */
+/** A function that parses one of several messages, distinguished by their constant. */
 function parser(name: string, alternatives: Schema[], schemas: Record<string, Schema>): string {
   const names = alternatives.map(({ $ref = '' }) => nameOf($ref));
   const constants = names.map((of) =>

@@ -18,7 +18,7 @@ interface AccessParts {
 
 /**
  * The administration as an actor may use it: a member's requests are limited to its own account by {@link OPERATIONS},
- * and acts are recorded. What belongs to others doesn't exist for a member: the errors are the same.
+ * and acts are recorded. For a member, other accounts' data gets the same errors as missing data.
  */
 export function administrationFor(actor: Actor, parts: AccessParts): RemoteAdministration {
   const nouns = Object.entries(OPERATIONS).map(([noun, operations]) => [
@@ -55,7 +55,7 @@ function operationFor(
   };
 }
 
-/** A member's request, limited to its account. Errors: 403; those for what doesn't exist. */
+/** A member's request, limited to its account. Errors: 403; those of missing data. */
 async function permit(
   request: Request,
   on: Operation['members'],

@@ -71,7 +71,7 @@ export class AccountAdministration {
     return accountInfo(changed);
   }
 
-  /** Replaces its password by the person who knows it, and signs it out everywhere. */
+  /** Replaces its password, given the current one, and signs it out everywhere. */
   async changePassword(request: {
     account: string;
     current: string;
@@ -89,7 +89,7 @@ export class AccountAdministration {
     return { url: (await this.#setupLink.url()) ?? null };
   }
 
-  /** A link with which the account's person chooses a password; valid until the password changes. */
+  /** A link for setting the account's password; valid until the password changes. */
   async invite(request: { account: string }): Promise<{ url: string }> {
     return { url: this.#setupLink.urlFor(await this.#accounts.find(request.account)) };
   }

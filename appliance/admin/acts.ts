@@ -24,7 +24,7 @@ export class Acts {
     this.#logger = logger;
   }
 
-  /** Never rejects: what was done can't be undone because it could not be recorded. */
+  /** Never rejects: a completed operation can't be undone when recording it fails. */
   async record(
     { accountId, address }: Omit<Actor, 'isAdmin'>,
     action: string,

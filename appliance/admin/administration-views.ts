@@ -219,7 +219,7 @@ export interface MachineInfo {
 /** The service as its operator sees it. */
 export interface ServiceInfo {
   version: string;
-  /** As `/health/ready` says it. */
+  /** As reported by `/health/ready`. */
   health: Readiness;
   status: ServiceStatus;
   disk: DiskInfo;

@@ -37,7 +37,7 @@ export interface AdministrationParts {
   masterKeys: MasterKeys;
   /** The prices of renders; undefined where they cost nothing. */
   prices: Prices | undefined;
-  /** As `/health/ready` says it. */
+  /** As reported by `/health/ready`. */
   readiness: () => Readiness;
   /** The latest warnings and errors. */
   faults: Faults;

@@ -37,14 +37,14 @@ type DataParts = Pick<
   | 'retention'
 >;
 
-/** What replaces `backup` with a database. */
+/** How to back up an installation with a database, for which there is no `backup`. */
 export const DATABASE_BACKUPS: string =
   'The data is in a Postgres database: back it up as any other, with pg_dump or base backups and a WAL archive, and the ' +
   'artifacts with the tools of their bucket or file system. “Back-up and failover” of appliance/cluster.md has the commands.';
 
-/** How long a sum of all artifacts is shown as current. */
+/** How long the total size of artifacts is cached. */
 const SUM_MS = 60_000;
-/** How long an answer waits for a new one. */
+/** How long a response waits for a new total. */
 const PATIENCE_MS = 20;
 
 /** The data folder as a whole: backups, the master key, statistics. Requests and answers are plain data. */

@@ -2,7 +2,7 @@ import { isoTime, type Machine, type MachineStore, QUALITIES, ScenepressError } 
 import type { AdministrationParts } from './administration.ts';
 import type { MachineInfo } from './administration-views.ts';
 
-/** Six reports were missed. Its jobs have been put back by then. */
+/** After six missed reports. Its jobs have been requeued by then. */
 const DEAD_AFTER_MS = 30_000;
 
 /** The processes of an installation with a database. Requests and answers are plain data. */
@@ -18,7 +18,7 @@ export class MachineAdministration {
     return { machines: this.#store ? (await this.#store.list()).map(machineInfo) : null };
   }
 
-  /** Lets a machine finish its renders, take no more and end. */
+  /** Lets a machine finish its renders, take no more and exit. */
   async drain({ machine }: { machine: string }): Promise<MachineInfo> {
     const found = await this.#find(machine);
     if (found.state === 'dead')
@@ -27,7 +27,7 @@ export class MachineAdministration {
     return { ...found, state: 'draining' };
   }
 
-  /** Removes a dead machine from the list. Its jobs are rendered by others without that. */
+  /** Removes a dead machine from the list. Other machines render its jobs in any case. */
   async forget({ machine }: { machine: string }): Promise<MachineInfo> {
     const found = await this.#find(machine);
     if (found.state !== 'dead') {

@@ -104,7 +104,7 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'invite <account>',
-      'Print a link with which its person chooses a password for the dashboard; valid until the password changes',
+      "Print a link for setting the account's password for the dashboard; valid until the password changes",
       'scenepress account invite ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
       const invitation = await withAdministration(configOf(flags), (admin) =>

@@ -5,7 +5,7 @@ import { Command } from 'commander';
 import { UserError } from '../user-error.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
-import { SERVICE_ROLES, serviceFiles, serviceName } from './service-unit.ts';
+import { environmentFile, SERVICE_ROLES, serviceFiles, serviceName } from './service-unit.ts';
 import { writeFiles } from './write-files.ts';
 
 interface Flags {
@@ -36,7 +36,10 @@ export function installServiceCommand(): Command {
     command,
     ['scenepress install-service --print', 'preview the files'],
     'sudo scenepress install-service',
-    ['sudo scenepress install-service --role worker', 'with the database in /etc/scenepress/environment'],
+    [
+      'sudo scenepress install-service --role worker',
+      'with the database in /etc/scenepress/worker-environment',
+    ],
   );
 }
 
@@ -70,7 +73,7 @@ async function install({ print: only, force, user, role, ...flags }: Flags): Pro
   }
   await writeFiles(files);
   print(`Written:\n${files.map(({ path }) => `  ${path}`).join('\n')}\n`);
-  print(nextSteps({ user, dataDir: folder, name }));
+  print(nextSteps({ user, dataDir: folder, name, role }));
 }
 
 /** The command line of this program: the single executable, or Node and the main file. */
@@ -78,12 +81,25 @@ function programWords(): string[] {
   return isSea() ? [process.execPath] : [process.execPath, process.argv[1] ?? ''];
 }
 
-function nextSteps({ user, dataDir, name }: { user: string; dataDir: string; name: string }): string {
+function nextSteps({
+  user,
+  dataDir,
+  name,
+  role,
+}: {
+  user: string;
+  dataDir: string;
+  name: string;
+  role: string | undefined;
+}): string {
   const start = `Create the user and start the service, now and at every boot:
   systemd-sysusers && systemctl daemon-reload && systemctl enable --now ${name}`;
-  if (name !== 'scenepress')
-    return `Set SCENEPRESS_DATABASE_URL and the other options that all machines need in /etc/scenepress/environment (mode 600).
+  if (role !== undefined) {
+    const secret = role === 'worker' ? 'without the master key' : 'with the master key';
+    return `Set SCENEPRESS_DATABASE_URL and the other options that all machines need, ${secret}, in
+${environmentFile(role)} (mode 600).
 ${start}`;
+  }
   return `${start}
 
 Check that it is ready, and find the key that the first start prints:

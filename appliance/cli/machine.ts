@@ -32,7 +32,7 @@ export function machineCommand(): Command {
   machine.addCommand(
     administrative(
       'drain <machine>',
-      'Let a machine finish its renders, take no more and end; named by its name or id',
+      'Let a machine, given its name or id, finish its renders, take no more and exit',
       'scenepress machine drain render-3',
     ).action(async (name: string, flags: Flags) => {
       const drained = await withAdministration(configOf(flags), (admin) =>
@@ -49,7 +49,7 @@ export function machineCommand(): Command {
   machine.addCommand(
     administrative(
       'forget <machine>',
-      'Remove a dead machine from the list; its jobs are rendered by others without that',
+      'Remove a dead machine from the list; other machines render its jobs in any case',
       'scenepress machine forget render-3',
     ).action(async (name: string, flags: Flags) => {
       const gone = await withAdministration(configOf(flags), (admin) =>

@@ -46,7 +46,7 @@ const ANSWERS: [flags: string, answer: string][] = [
   ['--video-codec <name>', ONE_ENCODER],
   ['--pixel-format <name>', ONE_ENCODER],
   ['--encoder-option <option>', ONE_ENCODER],
-  ['--preview_command <program>', 'The result is opened by the desktop’s program: -p'],
+  ['--preview_command <program>', "The result is opened by the desktop's program: -p"],
   ['--jupyter', 'In a notebook, use the %%manim magic of Manim itself.'],
 ];
 

@@ -57,6 +57,6 @@ function describe({ pausedAt, queued, running, workers, ready }: QueueInfo): voi
 }
 
 function stateOf(ready: boolean, workers: number): string {
-  if (ready) return 'not paused';
-  return workers === 0 ? 'not paused, but no server is running' : 'not paused, but the renderer is not ready';
+  if (ready) return 'running';
+  return workers === 0 ? 'not paused; no server is running' : 'running; the renderer is not ready';
 }

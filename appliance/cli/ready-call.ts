@@ -28,7 +28,7 @@ export type FromReady = { refused: true } | { stdout: string } | { stderr: strin
 export const READY_VARIABLE = 'SCENEPRESS_READY_SOCKET';
 export const READY_SOCKET = 'command.sock';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** A ready process has other standard input, network settings and life. */
+/** A ready process has its own standard input, network settings and lifetime. */
 const OWN_PROCESS = /^(-|--watch|--server(=.*)?)$/;
 
 /** Identifies the program, and what its paths mean. */

@@ -7,8 +7,8 @@ import { runProgram } from './run-program.ts';
 import './render-program.ts';
 
 /**
- * Waits at a socket for one call of the command, runs it, and exits. The parent is told when a call has come, and if it
- * exits before, so does this process.
+ * Waits at a socket for one call of the command, runs it, and exits. Notifies the parent when a call has come, and
+ * exits if the parent exits before.
  */
 export async function waitForCall(path: string): Promise<void> {
   const own = `${path}.${process.pid}`;

@@ -36,7 +36,7 @@ export class RemoteRenderer implements Renders {
     this.#client = new ScenepressClient({ url, key });
   }
 
-  /** The scenes of a source, by its text: classes whose names, or those of their bases, end in `Scene`. */
+  /** Finds scene classes by parsing the source: classes whose names, or those of their bases, end in `Scene`. */
   async scenesOf(code: string): Promise<string[]> {
     const found = new Set<string>();
     for (const [, name = '', bases = ''] of code.matchAll(CLASS)) {

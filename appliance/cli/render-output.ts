@@ -29,7 +29,7 @@ export interface Targets {
   output: string;
   captions: string;
   thumbnail: string | null;
-  /** The folder of the sections’ videos. */
+  /** The folder of the sections' videos. */
   sections: string | null;
 }
 

@@ -61,7 +61,7 @@ const FLAGS: (keyof Config)[] = [
   'renderOutputMb',
   'renderFrames',
 ];
-/** Those that a host must not resolve in another folder. */
+/** Options with paths, which a host must not resolve in another folder. */
 const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
 /** Quality letters of the `manim` command. */

@@ -20,6 +20,11 @@ export function serviceName(role: string | undefined): string {
   return role === undefined ? 'scenepress' : `scenepress-${role}`;
 }
 
+/** The file with the options of a service. Workers run the code of scenes, so the others' secrets are not in theirs. */
+export function environmentFile(role: string | undefined): string {
+  return `/etc/scenepress/${role === 'worker' ? 'worker-environment' : 'environment'}`;
+}
+
 /** The files that systemd needs for a service: its unit and its user. */
 export function serviceFiles(service: {
   user: string;
@@ -74,7 +79,7 @@ ExecStart=${words.join(' ')}
 # Reopens the log file and reloads the certificate.
 ExecReload=/bin/kill -HUP $MAINPID
 Environment=SCENEPRESS_DATA_DIR=${dataDir}
-EnvironmentFile=-/etc/scenepress/environment
+EnvironmentFile=-${environmentFile(role)}
 WorkingDirectory=${dataDir}
 ${folder}
 Restart=on-failure

@@ -44,7 +44,7 @@ export function rolesMessage({
 }): string {
   const { databaseUrl = '', roles, quality } = config;
   return [
-    `\nScenepress ${VERSION} does for ${withoutPassword(databaseUrl)}: ${roles.join(', ')}`,
+    `\nScenepress ${VERSION} runs as ${roles.join(', ')} for ${withoutPassword(databaseUrl)}`,
     ...(roles.includes('worker') && quality ? [`Qualities: ${quality.join(', ')}`] : []),
     `Health: ${url}/health/ready\n`,
   ].join('\n');

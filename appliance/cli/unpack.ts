@@ -14,7 +14,7 @@ export async function unpackPictures(archive: string, folder: string, most: numb
   await unpack(archive, folder, { isExpected: (name) => PICTURE.test(name), most, replaceAll: true });
 }
 
-/** Writes the videos of a scene’s sections and their index, as Manim names them, into a folder. */
+/** Writes the videos of a scene's sections and their index, as Manim names them, into a folder. */
 export async function unpackSections(
   archive: string,
   folder: string,

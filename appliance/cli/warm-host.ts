@@ -67,7 +67,7 @@ export async function hostRenderer(
     }
   }
 
-  /** Has a process ready for the next call, and another one when that has come. */
+  /** Keeps a process ready for the next call, and starts another one when that is used. */
   function keepReady(): void {
     const child = startOwn({ [HOST_VARIABLE]: '', [READY_VARIABLE]: join(dirname(path), READY_SOCKET) });
     ready = child;

@@ -109,7 +109,7 @@ export class WarmRenderer implements Renders {
     this.#open.get(render)?.end();
   }
 
-  /** Asks the host; starts one if there is none, or only one for something else. */
+  /** Asks the host; starts one if there is none, or if it has other settings. */
   async #ask(
     request: WarmRequest,
     options: LocalRenderOptions,

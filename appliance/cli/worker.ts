@@ -5,7 +5,7 @@ import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { runService } from './run-service.ts';
 
-/** Of the API and its dashboard, which a worker does not have, and of the roles, of which it has one. */
+/** Options of the API and the dashboard, which a worker does not have, and the roles, of which it has one. */
 const NOT_OF_WORKERS: (keyof Config)[] = [
   'roles',
   'corsOrigins',
@@ -47,7 +47,7 @@ function workerConfig(flags: Record<string, unknown>): Config {
   if (config.databaseUrl === undefined) {
     throw new UserError(
       'A worker takes its jobs from the database of the service: set --database-url or SCENEPRESS_DATABASE_URL. ' +
-        'Without a database, `scenepress serve` renders by itself.',
+        'Without a database, `scenepress serve` renders the jobs itself.',
       { exitCode: 2 },
     );
   }

@@ -50,7 +50,7 @@ export const ARTIFACT_OPTIONS: Record<keyof ArtifactConfig, ConfigOption> = {
     defaultText: 'true with an endpoint',
   },
   s3Ca: {
-    description: 'File with additional CA certificates (PEM) that S3 may have its certificate from',
+    description: "File with additional CA certificates (PEM) that sign the S3 server's certificate",
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',

@@ -39,7 +39,7 @@ export const DATABASE_OPTIONS: Record<keyof DatabaseConfig, ConfigOption> = {
     defaultText: 'as sslmode in the URL says; on with --database-ca',
   },
   databaseCa: {
-    description: 'File with the CA certificates (PEM) that the database must have its certificate from',
+    description: "File with the CA certificates (PEM) that sign the database server's certificate",
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',

@@ -12,6 +12,6 @@ export interface ConfigOption {
   defaultText?: string;
   /** Never shown and has no flag: other processes can read command lines. */
   secret?: boolean;
-  /** What is shown of a value with a secret part. */
+  /** Hides the secret part of a value. */
   shown?: (value: string) => string;
 }

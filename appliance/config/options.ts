@@ -13,7 +13,7 @@ const MIB = 1024 * 1024;
 /** Defines the flags, environment variables, configuration file options and `--help`. */
 export const OPTIONS: Record<keyof Config, ConfigOption> = {
   host: {
-    description: 'Address to listen on; 0.0.0.0 for all interfaces',
+    description: 'Address to listen on; 0.0.0.0 for all',
     allowed: 'an address or a host name',
     schema: Joi.string().default('127.0.0.1'),
     value: 'address',
@@ -302,13 +302,13 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     defaultText: 'none: it is claimed with the set-up link',
   },
   adminPassword: {
-    description: 'Password for that',
+    description: 'Password for SCENEPRESS_ADMIN_EMAIL',
     allowed: '10 to 200 characters',
     schema: Joi.string().min(10).max(200),
     secret: true,
   },
   adminPasswordFile: {
-    description: 'File with the password for that',
+    description: 'File with the password for SCENEPRESS_ADMIN_EMAIL',
     allowed: 'a path',
     schema: Joi.string(),
     value: 'file',

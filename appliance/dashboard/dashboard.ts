@@ -83,7 +83,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         if (!viewer) cookies.setFormToken(request, h, token);
         const publicVisit = visitOf(request, h, token);
         if (viewer && route.path === SIGN_IN) {
-          // From another tab, whose form is of the time before.
+          // From another tab, whose form is older than the session.
           const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
           return respond({ to: pathWithin(next) }, h, headers);
         }
@@ -225,7 +225,7 @@ function answerErrors(logger: Logger, headers: Record<string, string>): Lifecycl
     const { error: summary, message } = error.body;
     const page = plainPage(
       message === undefined ? 'Error' : summary,
-      html`<h1>${message === undefined ? 'That didn’t work' : summary}</h1>
+      html`<h1>${message === undefined ? "That didn't work" : summary}</h1>
 <p>${message ?? summary}</p>
 <p class="small muted">Request ${requestId}</p>
 <p><a class="button" href="${BASE}">Go to the overview</a></p>`,

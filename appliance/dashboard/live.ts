@@ -9,7 +9,7 @@ const HEARTBEAT_MS = 25_000;
 
 const MOST_UNREAD_BYTES = 64 * 1024;
 
-/** Maximum streams per account; more than the tabs that anybody watches. */
+/** Maximum streams per account; more than any user keeps open. */
 const MOST_STREAMS = 100;
 
 interface Listener {

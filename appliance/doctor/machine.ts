@@ -61,7 +61,7 @@ export class ClockWatch {
   readonly #wallMs = Date.now();
   readonly #steadyMs = performance.now();
 
-  /** `newestMs`: the newest stored time of the same clock. */
+  /** `newestMs`: the latest stored timestamp of the same clock. */
   finding(newestMs: number | null): Finding {
     const wallMs = Date.now();
     const drift = wallMs - this.#wallMs - (performance.now() - this.#steadyMs);

@@ -24,7 +24,7 @@ export interface HttpServer {
   addresses: Addresses;
   draining: Draining;
   connections: Connections;
-  /** As `/health/ready` says it. */
+  /** As reported by `/health/ready`. */
   readiness: () => Readiness;
 }
 

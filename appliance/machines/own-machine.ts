@@ -10,7 +10,7 @@ const REPORT_MS = 5_000;
 const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 const ID_BYTES = 4;
 
-/** Reports the state of this process to the others, and hears that it is to drain. */
+/** Reports the state of this process, and receives requests to drain it. */
 export class OwnMachine {
   readonly #store: MachineStore;
   readonly #service: RenderService;
@@ -47,7 +47,7 @@ export class OwnMachine {
     return this.#identity.machineId;
   }
 
-  /** Resolves when somebody wants this machine to finish its renders and to end. */
+  /** Resolves when this machine is asked to finish its renders and exit. */
   get drainRequested(): Promise<void> {
     return this.#drainRequested.promise;
   }
@@ -58,7 +58,7 @@ export class OwnMachine {
     this.#timer = setInterval(() => void this.report(), REPORT_MS);
   }
 
-  /** Removes it from the list: it ended in order. */
+  /** Removes it from the list after a normal end. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
     await this.#reporting;

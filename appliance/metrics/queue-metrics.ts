@@ -32,11 +32,9 @@ async function workersByQuality(
 ): Promise<(quality: string) => number> {
   const machines = (await machineStore?.list())?.map(machineInfo);
   if (!machines) return () => service.status().workers;
-  const rendering = machines.filter(({ roles, state }) => roles.includes('worker') && state !== 'dead');
+  const rendering = machines.filter(({ roles, state }) => roles.includes('worker') && state === 'ready');
   return (quality) =>
     rendering
-      .filter(
-        ({ qualities, state }) => state !== 'draining' && (qualities?.some((one) => one === quality) ?? true),
-      )
+      .filter(({ qualities }) => qualities?.some((one) => one === quality) ?? true)
       .reduce((sum, { workers }) => sum + workers, 0);
 }

@@ -45,7 +45,7 @@ async function credentialsOf(config: ArtifactConfig): Promise<S3Credentials | un
   return { accessKeyId, secretAccessKey };
 }
 
-/** Stands for the store of a command that is not told where artifacts are: everything but artifacts works. */
+/** The store of a command without the place of the artifacts: everything except artifacts works. */
 export class UnknownArtifactStore implements AssetStore {
   put(): Promise<never> {
     return this.#refuse();

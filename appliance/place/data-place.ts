@@ -30,4 +30,6 @@ export interface DataPlace
   readonly assets: AssetStore;
   /** The processes of the installation; undefined where there is only one. */
   readonly machineStore?: MachineStore;
+  /** Rejects when the data was moved to another place, also while the place was being opened. */
+  refuseMoved?(): Promise<void>;
 }

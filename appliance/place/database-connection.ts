@@ -48,7 +48,7 @@ async function tlsOf(config: DatabaseConfig): Promise<PostgresOptions['tls']> {
 const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full'];
 const LOOPBACK = /^(localhost|127\.[\d.]+|\[::1\]|)$/;
 
-/** Whether others in the network could read or change what is sent to the database. */
+/** Whether others in the network could read or change the traffic to the database. */
 export function isExposed({ databaseUrl = '', databaseTls, databaseCa }: DatabaseConfig): boolean {
   const { hostname, searchParams } = new URL(databaseUrl);
   const host = searchParams.get('host') ?? hostname;

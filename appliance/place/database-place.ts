@@ -39,13 +39,23 @@ export class DatabasePlace implements DataPlace {
   /** The database groups commits itself. */
   onFlush: DataPlace['onFlush'] = () => {};
   readonly #lock: FolderLock | undefined;
+  readonly #movedTo: string | undefined;
 
-  /** `ownsFolder`: false for a command, which needs no folder of its own. */
+  /**
+   * `ownsFolder`: false for a command, which needs no folder of its own. `movedTo`: a place to which the data may have been
+   * moved already.
+   */
   constructor(
     path: string,
-    { storage, assets, ownsFolder }: { storage: PostgresStorage; assets: AssetStore; ownsFolder: boolean },
+    {
+      storage,
+      assets,
+      ownsFolder,
+      movedTo,
+    }: { storage: PostgresStorage; assets: AssetStore; ownsFolder: boolean; movedTo?: string },
   ) {
     this.path = path;
+    this.#movedTo = movedTo;
     this.storage = storage;
     this.assets = assets;
     this.machineStore = storage.machineStore;
@@ -72,7 +82,7 @@ export class DatabasePlace implements DataPlace {
     }
     try {
       await this.storage.start();
-      await this.#refuseMoved();
+      await this.refuseMoved();
     } catch (error) {
       await this.storage.stop();
       this.#lock?.release();
@@ -109,9 +119,9 @@ export class DatabasePlace implements DataPlace {
     throw new ScenepressError('conflict', 'Another process is replacing the master key.');
   }
 
-  async #refuseMoved(): Promise<void> {
+  async refuseMoved(): Promise<void> {
     const target = await this.storage.movedTo();
-    if (target === undefined) return;
+    if (target === undefined || target === this.#movedTo) return;
     throw new UserError(
       `The data in this database was moved to ${target} and is out of date here. Start the service with that folder. To ` +
         'use the database as it was then, run in its schema: DELETE FROM moved',

@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** May be read by others: libpq ignores such a file, too. */
+/** Readable by others: libpq ignores such a file, too. */
 const OTHERS = 0o077;
 
 /**

@@ -227,7 +227,7 @@ export class DataFolder {
     return this.#documents.fill(contents);
   }
 
-  /** Lets no service start with the folder any more. @internal */
+  /** Prevents services from starting with the folder. @internal */
   async markMoved(target: string): Promise<void> {
     await replaceFile(this.#disk, this.path, DATA_FILES.moved, [Buffer.from(`${target}\n`)]);
   }

@@ -4,7 +4,7 @@ import { isTerminal, statusOf } from './job.ts';
 
 type Parts = Pick<ServiceParts, 'dispatcher' | 'ends' | 'owners' | 'remoteJobs'>;
 
-/** Passes on what other processes of the service tell: to those who wait and follow, and as events of the service. */
+/** Forwards changes from other processes of the service to waiters and followers, and as events of the service. */
 export function hearOthers(
   { dispatcher, ends, owners, remoteJobs }: Parts,
   emit: <Name extends keyof RenderServiceEvents>(name: Name, ...values: RenderServiceEvents[Name]) => void,

@@ -116,7 +116,7 @@ export class JobBook {
   readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #ending: JobEnding;
   readonly #secrets: { seal(secret: string): string } | undefined;
-  /** Jobs that were `settling` when abandoned ones were last looked for. */
+  /** Jobs that were `settling` at the last search for abandoned ones. */
   #settling = new Set<string>();
   /** The operations of workers. */
   readonly claims: JobClaims;

@@ -103,7 +103,7 @@ export class JobClaims {
       return running;
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;
-      this.#logger.error({ err: error, jobId }, 'A queued job can’t be read; retrying later.');
+      this.#logger.error({ err: error, jobId }, "A queued job can't be read; retrying later.");
       const notBeforeMs = nowMs + LONGEST_HOLD_MS;
       await this.#storage.queue.putBack(tx, jobId, { interruptions, notBeforeMs });
       return undefined;

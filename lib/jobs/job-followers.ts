@@ -112,7 +112,7 @@ class Follower {
   add(event: JobEvent): void {
     if (event.type === 'job') {
       this.#jobs.push(event);
-      // They are of the attempt before.
+      // They belong to the previous attempt.
       this.#progress = undefined;
       this.#preview = undefined;
     } else if (event.type === 'progress') {

@@ -8,15 +8,15 @@ import type { Storage } from '../storage/storage.ts';
 import type { JobRecord } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 
-/** Changes are gathered for so long: each notification takes a lock of the whole database. */
+/** How long changes are batched before a notification: each notification takes a lock of the whole database. */
 const GATHER_MS = 50;
 const MOST_JOBS_PER_SIGNAL = 100;
-/** How often what is followed here is read, because signals may get lost. */
+/** How often followed jobs are read, because signals may get lost. */
 const POLL_MS = 2_000;
-/** How often it is said again that jobs are watched, and how long that is heard. */
+/** How often subscriptions are renewed, and when they expire. */
 const SAY_AGAIN_MS = 10_000;
 const HEARD_MS = 30_000;
-/** Of a watched job, between two signals of the same kind. */
+/** Minimum time between two signals of one kind about a watched job. */
 const PROGRESS_MS = 500;
 const PREVIEW_MS = 1_000;
 const MOST_WATCHED = 10_000;
@@ -24,9 +24,9 @@ const MOST_WATCHED = 10_000;
 export interface RemoteJobsOptions {
   storage: Pick<Storage, 'isShared' | 'getJob'>;
   signals: Signals;
-  /** Of jobs that this process changes and renders. */
+  /** Events of jobs that this process changes and renders. */
   events: JobEvents;
-  /** The jobs that somebody follows or waits for here. */
+  /** Jobs that are followed or waited for in this process. */
   followed: () => Iterable<string>;
   /** The progress of a job that is rendered here. */
   progressHere: (jobId: string) => RenderProgress | undefined;
@@ -35,31 +35,31 @@ export interface RemoteJobsOptions {
 }
 
 /**
- * What other processes do with jobs, and what they want to know of those here. Each process tells the others of jobs that
- * it changed. Progress and previews are sent of jobs only that another process watches: one that follows them, or was
- * asked for their progress within half a minute.
+ * Exchanges events of jobs between the processes of a service. Each process announces the jobs that it changed.
+ * Progress and previews are sent only for jobs that another process watches: one that follows them, or was asked for
+ * their progress within half a minute.
  *
  * Emits `change` for a followed job that another process changed, `progress` and `preview` for one that it renders, and
- * `changed` for each job that another process says it changed.
+ * `changed` for each job that another process announces.
  */
 export class RemoteJobs {
   readonly #options: RemoteJobsOptions;
   readonly #id: string;
-  /** As the events of jobs here. */
+  /** Like the events of jobs of this process. */
   readonly events: JobEvents = new EventEmitter();
   readonly changes: EventEmitter<{ changed: [job: ChangedJob] }> = new EventEmitter();
   #timers: Timer[] = [];
   #stopListening = () => {};
-  /** To be told to the others. */
+  /** Changes that have not been announced yet. */
   readonly #gathered = new Map<string, ChangedJob>();
   #gathering: Timer | undefined;
-  /** Jobs whose progress is wanted here, and the `uptimeMs` until which it is. */
+  /** Jobs whose progress is wanted here, with the `uptimeMs` at which that expires. */
   readonly #wanted = new Map<string, number>();
-  /** When it was last said that a job is watched. */
+  /** When the subscription to a job was last sent. */
   readonly #said = new Map<string, number>();
-  /** The last progress that others told. */
+  /** The last progress reported by other processes. */
   readonly #progress = new Map<string, { progress: RenderProgress; atMs: number }>();
-  /** Jobs that others watch, and until when. */
+  /** Jobs that other processes watch, with the expiry of their subscriptions. */
   readonly #watched = new Map<string, number>();
   /** When progress or a preview of a job was last sent. */
   readonly #sent = new Map<string, number>();
@@ -93,7 +93,7 @@ export class RemoteJobs {
     if (this.#gathering) this.#flush();
   }
 
-  /** The progress of a job that is rendered elsewhere, as last heard; from now on the others tell it. */
+  /** The last known progress of a job rendered elsewhere; subscribes to further reports. */
   progress(jobId: string): RenderProgress | undefined {
     if (!this.#options.storage.isShared) return undefined;
     const nowMs = this.#options.clock.uptimeMs();
@@ -102,7 +102,7 @@ export class RemoteJobs {
     return this.#progress.get(jobId)?.progress;
   }
 
-  /** Asks for the progress of a job that is followed here. */
+  /** Subscribes to the progress of a job that is followed here. */
   watch(jobId: string): void {
     if (this.#options.storage.isShared) this.#say([jobId], this.#options.clock.uptimeMs());
   }
@@ -141,7 +141,7 @@ export class RemoteJobs {
       this.#publish({ kind: 'preview', from: this.#id, jobId, jpeg: jpeg.toString('base64') });
   }
 
-  /** Whether others watch the job, and were not told for a while. */
+  /** Whether other processes watch the job, and another report is due. */
   #isDue(jobId: string, kind: string, pauseMs: number): boolean {
     const nowMs = this.#options.clock.uptimeMs();
     if ((this.#watched.get(jobId) ?? Number.NEGATIVE_INFINITY) < nowMs) return false;
@@ -195,7 +195,7 @@ export class RemoteJobs {
     return [...this.#options.followed()].includes(jobId);
   }
 
-  /** Says which jobs are watched, unless that was said a short while ago. */
+  /** Announces watched jobs, each at most every 10 s. */
   #say(jobIds: string[], nowMs: number): void {
     const due = jobIds.filter(
       (jobId) =>

@@ -17,7 +17,7 @@ export interface Replacement extends Resealing {
   given?: string | undefined;
 }
 
-/** What has a master key: a `DataFolder`, or the same for a database. */
+/** Owner of a master key: a `DataFolder`, or the same for a database. */
 export interface HasMasterKey {
   /** Names it in errors. */
   readonly path: string;

@@ -10,7 +10,7 @@ const CHECK_TEXT = 'scenepress';
 export interface MasterKeyRecords {
   /** `check`: a small text sealed with the key. `next`: during a replacement, each key sealed with the other. */
   read(name: 'check' | 'next'): Promise<string | undefined>;
-  /** Adds a record unless there is one; resolves with the one that is there then. */
+  /** Adds a record unless there is one; resolves with the stored one. */
   add(name: 'check' | 'next', content: string): Promise<string>;
   /** Ends a replacement: replaces `check` and removes `next`. */
   finish(check: string): Promise<void>;

@@ -24,7 +24,7 @@ export interface Machine extends MachineReport {
   seenAtMs: number;
   /** Milliseconds since its last report. */
   unseenForMs: number;
-  /** When it was told to finish its renders and to end; null if it was not. */
+  /** When it was asked to finish its renders and exit; null if it was not. */
   drainRequestedAtMs: number | null;
 }
 
@@ -32,12 +32,12 @@ export interface Machine extends MachineReport {
 export interface MachineStore {
   /** Adds the machine or replaces its report. Resolves with whether it is to drain. */
   report(report: MachineReport): Promise<{ mustDrain: boolean }>;
-  /** All machines, those that started first at the front. */
+  /** All machines, in the order of their starts. */
   list(): Promise<Machine[]>;
-  /** Tells a machine to finish its renders and to end; false when there is no such machine. */
+  /** Asks a machine to finish its renders and exit; false when there is no such machine. */
   requestDrain(machineId: string): Promise<boolean>;
   /** Removes a machine; false when there is no such machine. */
   remove(machineId: string): Promise<boolean>;
-  /** Removes machines that have not reported for so long. */
+  /** Removes machines that have not reported for at least that time. */
   removeUnseen(unseenForMs: number): Promise<void>;
 }

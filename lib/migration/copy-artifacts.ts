@@ -8,7 +8,7 @@ import type { AssetStore } from '../assets/asset-store.ts';
 import type { Artifact } from '../jobs/job.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Copies the artifacts of all jobs; those that are there already are left. Returns how many it copied, and found missing. */
+/** Copies the artifacts of all jobs that the target lacks. Returns the numbers of copied and of missing ones. */
 export async function copyArtifacts(
   storage: Pick<Storage, 'jobsWithArtifacts'>,
   source: AssetStore,

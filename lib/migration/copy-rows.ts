@@ -24,14 +24,16 @@ const ROWS_PER_STATEMENT = 50;
 
 type Row = Record<string, SqlValue>;
 
-/** A table that both kinds of databases have, in an order in which each refers to earlier ones only. */
+/** A table that both kinds of databases have. */
 interface CopiedTable {
   name: string;
   key: string[];
   /** Throws when a row is damaged. */
   check: (row: Row) => void;
-  /** Selects what the check needs beside the columns. */
+  /** Additional columns that the check needs. */
   extra?: string;
+  /** Selects what tells whether two rows with the same key are the same. */
+  identity: string[];
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
@@ -40,12 +42,14 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
     key: format.key,
     check: (row) => void format.record(row),
     ...(format.hasTexts && { extra: format.textKey }),
+    // Texts are authenticated by their key, and too long to be read for that.
+    identity: ['checksum', ...(format.hasTexts ? ['text_key_id', 'length(texts) AS text_length'] : [])],
   };
 }
 
-/** What is due, and the turns of the queue, follow from these by triggers. */
+/** Each table refers to earlier ones only. Triggers derive due deliveries and the turns of the queue from these. */
 export const COPIED_TABLES: CopiedTable[] = [
-  { name: 'text_keys', key: ['text_key_id'], check: () => {} },
+  { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
   ...[JOBS, SOURCES, TIMELINES, REQUESTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
     checked(format as RowFormat<object>),
   ),
@@ -74,7 +78,7 @@ export const POSTGRES_SIDE: CopySide = {
 
 /**
  * Copies all rows as they are, with their checksums and sealed texts, after checking each. Returns the number of rows of
- * each table. Error: `storage_damaged` for a row that is.
+ * each table. Errors: `storage_damaged` for a damaged row; `conflict` when the target lacks a column.
  */
 export async function copyRows(
   source: SqlReader & { side: CopySide },
@@ -82,7 +86,7 @@ export async function copyRows(
 ): Promise<Record<string, number>> {
   const copied: Record<string, number> = {};
   for (const table of COPIED_TABLES) {
-    const columns = await commonColumns(table.name, source, target);
+    const columns = await columnsOf(table.name, source, target);
     copied[table.name] = 0;
     for await (const rows of pagesOf(source, table, columns)) {
       for (const row of rows) table.check(row);
@@ -94,32 +98,30 @@ export async function copyRows(
   return copied;
 }
 
-/** The numbers of rows. */
-export async function countRows(reader: SqlReader): Promise<Record<string, number>> {
-  const counts: Record<string, number> = {};
-  for (const { name } of COPIED_TABLES) {
-    const row = await reader.get<{ count: number }>(`SELECT count(*) AS count FROM ${name}`);
-    counts[name] = row?.count ?? 0;
-  }
-  return counts;
-}
-
-async function commonColumns(
+/** The columns of a table, all of which the target must have. */
+async function columnsOf(
   table: string,
   source: SqlReader & { side: CopySide },
   target: { tx: SqlTransaction; side: CopySide },
 ): Promise<string[]> {
-  const there = await source.all<{ name: string }>(source.side.columnsOf, table);
-  const wanted = await target.tx.all<{ name: string }>(target.side.columnsOf, table);
-  const names = new Set(wanted.map(({ name }) => name));
-  const columns = there.map(({ name }) => name).filter((name) => names.has(name));
-  if (columns.length > 0) return columns;
-  throw new ScenepressError('conflict', `The table ${table} is missing.`);
+  const columns = (await source.all<{ name: string }>(source.side.columnsOf, table)).map(({ name }) => name);
+  const there = await target.tx.all<{ name: string }>(target.side.columnsOf, table);
+  const missing = columns.filter((column) => !there.some(({ name }) => name === column));
+  if (columns.length > 0 && missing.length === 0) return columns;
+  const lacking =
+    columns.length === 0
+      ? `The table ${table} is missing.`
+      : `The target has no place for ${missing.map((column) => `${table}.${column}`).join(', ')}.`;
+  throw new ScenepressError(
+    'conflict',
+    `${lacking} Nothing was moved. Use the version of Scenepress that wrote the data last.`,
+  );
 }
 
-async function* pagesOf(
+/** Rows with some of their columns, in the order of the key. */
+export async function* pagesOf(
   source: SqlReader,
-  { name, key, extra }: CopiedTable,
+  { name, key, extra }: Pick<CopiedTable, 'name' | 'key' | 'extra'>,
   columns: string[],
 ): AsyncGenerator<Row[]> {
   const selected = [...columns, ...(extra === undefined ? [] : [extra])].join(', ');

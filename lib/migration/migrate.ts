@@ -3,20 +3,24 @@ import { rename, rm } from 'node:fs/promises';
 import type { Account } from '../accounts/account-store.ts';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { DataFolder } from '../data-folder/data-folder.ts';
+import type { DocumentContents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
-import { StoredLedger } from '../ledger/stored-ledger.ts';
 import type { PostgresStorage } from '../postgres/postgres-storage.ts';
 import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../sql/account-tables.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import type { SqlReader } from '../storage/sql.ts';
+import { type Contents, contentsOf, differences, rowsOf } from './contents.ts';
 import { copyArtifacts } from './copy-artifacts.ts';
-import { copyRows, countRows, POSTGRES_SIDE, SQLITE_SIDE } from './copy-rows.ts';
+import { COPIED_TABLES, copyRows, POSTGRES_SIDE, SQLITE_SIDE } from './copy-rows.ts';
 
 /** Added to the name of a folder that is not complete. */
 const PART = '.part';
+/** A process that has not reported for so long has ended. */
+const DEAD_AFTER_MS = 30_000;
+const MARK_MOVED = 'INSERT INTO moved VALUES (1, ?) ON CONFLICT (moved_id) DO NOTHING';
 
 /** What was moved. */
 export interface MigrationReport {
@@ -26,16 +30,16 @@ export interface MigrationReport {
   keys: number;
   /** Artifacts that were copied, and that were missing at the source; null when they stayed where they are. */
   artifacts: { copied: number; missing: number } | null;
-  /** Of the books at the target. */
+  /** The audit of the ledger at the target. */
   audit: AuditReport;
 }
 
 /**
  * Moves an installation from a data folder, which must be started, to an empty Postgres storage, which must be started,
  * too. All rows are added in one transaction, after the artifacts: when it is interrupted, nothing has changed, and it can
- * be repeated; when it was complete, a repetition only checks that. Then the folder is marked as moved, and no service
+ * be repeated; when it was complete, a repetition only compares. Then the folder is marked as moved, and no service
  * starts with it. `assets`: where artifacts are copied to; default: they stay. `masterKey`: in hexadecimal. Errors:
- * `conflict` when the storage has other data, `storage_damaged`, `master_key`.
+ * `conflict` when the storage has other data, `storage_damaged`, also for books that are not in order, `master_key`.
  */
 export async function migrateToPostgres(
   folder: DataFolder,
@@ -51,105 +55,143 @@ export async function migrateToPostgres(
       'conflict',
       'A replacement of the master key was interrupted. Complete it first: start the service with the folder once.',
     );
+  await audited(folder);
   const artifacts = assets ? await copyArtifacts(folder.storage, folder.assets, assets) : null;
-  const { accounts, keys, settings } = await folder.documentContents();
-  const source = { ...readerOf(folder.database), side: SQLITE_SIDE };
-  const expected = await countRows(source);
-  if (await isComplete(storage.database, expected, accounts.length)) {
-    await storage.masterKey.load({ given: key.toHex() });
-    await folder.markMoved(target);
-    return {
-      ...(await reportOf(storage, expected)),
-      accounts: accounts.length,
-      keys: keys.length,
-      artifacts,
-    };
-  }
+  const expected = await contentsOfFolder(folder);
+  const isNew = await isEmpty(storage.database);
+  if (!isNew && differences(expected, await contentsOfStorage(storage)).length > 0) throw notEmpty();
   await storage.masterKey.load({ given: key.toHex() });
-  const rows = await storage.database.transaction(async (tx) => {
-    await assertEmpty(tx);
-    const copied = await copyRows(source, { tx, side: POSTGRES_SIDE });
-    await tx.run(
-      "SELECT setval(pg_get_serial_sequence('text_keys', 'text_key_id'), coalesce((SELECT max(text_key_id) FROM text_keys), 1))",
-    );
-    for (const account of accounts) await tx.run(ACCOUNT_RECORDS.insert, ...ACCOUNT_RECORDS.row(account));
-    for (const record of keys) await tx.run(KEYS.insert, ...KEYS.row(record));
-    await tx.run(SETTINGS.insert, ...SETTINGS.row({ settingsId: 1, ...settings }));
-    return copied;
-  });
-  assertSame(rows, await countRows(storage.database));
-  const report = await reportOf(storage, rows);
+  if (isNew) {
+    await addRows(folder, storage, expected.documents);
+    assertCopied(expected, await contentsOfStorage(storage));
+  }
+  const audit = await audited(storage);
   await folder.markMoved(target);
-  return { ...report, accounts: accounts.length, keys: keys.length, artifacts };
+  return reportOf(expected, { artifacts, audit });
 }
 
 /**
  * Moves an installation from a Postgres storage, which must be started and not in use, to a new data folder. It is made
- * beside its place as `<path>.part` and renamed when it is complete; then the storage is marked as moved.
- * `assets`: where artifacts are; they are copied into the folder. Errors: as those of {@link migrateToPostgres}.
+ * beside its place as `<path>.part`; when it is complete, the storage is marked as moved, in a transaction that waits for
+ * all others and finds it unchanged, and the folder is renamed. A repetition makes the folder again, or compares the one
+ * that is there. `target`: names the folder in the mark. `assets`: where artifacts are; they are copied into the folder.
+ * Errors: as those of {@link migrateToPostgres}; `conflict` also while processes use the storage.
  */
 export async function migrateToFolder(
   storage: PostgresStorage,
   path: string,
   { assets, masterKey, target }: { assets: AssetStore; masterKey: string; target: string },
 ): Promise<MigrationReport> {
-  if (existsSync(path))
-    throw new ScenepressError('conflict', `${path} exists. Choose a folder that does not exist yet.`);
+  const isNew = !existsSync(path);
+  const movedTo = await storage.movedTo();
+  if (movedTo !== undefined && movedTo !== target)
+    throw new ScenepressError('conflict', `The data was moved to ${movedTo} before. Nothing was changed.`);
+  if (!isNew && movedTo === undefined) throw exists(path);
   if ((await storage.masterKey.load({ given: masterKey })).former !== undefined)
     throw new ScenepressError(
       'conflict',
       'A replacement of the master key was interrupted. Complete it first with `scenepress master-key rotate`.',
     );
-  await rm(path + PART, { recursive: true, force: true });
-  const folder = new DataFolder(path + PART);
+  await assertUnused(storage);
+  await audited(storage);
+  if (isNew) await rm(path + PART, { recursive: true, force: true });
+  const folder = new DataFolder(isNew ? path + PART : path);
   await folder.start();
   try {
-    const artifacts = await copyArtifacts(storage, assets, folder.assets);
-    const accounts = await allOf(storage.database, ACCOUNT_RECORDS);
-    const keys = await allOf(storage.database, KEYS);
-    const source = { ...readerOf(storage.database), side: POSTGRES_SIDE };
-    const rows = await folder.database.transaction((tx) => copyRows(source, { tx, side: SQLITE_SIDE }));
-    assertSame(rows, await countRows(folder.database));
-    const settings = await storage.settings.getSettings();
-    await folder.fillDocuments({ accounts, keys, settings });
-    await folder.masterKeys({ given: masterKey });
-    const report = await reportOf({ ledgerStore: folder.ledgerStore }, rows);
+    if (isNew) {
+      await takeRows(storage, folder);
+      await folder.masterKeys({ given: masterKey });
+    }
+    const contents = await contentsOfFolder(folder);
+    const artifacts = await copyArtifacts(folder.storage, assets, folder.assets);
+    const audit = await audited(folder);
+    await storage.database.transaction(async (tx) => {
+      // From here on, nothing writes: a process that starts meanwhile waits, and then finds the mark.
+      await tx.lockAll();
+      await assertUnused(storage);
+      const found = await contentsOf(tx, await documentsOf(storage));
+      if (differences(contents, found).length > 0) throw isNew ? hasChanged() : exists(path);
+      await tx.run(MARK_MOVED, target);
+    });
     await folder.stop();
-    await rename(path + PART, path);
-    await storage.markMoved(target);
-    return { ...report, accounts: accounts.length, keys: keys.length, artifacts };
+    if (isNew) await rename(path + PART, path);
+    return reportOf(contents, { artifacts, audit });
   } finally {
     await folder.stop();
   }
 }
 
-async function reportOf(
-  { ledgerStore }: Pick<PostgresStorage, 'ledgerStore'>,
-  rows: Record<string, number>,
-): Promise<Pick<MigrationReport, 'rows' | 'audit'>> {
-  const ledger = new StoredLedger({ store: ledgerStore });
-  return { rows, audit: await ledger.audit() };
+async function addRows(
+  folder: DataFolder,
+  storage: PostgresStorage,
+  documents: DocumentContents,
+): Promise<void> {
+  const source = { ...readerOf(folder.database), side: SQLITE_SIDE };
+  const { accounts, keys, settings } = documents;
+  await storage.database.transaction(async (tx) => {
+    if (!(await isEmpty(tx))) throw notEmpty();
+    await copyRows(source, { tx, side: POSTGRES_SIDE });
+    await tx.run(
+      "SELECT setval(pg_get_serial_sequence('text_keys', 'text_key_id'), coalesce((SELECT max(text_key_id) FROM text_keys), 1))",
+    );
+    for (const account of accounts) await tx.run(ACCOUNT_RECORDS.insert, ...ACCOUNT_RECORDS.row(account));
+    for (const record of keys) await tx.run(KEYS.insert, ...KEYS.row(record));
+    await tx.run(SETTINGS.insert, ...SETTINGS.row({ settingsId: 1, ...settings }));
+  });
 }
 
-/** Whether the rows of an earlier run are there; false when there are none. */
-async function isComplete(
-  reader: SqlReader,
-  expected: Record<string, number>,
-  accounts: number,
-): Promise<boolean> {
-  const found = await countRows(reader);
-  const count = await reader.get<{ count: number }>('SELECT count(*) AS count FROM accounts');
-  if (Object.values(found).every((rows) => rows === 0) && count?.count === 0) return false;
-  const isSame =
-    count?.count === accounts && Object.keys(expected).every((name) => found[name] === expected[name]);
-  if (isSame) return true;
-  throw notEmpty();
+async function takeRows(storage: PostgresStorage, folder: DataFolder): Promise<void> {
+  const source = { ...readerOf(storage.database), side: POSTGRES_SIDE };
+  await folder.database.transaction((tx) => copyRows(source, { tx, side: SQLITE_SIDE }));
+  await folder.fillDocuments(await documentsOf(storage));
 }
 
-async function assertEmpty(reader: SqlReader): Promise<void> {
-  const found = await countRows(reader);
-  const account = await reader.get('SELECT account_id FROM accounts LIMIT 1');
-  if (account || Object.values(found).some((rows) => rows > 0)) throw notEmpty();
+async function contentsOfFolder(folder: DataFolder): Promise<Contents> {
+  return contentsOf(folder.database, await folder.documentContents());
+}
+
+async function contentsOfStorage(storage: PostgresStorage): Promise<Contents> {
+  return contentsOf(storage.database, await documentsOf(storage));
+}
+
+async function documentsOf(storage: PostgresStorage): Promise<DocumentContents> {
+  return {
+    accounts: await allOf(storage.database, ACCOUNT_RECORDS),
+    keys: await allOf(storage.database, KEYS),
+    settings: await storage.settings.getSettings(),
+  };
+}
+
+function reportOf(
+  contents: Contents,
+  { artifacts, audit }: Pick<MigrationReport, 'artifacts' | 'audit'>,
+): MigrationReport {
+  const { accounts, keys } = contents.documents;
+  return { rows: rowsOf(contents), accounts: accounts.length, keys: keys.length, artifacts, audit };
+}
+
+/** Error: `storage_damaged` when the books are not in order. */
+async function audited({ ledgerStore }: Pick<PostgresStorage, 'ledgerStore'>): Promise<AuditReport> {
+  const report = await ledgerStore.audit();
+  if (report.problems.length === 0) return report;
+  throw new ScenepressError(
+    'storage_damaged',
+    `The books are not in order, so the installation was not moved:\n  ${report.problems.join('\n  ')}`,
+  );
+}
+
+/** Error: `conflict` while processes report to the storage. */
+async function assertUnused({ machineStore }: PostgresStorage): Promise<void> {
+  const alive = (await machineStore.list()).filter(({ unseenForMs }) => unseenForMs <= DEAD_AFTER_MS);
+  if (alive.length === 0) return;
+  const names = alive.map(({ name }) => name).join(', ');
+  throw new ScenepressError('conflict', `Stop these machines first: ${names}.`);
+}
+
+async function isEmpty(reader: SqlReader): Promise<boolean> {
+  for (const name of [...COPIED_TABLES.map(({ name }) => name), ACCOUNT_RECORDS.table])
+    if (await reader.get(`SELECT 1 AS found FROM ${name} LIMIT 1`)) return false;
+  return true;
 }
 
 function notEmpty(): ScenepressError {
@@ -159,12 +201,23 @@ function notEmpty(): ScenepressError {
   );
 }
 
-function assertSame(copied: Record<string, number>, found: Record<string, number>): void {
-  const wrong = Object.keys(copied).filter((name) => copied[name] !== found[name]);
+function exists(path: string): ScenepressError {
+  return new ScenepressError('conflict', `${path} exists. Choose a folder that does not exist yet.`);
+}
+
+function hasChanged(): ScenepressError {
+  return new ScenepressError(
+    'conflict',
+    'The database was changed while it was copied. Stop all servers, workers and commands, then repeat this.',
+  );
+}
+
+function assertCopied(expected: Contents, found: Contents): void {
+  const wrong = differences(expected, found);
   if (wrong.length === 0) return;
   throw new ScenepressError(
     'storage_damaged',
-    `Rows of ${wrong.join(', ')} were not all copied. Report this error.`,
+    `Not all of ${wrong.join(', ')} was copied. Report this error.`,
   );
 }
 

@@ -22,14 +22,14 @@ const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day
 
 /** The trace of a committed transaction. */
 export interface Confirmation {
-  /** No other transaction under way has it. */
+  /** Unique among running transactions. */
   slot: string;
   nonce: string;
 }
 
 /**
- * Tells whether a transaction was committed. Its id is not enough: a server that crashed gives ids again that it has
- * not written to its log, so the transaction with the id may be another.
+ * Determines whether a transaction was committed. Its id is not enough: after a crash, the server reuses ids that were
+ * not written to its log, so the id may belong to another transaction.
  */
 export class Confirmations {
   readonly #random: Random;
@@ -43,7 +43,7 @@ export class Confirmations {
   }
 
   async removeOld(client: PgClient): Promise<void> {
-    // A role that only reads may not.
+    // A read-only role lacks the permission.
     await client.query(REMOVE_OLD).catch(() => {});
   }
 

@@ -12,7 +12,7 @@ import {
 import type { PostgresOptions } from './options.ts';
 
 const DEFAULT_SCHEMA = 'scenepress';
-/** How much later than the server this process gives up a statement: the server's error is the better one. */
+/** How much longer than the server this process waits for a statement: the server's error is more precise. */
 const CLIENT_GRACE_MS = 5_000;
 
 /** When an idle connection is tested: locks of a machine that died must not outlast it for hours. */
@@ -55,7 +55,7 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
   };
 }
 
-/** The part of the connections that is for reads outside of transactions. */
+/** Share of connections used for reads outside of transactions. */
 const READS_SHARE = 0.4;
 
 interface Opened {
@@ -112,7 +112,7 @@ export class Connections {
     await Promise.all([opened?.transactions.end(), opened?.reads.end()]);
   }
 
-  /** A connection of a pool, which the caller releases. */
+  /** Takes a connection from a pool; the caller must release it. */
   async take(pool: 'transactions' | 'reads'): Promise<PooledClient> {
     const client = await this.#live[pool].connect();
     if (this.#prepared.has(client)) return client;
@@ -127,7 +127,7 @@ export class Connections {
     return client;
   }
 
-  /** Opens a connection beside the pool, whose statements may take any time. The caller ends it. */
+  /** Opens a connection outside the pool, without a statement time-out. The caller must end it. */
   async single(): Promise<PgClient> {
     const { driver } = this.#live;
     const client = new driver.Client(this.#config(driver.types));
@@ -142,7 +142,7 @@ export class Connections {
     return client;
   }
 
-  /** Runs `work` on a connection beside the pool. */
+  /** Runs `work` on a connection outside the pool. */
   async alone<T>(work: (client: PgClient) => Promise<T>): Promise<T> {
     const client = await this.single();
     try {
@@ -173,12 +173,12 @@ export class Connections {
     };
   }
 
-  /** Statements under way reject, too. An error that nobody listens to would end the process. */
+  /** Running statements reject, too. An error event without a listener would end the process. */
   #watch(client: PgClient): void {
     client.on('error', (error) => this.#logger.debug({ err: error }, 'A connection to Postgres failed.'));
   }
 
-  /** Not in the start-up message, which proxies refuse and an option of the URL replaces. */
+  /** Not in the start-up message: proxies reject it there, and an option in the URL would replace it. */
   async #prepare(client: PgClient, statementTimeoutMs: number): Promise<void> {
     const { schema, idleTransactionTimeoutMs, connectTimeoutMs } = this.#settings;
     // A commit must be durable, whatever the database's default is.

@@ -43,7 +43,7 @@ export interface PgClient {
 const held = new WeakSet<PgClient>();
 
 /**
- * Sends a statement together with the others of the same tick. The driver would write each by itself, which wakes the
+ * Sends a statement together with the others of the same tick. The driver would write each separately, which wakes the
  * server each time: half of the CPU time of a transaction of a dozen statements.
  */
 export function sendTogether(client: PgClient, query: PgQuery | string): Promise<PgResult> {

@@ -8,7 +8,7 @@ const ABORTED = '25P02'; // in_failed_sql_transaction
 const DISK_FULL = '53100';
 /**
  * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
- * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or is not yet more than, a replica;
+ * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or still is, a replica;
  * `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table that was migrated
  * since.
  */
@@ -48,7 +48,7 @@ export function isAborted(error: unknown): boolean {
 }
 
 /**
- * The server refused the commit: of a row, in favor of another transaction, or because a statement before it had failed.
+ * The server refused the commit: because of a row, a conflicting transaction, or a statement that had failed before.
  * After any other error it may have happened.
  */
 export function isRefusal(error: unknown): boolean {

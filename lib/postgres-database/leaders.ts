@@ -1,4 +1,4 @@
-/** Which process carries out a task that one of them does at a time. */
+/** The process that currently holds each exclusive task. */
 export const LEADERS = `
 CREATE TABLE leaders (
   task text PRIMARY KEY,

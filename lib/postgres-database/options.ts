@@ -27,8 +27,8 @@ export interface PostgresOptions {
   /** How long a statement may take, in milliseconds. Default 30 s. */
   statementTimeoutMs?: number;
   /**
-   * How long a transaction may wait for its next statement, in milliseconds. Others wait as long for the locks of a
-   * process that stands still. Default 10 s.
+   * How long a transaction may wait for its next statement, in milliseconds. A process that hangs holds its
+   * locks for this long. Default 10 s.
    */
   idleTransactionTimeoutMs?: number;
   /** How long work is repeated after the connection failed, in milliseconds, before it rejects. Default 5 s. */

@@ -21,7 +21,7 @@ import { queryOf } from './statements.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
-/** Between looks at a commit whose connection was lost. */
+/** Interval of checks of a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
 /** How long {@link PostgresDatabase.purge} waits for a table that others use. */
 const PURGE_LOCK_MS = 10_000;
@@ -65,7 +65,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#connections = new Connections(url, this.#settings, logger);
     this.#confirmations = new Confirmations(random);
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
-    // The id tells after a lost connection whether the transaction has ended.
+    // After a lost connection, the id shows whether the transaction has ended.
     this.#join = queryOf(
       `SELECT pg_current_xact_id()::text AS id, pg_advisory_xact_lock_shared(${lockOf('?')})`,
       [`${this.#settings.schema} ${TRANSACTIONS}`],
@@ -115,7 +115,7 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        // Statements after the one that failed are refused with an error that does not tell why.
+        // Statements after the one that failed are refused with an error that does not name the cause.
         throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
       }
     });
@@ -233,7 +233,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       client = await this.#connections.take('transactions');
     } catch (error) {
-      turn.begun(); // Not to be waited for: its next attempt may need the connection of who waits.
+      turn.begun(); // Not awaited: its next attempt may need the connection of a transaction that waits.
       return failed(error);
     }
     const { schema } = this.#settings;

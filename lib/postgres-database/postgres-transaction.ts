@@ -10,7 +10,7 @@ export interface TransactionOptions {
   schema: string;
   /** Resolves with the transaction's id when it has begun; statements may be sent before. */
   begun: Promise<string>;
-  /** Waits for transactions of this process that were called before, but are not known to the server. */
+  /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
 }
 
@@ -117,7 +117,7 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   #change(text: string, values: SqlValue[]): Promise<PgResult> {
-    // If the transaction does not begin, the statement would be committed by itself. Reads do no harm.
+    // If the transaction does not begin, the statement would be committed on its own. Reads are harmless.
     if (!this.#hasBegun) this.#waits = true;
     return this.#query(text, values);
   }

@@ -48,7 +48,7 @@ export class Retries {
     return leftMs > 0 && this.#wait(Math.min(leftMs, this.#disconnections.next()));
   }
 
-  /** Waits for a random part of a delay: transactions that conflicted must not meet again. */
+  /** Waits for a random part of a delay: transactions that conflicted must not conflict again. */
   #wait(ms: number): Promise<boolean> {
     const [byte = 0] = this.#random.bytes(1);
     return delay(this.#clock, ms * (0.5 + byte / 512));

@@ -11,14 +11,14 @@ const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
   applied_at timestamptz NOT NULL DEFAULT now()
 )`;
 
-/** What was applied beyond a version. */
+/** Migrations applied after a version. */
 const APPLIED = `SELECT coalesce(max(version), 0) AS version,
   coalesce(max(compatible_from) FILTER (WHERE version > $1), 0) AS needed FROM migrations`;
 
 /**
  * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that
- * they need not be stopped for it; for a text, none but the new one. Such a change adds tables, indexes, or columns that
- * may be null or have a default.
+ * they need not be stopped for it; a text is compatible with the new version only. A compatible change adds tables,
+ * indexes, or columns that may be null or have a default.
  */
 export type Migration = string | { sql: string; compatibleFrom: number };
 

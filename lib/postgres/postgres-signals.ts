@@ -5,7 +5,7 @@ import { parseSignal } from '../signals/parse-signal.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
 import { piecesOf, SignalPieces } from './signal-pieces.ts';
 
-/** Between notifications of a process: each takes a lock of the whole database at its commit. */
+/** Minimum time between notifications: each takes a lock of the whole database at its commit. */
 const PAUSE_MS = 50;
 
 const CHANNEL = 'signals';
@@ -15,7 +15,7 @@ export class PostgresSignals implements Signals {
   readonly #database: PostgresDatabase;
   readonly #clock: Clock;
   readonly #id: string;
-  /** Subscribers in this process, who get its own signals at once. */
+  /** Subscribers in this process, which get its own signals immediately. */
   readonly #local = new LocalSignals();
   /** Messages to be sent, each once. */
   readonly #outbox = new Set<string>();
@@ -23,7 +23,7 @@ export class PostgresSignals implements Signals {
   #sent = 0;
   #isSending = false;
 
-  /** `id`: tells this process from others. */
+  /** `id`: identifies this process. */
   constructor(database: PostgresDatabase, { clock, id }: { clock: Clock; id: string }) {
     this.#database = database;
     this.#clock = clock;

@@ -46,8 +46,6 @@ export interface PostgresStorage extends Storage {
   readonly masterKey: StoredMasterKey;
   /** Where the data was moved to; undefined if it was not. */
   movedTo(): Promise<string | undefined>;
-  /** Records that the data was moved. */
-  markMoved(target: string): Promise<void>;
   /** @internal */
   readonly database: SqlDatabase;
   /** The work that waits, by quality. */
@@ -87,11 +85,6 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     machineStore: new PostgresMachines(database),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
-    markMoved: async (target: string) => {
-      await database.transaction((tx) =>
-        tx.run('INSERT INTO moved VALUES (1, ?) ON CONFLICT (moved_id) DO NOTHING', target),
-      );
-    },
     database,
     queueWork: () => queueWork(database, QUALITIES),
     databaseBytes: () => bytesOf(database, DATABASE_BYTES),

@@ -31,7 +31,7 @@ const IS_VALID: Record<Signal['kind'], (signal: Fields) => boolean> = {
   preview: ({ from, jobId, jpeg }) => [from, jobId, jpeg].every(isText),
 };
 
-/** A signal as JSON; undefined for what another program has sent, or a version whose fields differ. */
+/** Parses a signal; undefined for messages of other programs, or of versions with other fields. */
 export function parseSignal(text: string): Signal | undefined {
   let signal: unknown;
   try {

@@ -19,7 +19,7 @@ export type Signal =
   | { kind: 'settings' }
   /** Jobs were created or changed their status. */
   | { kind: 'changed'; from: string; jobs: ChangedJob[] }
-  /** Somebody wants the progress and previews of these jobs, for the next half minute. */
+  /** Subscribes to the progress and previews of these jobs for half a minute. */
   | { kind: 'watched'; from: string; jobIds: string[] }
   /** A watched job advanced. */
   | { kind: 'progress'; from: string; jobId: string; progress: RenderProgress }

@@ -6,7 +6,7 @@ import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
-/** How often a round finds an owner without the job that it is counted to have, until the counts are wrong. */
+/** How many owners without the job that they should have a round finds before it reports wrong counts. */
 const MOST_MISSES = 100;
 const TURNS = 'SELECT ready, running FROM turns WHERE owner = ?';
 
@@ -125,9 +125,9 @@ export class ClaimRound {
   }
 
   /**
-   * Gives a job to each of these owners, as far as their order is that of the turns after it: not behind the first whose
-   * recorded rank is outdated, which is corrected, nor to those that yield to the others. If there are no other owners,
-   * each gets its share of the jobs that are left. Returns whether to look for more.
+   * Gives a job to each of these owners up to the first whose recorded rank is outdated, which is corrected, and not to
+   * those that yield to the others. If there are no other owners, each gets its share of the remaining jobs. Returns
+   * whether to look for more.
    */
   async #serve(next: Candidate[]): Promise<boolean> {
     const { precedence: first } = next[0] as Candidate;

@@ -90,7 +90,7 @@ export class SqlLedgerStore implements LedgerStore {
       await this.#change(inside, account, part, entry.amountCredits < 0 ? -1 : 1);
   }
 
-  /** Subtracts from a grant, or adds to it. */
+  /** Changes the remaining credits of a grant. */
   async #change(
     inside: SqlTransaction,
     { owner, grants }: LedgerAccount,

@@ -19,7 +19,7 @@ export class SqlSessionStore implements SessionStore {
   async insertSession(session: SessionRecord, options?: { most: number }): Promise<void> {
     await this.#database.transaction(async (tx) => {
       if (options) {
-        // Sessions that are inserted at the same time cannot be seen, nor removed.
+        // Sessions that are inserted at the same time are neither visible nor removed.
         await tx.lock(`sessions of ${session.accountId}`);
         await tx.run(REMOVE_OLDEST, session.accountId, options.most - 1);
       }

@@ -146,7 +146,7 @@ export class SqlStorage implements Storage {
   ): Promise<IdempotentRequest | undefined> {
     const inside = this.#database.inside(tx);
     const keyHash = hashOf(key);
-    // There may be no row yet, and the request that is added then replaces one that is added meanwhile.
+    // A missing row cannot be locked, and a new request would replace one that is added at the same time.
     const [, row] = await Promise.all([
       inside.lock(`request ${keyHash} of ${owner}`),
       inside.get(REQUESTS.byKey, owner, keyHash),

@@ -116,8 +116,8 @@ export interface Storage {
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
 
   /**
-   * Whether `holder` carries out a task for the next `forMs`: true unless another holder does, whose time has not passed.
-   * In storages that several processes share. 0: no longer.
+   * Takes or renews the lease of an exclusive task for `forMs`. False while another holder's lease is valid. With
+   * `forMs` 0, releases it. Only in storages that several processes share.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
 
@@ -167,7 +167,7 @@ export interface Storage {
    */
   resealSecrets(step: ResealStep): Promise<ResealedStep>;
 
-  /** Stores what a job's render told about its scene. Called once, in the transaction that fixes its outcome. */
+  /** Stores the reports of a job's render. Called once, in the transaction that fixes its outcome. */
   putTrace(tx: Transaction, jobId: string, trace: RenderTrace): Promise<void>;
   /** The reports of the render; empty where nothing is stored. */
   readTrace(jobId: string): Promise<RenderTrace>;

@@ -137,7 +137,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.equal(await countDue(storage), 0);
     },
 
-    async 'gives owners and their hosts turns, and skips those that may not be called'(storage) {
+    async 'gives owners and their hosts turns, and skips excluded ones'(storage) {
       const to = (owner: string, host: string, ...ids: string[]) =>
         ids.map((id) => deliveryRecord(id, { owner, host }));
       await insert(
@@ -170,7 +170,7 @@ export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behav
       assert.ok(next.includes('late'), next.join());
     },
 
-    async 'finds a quick host behind any number of others that may not be called'(storage) {
+    async 'finds a quick host behind any number of excluded ones'(storage) {
       const others = Array.from({ length: 500 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
       await insert(
         storage,

@@ -33,7 +33,7 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       assert.equal((await store.getKey('1'))?.name, 'x'.repeat(30));
     },
 
-    async 'returns a revocation as soon as it is acknowledged'(store) {
+    async 'shows a key as revoked once the revocation is acknowledged'(store) {
       await store.insertKey(keyRecord('1'));
       const revoked = await store.changeKey('1', (key) => ({ ...key, revokedAtMs: 5 }));
       assert.deepEqual(revoked, keyRecord('1', { revokedAtMs: 5 }));

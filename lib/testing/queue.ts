@@ -25,7 +25,7 @@ export function queueSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
       assert.deepEqual(await claimAll(storage), ['a2', 'b1', 'a3']);
     },
 
-    async 'puts a requeued job before its owner’s others, and its owner before other owners'(storage) {
+    async "puts a requeued job before its owner's others, and its owner before other owners"(storage) {
       await admit(storage, 'a1', 'b1', 'b2', 'c1');
       const [, b1] = await claim(storage, { most: 2 });
       await putBack(storage, b1);

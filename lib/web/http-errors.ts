@@ -57,7 +57,7 @@ export function httpErrorOf(error: unknown): HttpError {
 
 /**
  * The HTTP status that suits an error: 400 for `invalid_request`, 402 for `insufficient_credits`, 404 for
- * `not_found` and so on, 503 for what passes by itself, 500 for any other error.
+ * `not_found` and so on, 503 for temporary conditions, 500 for any other error.
  *
  * ```ts
  * try {
@@ -100,7 +100,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
     case 'renderer_unavailable':
     case 'storage_failed':
       // Their messages are for the operator: they name folders and programs.
-      return unavailable('The service can’t accept this request now. Try again shortly.', TRY_AGAIN);
+      return unavailable("The service can't accept this request now. Try again shortly.", TRY_AGAIN);
     case 'storage_locked':
     case 'storage_damaged':
     case 'master_key':
@@ -108,7 +108,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
   }
 }
 
-/** Whether the cause of a response is to be logged: not if it is logged once when it begins. */
+/** Whether the cause of a response is logged: not for conditions that are logged when they begin. */
 export function isLogged(error: unknown): boolean {
   return httpStatusOf(error) >= 500 && !isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
 }

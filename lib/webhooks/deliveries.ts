@@ -124,7 +124,7 @@ export class Deliveries {
 
   /**
    * Sends a test event: signed as a delivery, with the body of a completed job and the header `svc-test`. It is not
-   * recorded, and not retried. Errors: `invalid_request`; `conflict` while another test of the owner is under way.
+   * recorded, and not retried. Errors: `invalid_request`; `conflict` while another test of the owner is running.
    */
   sendTest(request: WebhookTestRequest): Promise<WebhookTest> {
     return this.#tests.send(request);

@@ -145,7 +145,7 @@ export class DeliverySender {
         return places;
       };
       const onUnreadable = (deliveryId: string, error: unknown) =>
-        this.#logger.error({ err: error, deliveryId }, 'A delivery can’t be read; retrying later.');
+        this.#logger.error({ err: error, deliveryId }, "A delivery can't be read; retrying later.");
       const underWay = new Set(this.#sending.keys());
       const given = await this.#book.claim({ most, changed, underWay, lanes, onUnreadable });
       this.#changedPaces.splice(0, changed.length);

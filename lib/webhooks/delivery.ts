@@ -17,7 +17,7 @@
  * | - | waiting | a redelivery was requested | a new record, with one attempt |
  * | waiting | sending | the sender has capacity for its host | the attempt is recorded before it is made |
  * | sending | delivered | 2xx, complete within 10 s | |
- * | sending | waiting | any other end | due 30 s, 5 min, 30 min after the attempt's end |
+ * | sending | waiting | any other end | due 30 s, 5 min, 30 min after the attempt's end (`RETRY_DELAYS_MS`, delivery-book.ts) |
  * | sending | failed | any other end of the last attempt | |
  * | sending | waiting | the service stopped before a byte of the request left | the attempt doesn't count |
  *

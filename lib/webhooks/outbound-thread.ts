@@ -183,16 +183,16 @@ export class OutboundThread implements Sends {
     if (!this.#worker) return;
     const most = this.#isReady ? MOST_UNANSWERED : MOST_UNANSWERED_AT_START;
     if (this.#unanswered >= most) {
-      this.#replace({ unanswered: this.#unanswered }, 'hangs');
+      this.#replace({ unanswered: this.#unanswered }, 'is unresponsive');
       return;
     }
     this.#unanswered += 1;
     this.#tell({ type: 'ping' });
   }
 
-  #replace(details: object, what: 'ended' | 'hangs'): void {
+  #replace(details: object, what: 'ended' | 'is unresponsive'): void {
     const { size } = this.#underWay;
-    this.#logger.error({ ...details, underWay: size }, `The webhook thread ${what}; it is replaced.`);
+    this.#logger.error({ ...details, underWay: size }, `The webhook thread ${what}; replacing it.`);
     const worker = this.#worker;
     const wasReady = this.#isReady;
     this.#letGo();
@@ -251,7 +251,7 @@ function stopped({ sent }: { sent: boolean }): ExchangeResult {
   return { status: 0, reason: 'stopped', detail: 'the service was stopped', answer: null, sent };
 }
 
-function interrupted(what: 'ended' | 'hangs'): ExchangeResult {
+function interrupted(what: 'ended' | 'is unresponsive'): ExchangeResult {
   const detail =
     what === 'ended'
       ? 'the sender thread ended during the request'

@@ -11,7 +11,7 @@ import { signWebhook, verifyWebhook, type WebhookVerdict } from './signature.ts'
 
 /** A test event to send. */
 export interface WebhookTestRequest {
-  /** An owner has one test under way at a time. */
+  /** An owner can run one test at a time. */
   owner: string;
   url: string;
   /** Signs it. */
@@ -56,7 +56,7 @@ export class WebhookTests {
     this.#ids = ids;
   }
 
-  /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is under way. */
+  /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is running. */
   async send({ owner, url, secret }: WebhookTestRequest): Promise<WebhookTest> {
     if (!isWebhookUrl(url)) {
       const message = 'The webhook URL must be an https:// URL without user name and password.';

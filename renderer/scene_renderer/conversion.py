@@ -14,13 +14,14 @@ class Converter:
     """Converts RGBA pixels.
 
     For yuv420p a native function takes a third of swscale's time. Its result is that of swscale with accurate
-    rounding.
+    rounding. `is_changed`: the last frame was another one than the frame before, as far as that is known.
     """
 
     def __init__(self, pixel_format: str) -> None:
         self._pixel_format = pixel_format
         self._reformatter = VideoReformatter()
         self._frame: av.VideoFrame | None = None
+        self.is_changed = True
 
     def convert(self, pixels: Any) -> av.VideoFrame:
         """Convert pixels: contiguous uint8, height by width by RGBA.
@@ -37,9 +38,11 @@ class Converter:
         import scenepress_native
 
         height, width, _ = pixels.shape
+        is_first = self._frame is None
         if self._frame is None:
             self._frame = av.VideoFrame(width, height, self._pixel_format)
         planes = self._frame.planes
         strides = tuple(plane.line_size for plane in planes)
-        scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides)
+        is_changed = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides)
+        self.is_changed = is_first or is_changed
         return self._frame

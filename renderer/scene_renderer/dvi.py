@@ -30,7 +30,7 @@ _OPERAND_BYTES = {
 
 _BP_PER_SP = 72 / 72.27 / 65536  # big points in a scaled point
 _POSTAMBLE_END = 223
-# Definitions of the preview package, which draw nothing, and the box that it tells PostScript interpreters.
+# Definitions of the preview package, which draw nothing, and its box for PostScript interpreters.
 _IGNORED_SPECIALS = re.compile(rb"!/preview@|!userdict |header=|ps::[-0-9 ]+$")
 _RAW_SPECIAL = b"dvisvgm:raw "
 

@@ -169,29 +169,26 @@ class MovieEncoder:
         converter = Converter(self._format.pixel_format)
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
-        pts = 0
         with self._create() as container:
             stream = self._format.add_video(container, job.width_px, job.height_px, job.fps)
             context = stream.codec_context
             context.thread_count = _THREADS
             context.thread_type = "FRAME"
+            encoder = self._format.encoder(stream)
             while (item := self._take()) is not None:
                 pixels, repeat = item
                 frame = converter.convert(pixels)
                 self._buffers.put(pixels)
                 frame.time_base = Fraction(1, job.fps)
-                for _ in range(repeat):
-                    frame.pts = pts
-                    pts += 1
-                    for packet in stream.encode(frame):
-                        size += packet.size
-                        self._append(packet, container)
+                for packet in encoder.show(frame, repeat, is_new=converter.is_changed):
+                    size += packet.size
+                    self._append(packet, container)
                 if size > job.limits.output_bytes:
                     raise too_large(job.limits.output_bytes)
                 if self._channel and time.monotonic() >= preview_due:
                     self._channel.preview(to_jpeg(frame, _PREVIEW_WIDTH_PX))
                     preview_due = time.monotonic() + job.preview_interval_ms / 1000
-            for packet in stream.encode(None):
+            for packet in encoder.finish():
                 self._append(packet, container)
 
     def _create(self) -> av.container.OutputContainer:

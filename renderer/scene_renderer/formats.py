@@ -13,6 +13,7 @@ import av
 from PIL import Image
 
 from . import mp4
+from .repeats import Encoder, RepeatingEncoder
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,10 @@ class Format:
         assert isinstance(stream, av.VideoStream)
         stream.width, stream.height, stream.pix_fmt = width_px, height_px, self.pixel_format
         return stream
+
+    def encoder(self, stream: av.VideoStream) -> Encoder:
+        """Return the encoder of the video track."""
+        return RepeatingEncoder(stream) if self.codec == "libx264" else Encoder(stream)
 
     def add_sound(self, container: av.container.OutputContainer) -> av.AudioStream:
         """Add the stereo sound track."""

@@ -8,16 +8,20 @@ import av
 from av.video.reformatter import ColorRange, Colorspace
 
 _TICKS_PER_SECOND = 1000
-# Manim encodes with preset medium and CRF 23, each play on its own. These settings take half of its CPU time
-# for videos of about its size that are not below it in SSIM and PSNR. The preset alone lacks the last three:
-# without mbtree and look-ahead, videos are 1.6 to 2.2 times as large; without these partitions, those of text
-# and 3D are a tenth larger. `npm run bench -- encoding` measures other settings.
+# Manim encodes with preset medium and CRF 23, each play on its own. These settings take a third of its CPU
+# time for videos of about its size that are not below it in SSIM and PSNR; mbtree, its look-ahead and subq
+# add what the preset lacks for that. Without B-frames, videos are a tenth larger, but take a quarter
+# less time, and pictures can be repeated (`repeats.py`). `npm run bench -- encoding` measures other
+# settings.
 OPTIONS = {
     "preset": "superfast",
-    "crf": "20.5",
+    "crf": "20",
+    "bf": "0",
     "mbtree": "1",
     "rc-lookahead": "20",
-    "partitions": "p8x8,b8x8,i8x8,i4x4",
+    "subq": "2",
+    "8x8dct": "0",
+    "partitions": "p8x8,i4x4",
 }
 SOUND_RATE_HZ = 48_000
 

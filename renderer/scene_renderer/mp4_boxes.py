@@ -88,7 +88,7 @@ def _top(file: BinaryIO, size_bytes: int) -> Iterator[tuple[str, int, int]]:
         yield name, start, place + length
         place += length
         if number == len(_TOP) - 1 and place != size_bytes:
-            raise SceneError("The video's file goes on behind the video.")
+            raise SceneError("The file contains data after the video.")
 
 
 def _check(content: memoryview, holder: _Holder) -> None:

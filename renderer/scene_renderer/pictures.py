@@ -1,4 +1,4 @@
-"""Records what each frame shows, so that threads draw it while the scene goes on.
+"""Records what each frame shows, so that threads draw it while the scene continues.
 
 A recorded frame is a copy of all points and colours, so it is drawn as it would have been at that moment. The
 threads need nothing of Python (`drawing_threads.c`), and the encoder waits for each frame in turn.

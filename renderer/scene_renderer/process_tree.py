@@ -121,7 +121,7 @@ def _holder(pid: int, shared: bool) -> tuple[int, Memory] | None:
                 return thread, _memory(state, shared)
         if None not in states.values():
             return None
-    raise HiddenError(f"the threads of process {pid} can't be looked at")
+    raise HiddenError(f"the threads of process {pid} can't be inspected")
 
 
 def _memory(status: bytes, shared: bool) -> Memory:

@@ -17,7 +17,7 @@ from .viewer import Viewer
 class ReceivedVideo:
     """``published.mp4`` in a folder. Raises SceneError for anything that our encoders don't write.
 
-    The decoders have the settings of our encoders: a stream brings none of its own.
+    The decoders have the settings of our encoders: streams carry no parameter sets.
     """
 
     def __init__(self, folder: Path, job: InspectJob) -> None:

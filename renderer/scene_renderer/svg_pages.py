@@ -105,7 +105,7 @@ class _Page:
 
 
 class _Mould:
-    """Copies a mobject that nobody has changed."""
+    """Copies an unmodified mobject."""
 
     def __init__(self, one: Mobject, other: Mobject) -> None:
         """Find by two equal mobjects which of their attributes are shared."""
@@ -120,7 +120,7 @@ class _Mould:
                 self._arrays.append((name, value))
             elif type(value) is list and not value:
                 self._lists.append(name)
-            elif not isinstance(value, int | float | str | ManimColor):  # which nobody changes
+            elif not isinstance(value, int | float | str | ManimColor):  # which are immutable
                 raise _NotSupportedError(name)
 
     def copy(self) -> Any:
@@ -209,7 +209,7 @@ def _make_moulds(image: SVGMobject) -> _Moulds:
         characters.append(image.get_mobjects_from(SVG.parse(document))[0][0])
     path = characters[0].path_obj
     if not isinstance(path, Path) or "_outline" not in path.__dict__:
-        raise _NotSupportedError("a path that has been looked at")
+        raise _NotSupportedError("an already evaluated path")
     values = {name: value for name, value in path.values.items() if name != "transform"}
     return _Moulds(_Mould(*characters), path, _Mould(VGroup(), VGroup()), values)
 
@@ -241,7 +241,7 @@ def _make_line(line: dict[str, str], moulds: _Moulds, image: SVGMobject) -> Rect
     shape.reify()
     mobject = image.get_mob_from_shape_element(shape)
     if not isinstance(mobject, Rectangle):
-        raise _NotSupportedError("a line that is none")
+        raise _NotSupportedError("an empty line")
     return mobject
 
 

@@ -1,7 +1,7 @@
 """Converts the paths of SVG files to points faster than svgelements and Manim, with the same results.
 
 The same outlines occur again and again: those of characters. Each is parsed once; later only its place is
-computed, for all points together. Before anything else looks at a path, it becomes an ordinary one.
+computed, for all points together. Before other code accesses a path, it becomes an ordinary one.
 """
 
 import re
@@ -254,7 +254,7 @@ def points_of(outline: Outline, matrix: Matrix | None) -> npt.NDArray[np.float64
     points = outline.points
     if matrix is not None:
         x, y = points.T
-        # In the order of svgelements, so that the results are rounded alike.
+        # In the order of svgelements, so that the results are rounded identically.
         points = np.stack(
             [x * matrix.a + y * matrix.c + matrix.e, x * matrix.b + y * matrix.d + matrix.f], axis=1
         )

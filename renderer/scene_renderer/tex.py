@@ -83,7 +83,7 @@ class _Setting:
         return self.ahead.take(source) or self._compile_harmless(source)
 
     def is_harmless(self, source: str) -> bool:
-        """Whether a document is always set alike, with the files that the service has for LaTeX."""
+        """Whether a document is typeset identically each time, with the service's files for LaTeX."""
         names = frozenset[str]() if self.formats is None else self.formats.names
         return (
             is_repeatable(source) and self.surroundings.fit(names) and not self.surroundings.have_tex_files()
@@ -112,7 +112,7 @@ class _Setting:
         return missing
 
     def note(self, source: str) -> None:
-        """Remember that a document was compiled, if it is always set alike."""
+        """Remember that a document was compiled, if it is typeset identically each time."""
         size = len(source.encode())
         if (
             source not in self.compiled
@@ -162,7 +162,7 @@ def installation() -> str:
     return _setting.installation
 
 
-def is_set_alike(names: frozenset[str]) -> bool:
+def is_deterministic(names: frozenset[str]) -> bool:
     """Whether the files with these names are those of the installation."""
     return _setting.surroundings.fit(names)
 

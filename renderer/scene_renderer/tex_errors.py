@@ -27,7 +27,7 @@ def describe(error: BaseException) -> str | None:
             if isinstance(source, Path):
                 return _from_log(source)
         if frame.f_code.co_name == "convert_to_svg":
-            return "TeX: what it has set can't be converted to curves (dvisvgm)."
+            return "TeX: the output can't be converted to curves (dvisvgm)."
     return None
 
 

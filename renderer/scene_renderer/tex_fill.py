@@ -21,7 +21,7 @@ from .tex_server import BEGIN
 
 NEW_NAME = f"{NAME}.new"
 _SECONDS_MAX = 10.0
-# Of each LaTeX: an expression may keep it busy for ever.
+# Of each LaTeX: an expression may keep it busy forever.
 _CPU_SECONDS_MAX = 5
 # Files of the compilation itself.
 _OWN = frozenset({"preamble.tex", "preamble.aux"})
@@ -73,7 +73,7 @@ class _Group:
         if compiled is None:
             return None
         names = self._names | compiled.names
-        return Kept.of(compiled.svg, names) if tex.is_set_alike(names) else None
+        return Kept.of(compiled.svg, names) if tex.is_deterministic(names) else None
 
 
 def _are_expected(folders: set[str], before: set[str]) -> bool:

@@ -1,4 +1,4 @@
-"""Which documents for LaTeX are always set alike: those that consist only of what is listed here.
+"""Which documents LaTeX typesets identically each time: those that consist only of what is listed here.
 
 The lists contain nothing that defines commands, builds their names, reads or writes files, or reads the clock
 or random numbers. So such a document has no effect on another one that is compiled after it.
@@ -149,7 +149,7 @@ _NOTATION = re.compile(r"\^\^|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def is_repeatable(source: str) -> bool:
-    """Whether a document is always set alike, and leaves nothing that changes how others are set."""
+    """Whether a document is typeset identically each time, and does not change how others are typeset."""
     preamble, begin, body = source.partition(BEGIN)
     return (
         bool(begin)

@@ -316,7 +316,7 @@ class _Source:
         return ["".join(row) for row in rows if all(isinstance(part, str) for part in row)]
 
     def _goes_on(self, depth: int) -> bool:
-        """Whether to go on: not if names stand for one another. Raises _TooMuchError."""
+        """Whether to continue: not if names stand for one another. Raises _TooMuchError."""
         self._steps += 1
         if self._steps > _STEPS_MAX:
             raise _TooMuchError

@@ -49,7 +49,7 @@ class TexServers:
         return None
 
     def start(self, preamble: str, folder: Path, formats: Formats | None) -> None:
-        """Start a server for such documents, which begin with a formula. Returns at once."""
+        """Start a server for documents that begin with a formula. Returns at once."""
         with suppress(OSError):
             self._compile(f"{preamble}{BEGIN}", folder, formats, are_harmless=True)
 
@@ -71,7 +71,7 @@ class TexServers:
                 try:
                     folder.mkdir(parents=True, exist_ok=True)
                     self._servers[key] = _TexServer(folder, name, preamble, formats)
-                except OSError:  # such as: there is no LaTeX; without a server, the message says so
+                except OSError:  # such as a missing LaTeX, which compiling without a server reports
                     self._servers[key] = None
             server = self._servers[key]
             if server is None:

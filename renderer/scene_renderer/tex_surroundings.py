@@ -1,4 +1,4 @@
-"""Whether LaTeX would read in a job what it has read elsewhere: equal variables, and no files of its own."""
+"""Whether LaTeX would read the same files in this job: equal variables, and no files of the job's own."""
 
 import os
 from collections.abc import Iterator

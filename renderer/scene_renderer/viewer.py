@@ -1,4 +1,4 @@
-"""Looks at the decoded pictures of a video: checks their size and time, and chooses the thumbnail."""
+"""Examines the decoded pictures of a video: checks their size and time, and chooses the thumbnail."""
 
 import os
 from fractions import Fraction
@@ -58,6 +58,4 @@ def check_size(picture: av.VideoFrame | av.VideoCodecContext, job: InspectJob) -
     """Raise SceneError unless a picture has the requested size."""
     if (picture.width, picture.height) != (job.width_px, job.height_px):
         found = f"{picture.width} by {picture.height}"
-        raise SceneError(
-            f"The video is {found} pixels large, not {job.width_px} by {job.height_px} as asked for."
-        )
+        raise SceneError(f"The video is {found} pixels, but {job.width_px} by {job.height_px} was requested.")

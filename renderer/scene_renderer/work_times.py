@@ -83,7 +83,7 @@ stopwatch = Stopwatch()
 
 
 def measure_tex() -> None:
-    """Count the setting of formulas, whatever replaces Manim's function for it."""
+    """Measure typesetting, whichever function does it."""
     to_svg_file = vars(tex_mobject)["tex_to_svg_file"]
 
     def measured(*args: Any, **kwargs: Any) -> Any:

@@ -6,7 +6,7 @@ import { systemRandom } from '../../lib/random.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 import { importPeer, type PgBossInstance, type PgBossOptions } from './peer-packages.ts';
 
-/** The queue of jobs, and that of jobs which are never done. */
+/** The queue of jobs, and that of jobs that are never completed. */
 export const RENDERS = 'renders';
 export const HELD = 'held';
 const CODE =
@@ -14,7 +14,7 @@ const CODE =
 const FILLED_AT_ONCE = 500;
 const CONNECTIONS = 10;
 
-/** For a death to be noticed as soon as possible. */
+/** The shortest heartbeat, so that a death is detected as soon as possible. */
 export const MOST_FREQUENT_CHECKS: Partial<PgBossOptions> = {
   monitorIntervalSeconds: 1,
   superviseIntervalSeconds: 1,
@@ -22,7 +22,7 @@ export const MOST_FREQUENT_CHECKS: Partial<PgBossOptions> = {
 
 /** What a worker sees of a queue. */
 export interface WorkQueue {
-  /** Takes up to so many jobs; the functions end them. */
+  /** Takes up to that many jobs; the functions end them. */
   take(most: number): Promise<(() => Promise<unknown>)[]>;
 }
 

@@ -1,5 +1,5 @@
-// A worker process of the benchmark `cluster`: `cluster-worker.ts KIND PLACE SLOTS RENDER_MS`. Says when it is ready,
-// works until no job waits when it is told to, tells how many it has done, and stays until its parent disconnects. With
+// A worker process of the benchmark `cluster`: `cluster-worker.ts KIND PLACE SLOTS RENDER_MS`. Reports when it is ready,
+// on request works until no job waits, reports how many it has done, and stays until its parent disconnects. With
 // the kind `hold` or `hold-pg-boss` it takes a job and keeps it.
 import { setTimeout as delay } from 'node:timers/promises';
 import {

@@ -194,7 +194,7 @@ async function measureIdle(
   console.log(row(`  ${count} open dashboards`, '', '', (withStreams * 100).toFixed(2), '', verdict));
 }
 
-/** Somebody who is signed in. */
+/** A signed-in user. */
 class Person {
   readonly #port: number;
   readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });

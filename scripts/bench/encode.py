@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -18,7 +19,8 @@ from typing import Any
 import av
 from quality import luma, mean_psnr, ssim
 from sample import Channel, job_of
-from scene_renderer import warm_up
+from scene_renderer import mp4, warm_up
+from scene_renderer.repeats import Encoder, RepeatingEncoder
 
 MANIM = "medium:crf=23"
 THREADS = 4
@@ -88,13 +90,13 @@ def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> t
         if not sliced:
             stream.codec_context.thread_count = THREADS
             stream.codec_context.thread_type = "FRAME"
-        pts = 0
+        encoder = RepeatingEncoder(stream) if options == mp4.OPTIONS else Encoder(stream)
         for shot in shots:
-            for _ in range(shot.repeat):
-                shot.frame.pts = pts
-                pts += 1
-                container.mux(stream.encode(shot.frame))
-        container.mux(stream.encode(None))
+            shot.frame.time_base = Fraction(1, fps)
+            for packet in encoder.show(shot.frame, shot.repeat, is_new=True):
+                container.mux(packet)
+        for packet in encoder.finish():
+            container.mux(packet)
     return file.getvalue(), time.process_time() - used, time.perf_counter() - began
 
 

@@ -4,15 +4,15 @@ import { defaultFps, sizeOf } from '../../lib/jobs/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { runPython } from './python.ts';
 
-const PARTITIONS = 'partitions=p8x8,b8x8,i8x8,i4x4';
 /** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
 const CANDIDATES = [
-  `superfast:crf=20.5:mbtree=1:rc-lookahead=20:${PARTITIONS}`,
-  `superfast:crf=20.5:mbtree=1:rc-lookahead=10:${PARTITIONS}`,
-  `superfast:crf=21:mbtree=1:rc-lookahead=20:subq=2:${PARTITIONS}`,
-  'superfast:crf=20:mbtree=1:rc-lookahead=20',
+  'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=20:subq=2:8x8dct=0:partitions=p8x8,i4x4',
+  'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=10:subq=2:8x8dct=0:partitions=p8x8,i4x4',
+  'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=20:8x8dct=0:partitions=p8x8,i4x4',
+  'superfast:crf=20.5:mbtree=1:rc-lookahead=20:partitions=p8x8,b8x8,i8x8,i4x4',
   'superfast:crf=20',
   'veryfast:crf=21',
+  'ultrafast:crf=24:coder=1',
   'medium:crf=23',
 ];
 
@@ -58,7 +58,7 @@ export async function bench(args: string[]): Promise<void> {
   );
   console.log('larger than those of Manim and below them in SSIM or PSNR.\n');
   console.log(
-    `${'settings'.padEnd(52)}${['CPU', 'size', 'largest', 'SSIM', 'least', 'dB', 'least', 'worse'].map((heading) => heading.padStart(9)).join('')}`,
+    `${'settings'.padEnd(86)}${['CPU', 'size', 'largest', 'SSIM', 'least', 'dB', 'least', 'worse'].map((heading) => heading.padStart(9)).join('')}`,
   );
   for (const [settings, pairs] of all) console.log(line(settings, pairs));
 }
@@ -80,7 +80,7 @@ function line(settings: string, pairs: { manim: Encoded; ours: Encoded }[]): str
     Math.min(...decibels).toFixed(2),
     String(worse.length),
   ];
-  return settings.padEnd(52) + numbers.map((number) => number.padStart(9)).join('');
+  return settings.padEnd(86) + numbers.map((number) => number.padStart(9)).join('');
 }
 
 function shown({ cpuMs, wallMs, bytes, ssim, psnr }: Encoded): string {

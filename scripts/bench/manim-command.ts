@@ -8,7 +8,7 @@ export const MANIM_QUALITIES = { low: 'l', medium: 'm', high: 'h', fourk: 'k' } 
 
 export type Quality = keyof typeof MANIM_QUALITIES;
 
-/** What a render took: of all its processes together. */
+/** Resource use of a render, over all processes. */
 export interface Taken {
   wallMs: number;
   cpuMs: number;

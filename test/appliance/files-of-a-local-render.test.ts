@@ -41,7 +41,7 @@ t.test('a folder with other files is not used for pictures', async (t) => {
   await checkPictures(join(folder, 'missing'));
 });
 
-t.test('of an archive that a scene has changed, nothing is written', async (t) => {
+t.test('nothing of an archive that a scene has changed is written', async (t) => {
   const unexpected: Entry[][] = [
     [{ name: '.bashrc' }],
     [{ name: '../0.png' }],

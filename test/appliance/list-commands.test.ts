@@ -12,7 +12,7 @@ const EMAIL = 'ada@example.org';
 const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
-t.test('what lists of the dashboard offer, commands do too', async (t) => {
+t.test('commands have the filters and actions of the lists of the dashboard', async (t) => {
   const dataDir = await temporaryFolder(t);
   const receiver = await webhookReceiver(t, certificate, (response) => {
     response.statusCode = 410;

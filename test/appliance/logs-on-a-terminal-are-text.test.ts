@@ -27,7 +27,7 @@ t.test('a line has time, level, message and details', async (t) => {
   t.equal(lineOf({ level: 30, sandbox: { level: 'full' }, msg: 'Safe.' }), '07:40:15Z info  Safe.\n');
 });
 
-t.test('a request has its line', async (t) => {
+t.test('logs one line per request', async (t) => {
   const request = { method: 'GET', path: '/api/v2/me', status: 200, ms: 3, requestId: 'r', keyPrefix: 'svc' };
   t.equal(lineOf({ level: 30, ...request, msg: 'request' }), '07:40:15Z info  GET /api/v2/me 200  3 ms\n');
 });

@@ -1,6 +1,10 @@
 import { join } from 'node:path';
+import { Registry } from 'prom-client';
 import t from 'tap';
 import dashboardFile from '../../appliance/metrics/dashboard.json' with { type: 'json' };
+import { measureQueue } from '../../appliance/metrics/queue-metrics.ts';
+import type { DataPlace } from '../../appliance/place/data-place.ts';
+import type { Machine, RenderService } from '../../lib/index.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -166,4 +170,36 @@ t.test('the work that waits is measured in seconds per worker', async (t) => {
   await post({ ...VALID, quality: 'low' });
   const known = await seconds('low');
   t.ok(known !== undefined && known > 0 && known < 5, 'the mean of completed renders');
+});
+
+t.test('only workers of machines that are ready count for the work that waits', async (t) => {
+  const machine = (state: Machine['state'], given: Partial<Machine> = {}) => ({
+    roles: ['worker'],
+    qualities: null,
+    state,
+    workers: 1,
+    unseenForMs: 0,
+    startedAtMs: 0,
+    seenAtMs: 0,
+    drainRequestedAtMs: null,
+    ...given,
+  });
+  const machines = [
+    machine('ready'),
+    machine('ready'),
+    machine('ready', { roles: ['api'] }),
+    machine('ready', { qualities: ['high'] }),
+    machine('ready', { unseenForMs: 31_000 }),
+    machine('ready', { drainRequestedAtMs: 1 }),
+    machine('starting', { workers: 7 }),
+    machine('not ready', { workers: 7 }),
+    machine('draining', { workers: 7 }),
+  ];
+  const place = {
+    queueWork: async () => [{ quality: 'low', waiting: 8, meanMs: 10_000 }],
+    machineStore: { list: async () => machines },
+  };
+  const registry = new Registry();
+  measureQueue(registry, place as unknown as DataPlace, {} as RenderService);
+  t.match(await registry.metrics(), 'scenepress_queue_seconds{quality="low"} 40');
 });

@@ -128,6 +128,9 @@ t.test('the units of the roles are valid', { skip: noSystemd }, async (t) => {
       stderr,
     );
     t.match(stdout, new RegExp(`^StateDirectory=scenepress-${role}$`, 'm'));
+    // The master key is in the other one.
+    const environment = role === 'worker' ? 'worker-environment' : 'environment';
+    t.same(stdout.match(/^EnvironmentFile=.*$/gm), [`EnvironmentFile=-/etc/scenepress/${environment}`]);
   }
   t.match(await scenepress(['install-service', '--print', '--role', 'cook']), {
     code: 2,

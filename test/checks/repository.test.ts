@@ -68,6 +68,23 @@ t.test('there are no large media files', { skip }, async (t) => {
   );
 });
 
+t.test(
+  'sources of lib and appliance are short: at most 400 lines each, half of them under 110',
+  { skip },
+  async (t) => {
+    const lines = files
+      .filter((file) => /^(lib|appliance)\/.*\.ts$/.test(file))
+      .map((file) => ({ file, count: text(file).trimEnd().split('\n').length }))
+      .sort((a, b) => a.count - b.count);
+    t.same(
+      lines.filter(({ count }) => count > 400),
+      [],
+    );
+    const median = lines[Math.floor(lines.length / 2)]?.count ?? Number.NaN;
+    t.ok(median < 110, `the median is ${median}`);
+  },
+);
+
 t.test('every relative link in Markdown has an existing file and heading as target', { skip }, async (t) => {
   for (const page of files.filter((file) => file.endsWith('.md'))) {
     const links = withoutCode(text(page)).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g);

@@ -6,7 +6,7 @@ import { exampleLines } from '../../appliance/cli/describe.ts';
 import { createProgram } from '../../appliance/cli/program.ts';
 import { withReference } from '../../scripts/command-reference.ts';
 
-const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
+const manual = readFileSync(join(import.meta.dirname, '../../appliance/cli.md'), 'utf8');
 
 t.test('the command reference is up to date; if not, run: node scripts/command-reference.ts', async (t) => {
   t.equal(withReference(manual), manual);

@@ -9,7 +9,7 @@ import { openPost, SECRET } from '../fixtures/deliveries.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
-const manual = readFileSync(join(import.meta.dirname, '../../appliance/README.md'), 'utf8');
+const manual = readFileSync(join(import.meta.dirname, '../../appliance/api.md'), 'utf8');
 const folder = testFolder(t);
 
 /** By language: the file for the manual's code, a program that calls it, and the command that runs that program. */

@@ -5,7 +5,7 @@ t.test('a worker renders what a server without workers accepts', async (t) => {
   const machines = await cluster(t);
   const server = await machines.start('serve', ['--roles', 'api,sender,upkeep']);
   const worker = await machines.start('worker');
-  t.match(worker.stdout(), /does for postgres:.*: worker\n/);
+  t.match(worker.stdout(), /runs as worker for postgres:.*\n/);
   t.notMatch(server.stdout() + server.stderr() + worker.stderr(), machines.env['SCENEPRESS_MASTER_KEY']);
   const key = await newKey(machines);
   const answer = await server.post(key, { className: 'Hello', code: 'from manim import *' });

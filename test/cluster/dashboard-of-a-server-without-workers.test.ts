@@ -50,7 +50,33 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
   t.equal(drained.status, 303);
   t.match(await page(), /&lt;b&gt;render&lt;\/b&gt;<span[\s\S]*draining/);
   await worker.drainRequested;
+  const forget = () => client.post(`/dashboard/service/machines/${machine?.machine_id}/forget`, {});
+  t.match((await forget()).text, /&lt;b&gt;render&lt;\/b&gt; \(\w{8}\) is alive/);
+  t.match(await page(), /&lt;b&gt;render&lt;\/b&gt;<span/);
   const backup = await client.post('/dashboard/service/backup', {});
   t.not(backup.status, 200);
   t.match(backup.text, /pg_dump/);
+});
+
+t.test('the dashboard forgets a machine that died', async (t) => {
+  const schema = newSchema();
+  const api = await peopledAppliance(t, {
+    databaseUrl: await serverUrl(),
+    databaseSchema: schema,
+    databaseConnections: 4,
+    masterKey: MASTER_KEY,
+    artifactDir: await temporaryFolder(t),
+    publicUrl: 'https://render.example.org',
+    roles: ['api'],
+  });
+  await run(
+    `INSERT INTO machines VALUES ('0000dead', 'lost', '["worker"]', NULL, '1', 'ready', 1, 0, 1, now(), now() - interval '31 s')`,
+    { schema },
+  );
+  const client = await signedIn(t, api.port, api.admin);
+  const page = async () => (await client.get('/dashboard/service')).text;
+  t.match(await page(), /lost<span[\s\S]*dead[\s\S]*machines\/0000dead\/forget/);
+  t.equal((await client.post('/dashboard/service/machines/0000dead/forget', {})).status, 303);
+  t.notMatch(await page(), /0000dead/);
+  t.equal((await client.post('/dashboard/service/machines/0000dead/forget', {})).status, 404);
 });

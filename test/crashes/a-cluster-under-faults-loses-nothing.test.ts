@@ -1,16 +1,15 @@
 // Three processes that accept jobs and three that render, on one Postgres with a replica, while they are killed and
-// frozen for longer than a lease, connections are cut, Postgres restarts twice and fails over to the replica. `FAULTS_S`:
-// seconds of it, default 36; `SEED` repeats the choices, which happen at other moments each time.
-import { existsSync, readdirSync } from 'node:fs';
-import { join } from 'node:path';
+// frozen for longer than a lease, connections are cut, those of one worker forward nothing for longer than a lease, Postgres
+// restarts twice and fails over to the replica. `FAULTS_S`: seconds of it, default 36; `SEED` repeats the choices, which
+// happen at other moments each time.
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { type JobRecord, type Role, StoredLedger } from '../../lib/index.ts';
+import { type Role, StoredLedger } from '../../lib/index.ts';
 import { LEASE_MS } from '../../lib/jobs/job-claims.ts';
-import { type PostgresStorage, postgres } from '../../lib/postgres/index.ts';
-import type { DeliveryRecord } from '../../lib/webhooks/delivery.ts';
+import { postgres } from '../../lib/postgres/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { Member, OWNERS } from '../fixtures/cluster.ts';
+import { comesToRest, nothingIsLost, REST_MS, untilBegun } from '../fixtures/cluster-outcome.ts';
 import { PostgresServer } from '../fixtures/postgres/server.ts';
 import { SwitchingProxy } from '../fixtures/postgres/switching-proxy.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
@@ -20,12 +19,10 @@ import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const FAULTS_MS = Number(process.env['FAULTS_S'] ?? 36) * 1000;
 const FROZEN_MS = LEASE_MS + 4_000;
-/** On a machine with other work. */
-const DRAIN_MS = 240_000;
 const FRONT: Role[] = ['api', 'sender', 'upkeep'];
 const WORKER: Role[] = ['worker'];
 
-t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_MS }, async (t) => {
+t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * REST_MS }, async (t) => {
   t.comment(`SEED=${SEED}`);
   const random = seededRandom(SEED);
   const any = <T>(list: T[]): T => list[Math.floor(random() * list.length)] as T;
@@ -39,7 +36,10 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
   t.teardown(() => replica.remove());
   const proxy = await SwitchingProxy.open(primary.port);
   t.teardown(() => proxy.close());
-  const url = `postgres://postgres@127.0.0.1:${proxy.port}/postgres`;
+  const distant = await SwitchingProxy.open(primary.port);
+  t.teardown(() => distant.close());
+  const urlOf = ({ port }: SwitchingProxy) => `postgres://postgres@127.0.0.1:${port}/postgres`;
+  const url = urlOf(proxy);
 
   const storage = postgres(url, { retryForMs: 30_000 });
   await storage.start();
@@ -51,9 +51,9 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
   const failures: string[] = [];
   const members: Member[] = [];
   let names = 0;
-  const add = (roles: Role[]): Member => {
+  const add = (roles: Role[], way = proxy): Member => {
     names += 1;
-    const orders = { url, folder, roles, webhooks, name: `m${names}`, seed: SEED + names };
+    const orders = { url: urlOf(way), folder, roles, webhooks, name: `m${names}`, seed: SEED + names };
     const member = new Member(orders, {
       onAccepted: (jobId) => accepted.push(jobId),
       onFailed: (error) => failures.push(error),
@@ -62,23 +62,35 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
     return member;
   };
   t.teardown(() => Promise.all(members.map((member) => member.end('SIGKILL'))));
-  await Promise.all([FRONT, FRONT, FRONT, WORKER, WORKER, WORKER].map((roles) => add(roles).started));
+  const cutOff = add(WORKER, distant);
+  await Promise.all([
+    cutOff.started,
+    ...[FRONT, FRONT, FRONT, WORKER, WORKER].map((roles) => add(roles).started),
+  ]);
 
   const killOne = async (roles: Role[]): Promise<void> => {
-    const killed = any(members.filter((member) => member.roles === roles && !member.isFrozen));
+    const killed = any(members.filter((member) => member.roles === roles && !member.isDisturbed));
     members.splice(members.indexOf(killed), 1);
     await killed.end('SIGKILL');
     add(roles);
   };
   const freezeOne = async (roles: Role[]): Promise<void> => {
-    const frozen = any(members.filter((member) => member.roles === roles && !member.isFrozen));
+    const frozen = any(members.filter((member) => member.roles === roles && !member.isDisturbed));
     frozen.freeze();
     await delay(FROZEN_MS);
     frozen.thaw();
   };
+  const stallOne = async (): Promise<void> => {
+    cutOff.isDisturbed = true;
+    distant.stall();
+    await delay(FROZEN_MS);
+    distant.resume();
+    cutOff.isDisturbed = false;
+  };
   const begunMs = performance.now();
   const faults: Promise<unknown>[] = [];
   const at = (share: number, fault: () => unknown) => void faults.push(delay(share * FAULTS_MS).then(fault));
+  at(0.01, stallOne);
   at(0.02, () => freezeOne(WORKER));
   at(0.04, () => freezeOne(FRONT));
   at(0.1, () => killOne(WORKER));
@@ -95,6 +107,7 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
     await primary.stop('SIGQUIT');
     await replica.promote();
     proxy.targetPort = replica.port;
+    distant.targetPort = replica.port;
     proxy.cut();
   });
   for (let share = 0.05; share < 1; share += 3_000 / FAULTS_MS) {
@@ -106,103 +119,11 @@ t.test('a cluster loses nothing under faults', { timeout: FAULTS_MS + 2 * DRAIN_
   await Promise.all(members.filter(({ roles }) => roles === FRONT).map(({ quiet }) => quiet));
   t.comment(`${accepted.length} jobs accepted in ${Math.round((performance.now() - begunMs) / 1000)} s`);
 
-  await until(async () => {
-    const { waiting, running } = await storage.queue.state();
-    return waiting + running === 0;
-  });
-  await until(async () => (await storage.unfinishedJobs()).length === 0);
+  await comesToRest(storage);
   const deliveries = await untilBegun(storage);
   await Promise.all(members.map((member) => member.end('stop')));
 
   t.ok(accepted.length > 20, 'jobs were accepted');
   t.same(failures, [], 'a failed enqueue is one of the storage');
-  t.equal(new Set(accepted).size, accepted.length);
-  const jobs = await allJobs(storage);
-  const byId = new Map(jobs.map((job) => [job.jobId, job]));
-  t.same(
-    accepted.filter((jobId) => !byId.has(jobId)),
-    [],
-    'each accepted job exists',
-  );
-  t.same(
-    jobs.filter(({ phase }) => phase !== 'completed' && phase !== 'failed'),
-    [],
-    'all have ended',
-  );
-  t.same((await ledger.audit()).problems, []);
-  let spent = 0;
-  for (const owner of OWNERS)
-    spent += (await ledger.charges(owner, { fromMs: 0, untilMs: Number.MAX_SAFE_INTEGER })).chargedCredits;
-  t.equal(
-    spent,
-    jobs.reduce((sum, { creditsCost }) => sum + creditsCost, 0),
-    'each render is charged once',
-  );
-
-  const artifacts = jobs.flatMap((job) => job.artifacts.map(({ assetKey }) => assetKey));
-  t.same(
-    filesBelow(join(folder, 'artifacts')).sort(),
-    artifacts.sort(),
-    'artifacts are those of completed jobs',
-  );
-
-  const withWebhook = jobs.filter(({ webhookUrl }) => webhookUrl !== null);
-  t.same(
-    deliveries.map(({ jobId }) => jobId).sort(),
-    withWebhook.map(({ jobId }) => jobId).sort(),
-    'each outcome has one delivery',
-  );
-  const requests = Map.groupBy(
-    receiver.received,
-    ({ body }) => (JSON.parse(`${body}`) as { jobId: string }).jobId,
-  );
-  const bounds = deliveries.map(({ jobId, attempts }) => [requests.get(jobId)?.length ?? 0, attempts.length]);
-  t.same(
-    bounds.filter(([sent = 0, attempts = 0]) => sent > attempts || attempts < 1 || attempts > 4),
-    [],
-    'each delivery has one to four attempts, and no request without one',
-  );
-  t.ok(receiver.received.length > 0, 'webhooks were sent');
+  await nothingIsLost(t, { storage, ledger, folder, accepted, deliveries, received: receiver.received });
 });
-
-async function until(isSo: () => Promise<boolean>): Promise<void> {
-  const untilMs = performance.now() + DRAIN_MS;
-  while (!(await isSo())) {
-    if (performance.now() > untilMs) throw new Error('the cluster does not come to rest');
-    await delay(200);
-  }
-}
-
-/** All deliveries, once each has been begun. */
-async function untilBegun(storage: PostgresStorage): Promise<DeliveryRecord[]> {
-  const all: DeliveryRecord[] = [];
-  await until(async () => {
-    all.splice(0);
-    for (let before: string | undefined; ; before = all.at(-1)?.deliveryId) {
-      const page = await storage.deliveries.list({ limit: 100, ...(before !== undefined && { before }) });
-      all.push(...page);
-      if (page.length < 100) break;
-    }
-    return all.every(({ attempts }) => attempts.length > 0);
-  });
-  return all;
-}
-
-async function allJobs(storage: PostgresStorage): Promise<JobRecord[]> {
-  const all: JobRecord[] = [];
-  for (;;) {
-    const before = all.at(-1)?.jobId;
-    const page = await storage.listJobs({ limit: 100, ...(before !== undefined && { before }) });
-    all.push(...page);
-    if (page.length < 100) return all;
-  }
-}
-
-/** Paths below a folder, relative to it. */
-function filesBelow(folder: string): string[] {
-  if (!existsSync(folder)) return [];
-  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1));
-}

@@ -36,7 +36,7 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
 const THEIRS =
   /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
-t.test('without a session every route but those for everyone leads to the sign-in', async (t) => {
+t.test('without a session every route except public ones leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
   t.ok(ROUTES.length > 20);
   t.same(
@@ -52,7 +52,7 @@ t.test('without a session every route but those for everyone leads to the sign-i
   }
 });
 
-t.test('a member reads and changes nothing of others by ids, on no route', async (t) => {
+t.test("a member can read and change other accounts' data by id on no route", async (t) => {
   const { port, admin, member, keyId, jobId, deliveryId, accountId, state } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
@@ -93,7 +93,7 @@ t.test('a member reads and changes nothing of others by ids, on no route', async
   t.equal(await state(), before, 'nothing of the administrator has changed');
 });
 
-t.test('what belongs to others is answered as what does not exist', async (t) => {
+t.test("other accounts' data gets the same answer as missing data", async (t) => {
   const { port, member, keyId, jobId } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const textOf = async (path: string) => {
@@ -143,7 +143,7 @@ t.test('every operation of the administration is limited for members', async (t)
   t.same(await installation.place.actStore.listActs({ limit: 10 }), [], 'a refused act is not recorded');
 });
 
-t.test('an administrator sees the things of all accounts', async (t) => {
+t.test('an administrator sees the data of all accounts', async (t) => {
   const { port, admin, installation } = await peopledAppliance(t);
   await installation.administration.keys.create({ account: 'ada@example.org', name: 'Key of Ada' });
   const client = await signedIn(t, port, admin);

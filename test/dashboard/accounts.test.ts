@@ -31,7 +31,7 @@ function linkIn(page: string): string {
   return (/<code id="invitation">([^<]+)</.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 }
 
-t.test('an invitation lets its person choose a password once', async (t) => {
+t.test('an invitation sets the password of its account once', async (t) => {
   const { client, port, administration } = await administrator(t);
   const created = await client.post('/dashboard/accounts', { email: 'grace@example.org' });
   t.equal(created.status, 303);

@@ -54,7 +54,7 @@ t.test('links for choosing a password are shown on request only, which is record
   t.match(act, { action: 'accounts.invite', actor: await idOf(admin), subject: await idOf(member) });
 });
 
-t.test('of concurrent uses of a link one succeeds', async (t) => {
+t.test('one of several concurrent uses of a link succeeds', async (t) => {
   const { port, accounts } = await peopled(t);
   await accounts.create({ email: 'grace@example.org' });
   const { url } = await accounts.invite({ account: 'grace@example.org' });
@@ -113,7 +113,7 @@ t.test('made-up addresses do not fill the memory', async (t) => {
   t.equal((await new Client(port).signIn(start, 'wrong')).status, 429, 'they count by their beginning');
 });
 
-t.test('who fails does not lock out a person elsewhere', async (t) => {
+t.test('failed attempts do not lock out a user at another address', async (t) => {
   const clock = new FakeClock('2026-11-23T10:00:00Z');
   const attempts = new Attempts({ clock });
   const wrong = async () => undefined;

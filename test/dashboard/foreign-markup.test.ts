@@ -56,7 +56,7 @@ async function infested(t: Test) {
   return appliance;
 }
 
-t.test('what others have stored runs on no page that can be reached, even without the policy', async (t) => {
+t.test('stored texts of others run as script on no page, even without the policy', async (t) => {
   const { url, admin } = await infested(t);
   const page = await openPage(t, await launchBrowser(t), { bypassCSP: true });
   await signIn(page, url, admin);
@@ -92,7 +92,7 @@ t.test('what others have stored runs on no page that can be reached, even withou
   );
 });
 
-t.test('what a request contains is markup in no answer', async (t) => {
+t.test('the contents of a request become markup in no response', async (t) => {
   const { port, admin } = await infested(t);
   const names =
     'account before after status quality aspect seconds done next ended token error since until page q url name ' +

@@ -168,7 +168,7 @@ t.test('without scripts, pages are read and forms work', async (t) => {
   await page.getByText('40 credits').waitFor();
 });
 
-t.test('errors of forms are shown above them, with what was typed', async (t) => {
+t.test('errors of forms are shown above them, and the input is kept', async (t) => {
   const { port, admin, keyId } = await filledAppliance(t);
   const client = new Client(port);
   await client.signIn(admin);

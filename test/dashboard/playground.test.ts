@@ -79,7 +79,7 @@ t.test('the only scene is found; of several, one is chosen', async (t) => {
   t.match((await render({ code: 'x = 1', className: '' })).text, 'The code defines no scene');
 });
 
-t.test('what cannot be rendered is said above the form, with what was typed', async (t) => {
+t.test('why a scene cannot be rendered is shown above the form, which keeps its input', async (t) => {
   const { port, member } = await peopledAppliance(t, INSTANT);
   const client = await signedIn(t, port, member);
   for (const [fields, status, message] of [

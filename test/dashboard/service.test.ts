@@ -16,7 +16,7 @@ const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/b
 
 const copiesIn = (folder: string) => readdirSync(folder).filter((name) => name.startsWith('.backup-'));
 
-t.test('the page of the service says what the readiness endpoint says', async (t) => {
+t.test('the page of the service shows what the readiness endpoint reports', async (t) => {
   const { port, admin, ask, service } = await peopledAppliance(t, { retentionDays: 30, retentionGb: 5 });
   const client = await signedIn(t, port, admin);
   const { json } = await ask('/health/ready');
@@ -98,7 +98,7 @@ t.test('one backup is downloaded at a time, and an abandoned one is removed', as
   t.equal((await client.post('/dashboard/service/backup', {})).status, 200);
 });
 
-t.test('what a killed service left of a download is removed', async (t) => {
+t.test('leftovers of a download of a killed service are removed', async (t) => {
   const { dataDir, stop } = await listeningAppliance(t);
   await stop();
   mkdirSync(join(dataDir, '.backup-1', 'artifacts'), { recursive: true });

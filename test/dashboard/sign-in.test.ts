@@ -40,7 +40,7 @@ t.test('signing in and out', async (t) => {
   );
 });
 
-t.test('one returns to pages of the dashboard only', async (t) => {
+t.test('signing in returns to pages of the dashboard only', async (t) => {
   const { port, member } = await peopledAppliance(t);
   for (const next of ['https://evil.example', '//evil.example', '/dashboardx', '/api/v2/me']) {
     const client = new Client(port);
@@ -120,7 +120,7 @@ t.test('signing out everywhere, a new password and a disabled account end all se
   t.equal((await new Client(port).signIn(member)).status, 401);
 });
 
-t.test('a stolen session does not serve to guess the password', async (t) => {
+t.test('a stolen session cannot be used to guess the password', async (t) => {
   const { port, member } = await peopledAppliance(t);
   const client = await signedIn(t, port, member);
   const change = async (current: string) => {

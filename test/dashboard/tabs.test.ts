@@ -62,7 +62,7 @@ t.test('two tabs: signing in and out in one of them', async (t) => {
   t.equal(acts.filter(({ action }) => action === 'sign-in').length, 2, 'who is signed in stays so');
 });
 
-t.test('what is shown is gone after signing out, also with the back button', async (t) => {
+t.test('pages are not shown after signing out, not even with the back button', async (t) => {
   const { url, page } = await signedInPage(t);
   await page.goto(`${url}/dashboard/account`);
   await page.getByText('User id').waitFor();

@@ -9,7 +9,7 @@ import { signedIn } from './client.ts';
 const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
 
-t.test('a delivery is looked at and sent again', async (t) => {
+t.test('the page of a delivery shows and redelivers it', async (t) => {
   const receiver = await webhookReceiver(t, certificate, (response, { headers }) => {
     response.statusCode = headers['svc-redelivery'] === undefined ? 410 : 204;
     response.end('<b>not here</b>');

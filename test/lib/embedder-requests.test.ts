@@ -105,7 +105,7 @@ t.test('signals abort an enqueue before the job exists, a start, and waits', asy
   t.ok(service.status().ready);
 });
 
-t.test('a ledger says in its own words why it refuses', async (t) => {
+t.test('the message of a refusal is that of the ledger', async (t) => {
   class Budgets extends DistantLedger {
     override async reserve(): Promise<never> {
       return { kind: 'insufficient', message: 'The budget of the film is spent. Ask Grace.' } as never;
@@ -118,7 +118,7 @@ t.test('a ledger says in its own words why it refuses', async (t) => {
   });
 });
 
-t.test('httpStatusOf tells the status of any error', async (t) => {
+t.test('httpStatusOf returns the status of any error', async (t) => {
   t.equal(httpStatusOf(new ScenepressError('invalid_request', '')), 400);
   t.equal(httpStatusOf(new ScenepressError('insufficient_credits', '')), 402);
   t.equal(httpStatusOf(new ScenepressError('not_found', '')), 404);

@@ -13,7 +13,7 @@ t.test('random bytes of any number are never given twice', async (t) => {
   t.equal(new Set(beginnings).size, given.length);
 });
 
-t.test('they are the caller’s own: what follows does not change them', async (t) => {
+t.test('they belong to the caller: later calls do not change them', async (t) => {
   const first = systemRandom.bytes(16);
   const before = first.toString('hex');
   for (let i = 0; i < 2000; i++) systemRandom.bytes(16);

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { DataFolder, LocalSignals, RenderService, type Role } from '../../lib/index.ts';
+import { DataFolder, FileAssetStore, LocalSignals, RenderService, type Role } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { openPostgres } from '../fixtures/postgres/database.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
 
@@ -68,6 +69,23 @@ t.test('the outcome of a job in one service is delivered by another', async (t) 
   t.ok(heard.includes('due'), 'the sender is woken by a signal');
   await receiver.got(2);
   t.equal(receiver.received.length, 2);
+});
+
+t.test('only the role worker needs a work folder', async (t) => {
+  const places = async () => ({
+    storage: await openPostgres(t),
+    assets: new FileAssetStore(testFolder(t)),
+  });
+  const service = new RenderService({ ...(await places()), roles: ['api'] });
+  t.teardown(() => service.stop());
+  await service.start();
+  t.match(await service.enqueue({ owner: 'ada', className: 'A', code: 'x' }), { status: 'queued' });
+  for (const roles of [['worker'], undefined] as const) {
+    const given = await places();
+    t.throws(() => new RenderService({ ...given, ...(roles && { roles }) }), {
+      message: /a `workFolder` to the role `worker`/,
+    });
+  }
 });
 
 t.test('unknown and missing roles are rejected', async (t) => {

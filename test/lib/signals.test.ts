@@ -27,7 +27,7 @@ t.test('signals are read as they were sent', async (t) => {
   }
 });
 
-t.test('what another program or version has sent is no signal', async (t) => {
+t.test('messages of other programs or versions are not signals', async (t) => {
   for (const signal of [
     null,
     5,

@@ -22,7 +22,7 @@ import { LateStores } from '../fixtures/late-stores.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-/** A behaviour that needs one call to be under way when the next is made. */
+/** A behaviour that needs one call to be in progress when the next is made. */
 const IN_ORDER = /keys that are being written/;
 let folders = 0;
 

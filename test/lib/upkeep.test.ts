@@ -1,13 +1,17 @@
 import { EventEmitter } from 'node:events';
 import { mock } from 'node:test';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import { KEEP_ALL } from '../../lib/assets/retention.ts';
 import { turn } from '../../lib/clock.ts';
 import type { Storage } from '../../lib/index.ts';
 import { MOST_RESERVING_MS } from '../../lib/jobs/job-book.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
+import { systemRandom } from '../../lib/random.ts';
 import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
 import { clock, completed, newJob, openDistant, openStored } from '../fixtures/books.ts';
 import { claimJobs } from '../fixtures/claims.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
+import { openPostgres, run } from '../fixtures/postgres/database.ts';
 
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
   const errors: [object, string][] = [];
@@ -154,3 +158,86 @@ t.test(
     t.not((await book.add(request)).job.jobId, jobId);
   },
 );
+
+/** Two upkeeps on one database that count what they do. */
+async function twoUpkeeps(t: Test) {
+  const one = await openPostgres(t);
+  const schedules = new FakeClock('2026-11-21T10:00:00Z');
+  const found = { audits: 0, tidyings: 0, problems: [] as string[] };
+  const tasks: Promise<unknown>[] = [];
+  const upkeeps = [one, await openPostgres(t, { schema: one.schema })].map((storage) => {
+    const alone = storage.alone.bind(storage);
+    storage.alone = (task, work) => {
+      const done = alone(task, work);
+      tasks.push(done);
+      return done;
+    };
+    const upkeep = new Upkeep({
+      storage,
+      ledger: {
+        audit: async () => {
+          found.audits += 1;
+          return { problems: found.problems };
+        },
+      },
+      book: {
+        claims: { putBackLapsed: async () => [] },
+        forgetOldRequests: async () => {
+          found.tidyings += 1;
+        },
+        resumeAbandoned: async () => ({ withdrawn: 0, ended: [], errors: [] }),
+      },
+      retention: KEEP_ALL,
+      dispatcher: { worker: 'mine' },
+      logger: silentLogger,
+      clock: schedules,
+      random: systemRandom,
+    } as unknown as UpkeepOptions);
+    t.teardown(() => upkeep.stop());
+    return upkeep;
+  });
+  const ended = async () => {
+    while (tasks.length > 0) await tasks.shift();
+  };
+  /** As if the time of what was done had passed. */
+  const later = () => run('UPDATE leaders SET lapses_at = now()', { schema: one.schema });
+  return { upkeeps, found, schedules, ended, later };
+}
+
+t.test('processes that share a database audit it once when they start, and tidy once an hour', async (t) => {
+  const { upkeeps, found, schedules, ended, later } = await twoUpkeeps(t);
+  for (const upkeep of upkeeps) {
+    upkeep.start();
+    await ended();
+  }
+  t.equal(found.audits, 1);
+  for (const hours of [1, 2]) {
+    schedules.advance(3_600_000);
+    await ended();
+    t.equal(found.tidyings, hours);
+    await later();
+  }
+});
+
+t.test('processes that share a database audit it once a night', async (t) => {
+  const { upkeeps, found, later } = await twoUpkeeps(t);
+  for (const nights of [1, 2]) {
+    for (const upkeep of upkeeps) await upkeep.nightly();
+    t.equal(found.audits, nights);
+    await later();
+  }
+  t.same(
+    upkeeps.map(({ bookProblems }) => bookProblems),
+    [0, null],
+  );
+});
+
+t.test('problems in the books are found by each process that audits a shared database', async (t) => {
+  const { upkeeps, found } = await twoUpkeeps(t);
+  found.problems.push('too little');
+  for (const upkeep of upkeeps) await upkeep.nightly();
+  t.same(
+    upkeeps.map(({ bookProblems }) => bookProblems),
+    [1, 1],
+  );
+});

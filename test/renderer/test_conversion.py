@@ -84,3 +84,23 @@ def test_buffers_that_are_too_small_are_refused() -> None:
     ]:
         with pytest.raises(ValueError, match="don't fit"):
             scenepress_native.to_yuv420p(pixels, width, height, buffers, strides)
+
+
+def test_an_equal_picture_changes_nothing() -> None:
+    converter = Converter("yuv420p")
+    pixels = noise(64, 36)
+    changes = []
+    for picture in (pixels, pixels.copy(), np.roll(pixels, 1, axis=0), pixels, pixels):
+        converter.convert(picture)
+        changes.append(converter.is_changed)
+    assert changes == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize("place", [(0, 0), (35, 63), (17, 20)])
+def test_one_other_pixel_is_a_change(place: tuple[int, int]) -> None:
+    converter = Converter("yuv420p")
+    pixels = np.zeros((36, 64, 4), np.uint8)
+    converter.convert(pixels)
+    pixels[place] = 255
+    converter.convert(pixels)
+    assert converter.is_changed

@@ -105,7 +105,7 @@ def test_a_video_of_another_size_or_rate_is_rejected(
 ) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     error = inspector.run(tmp_path, inspect_job(64, 36)).error
-    assert error == "The video is 128 by 72 pixels large, not 64 by 36 as asked for."
+    assert error == "The video is 128 by 72 pixels, but 64 by 36 was requested."
     error = inspector.run(tmp_path, inspect_job(fps=60)).error
     assert error == "The video has 10 frames per second, not 60 as asked for."
 

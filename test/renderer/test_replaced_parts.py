@@ -210,7 +210,7 @@ def test_colours_are_interpolated_to_the_same_bits(alpha: float) -> None:
             assert getattr(found, name) is not getattr(other, name) or not _is_array(getattr(other, name))
 
 
-def test_colours_that_do_not_fit_fail_alike() -> None:
+def test_colours_that_do_not_fit_give_the_same_error_as_manim() -> None:
     """An error of a scene is the same."""
     one, other = VMobject(), VMobject()
     other.fill_rgbas = np.zeros((3, 4))
@@ -256,7 +256,7 @@ class _Pale(VMobject):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_colours_are_compared_alike(seed: int) -> None:
+def test_comparing_colours_gives_the_same_result_as_manim(seed: int) -> None:
     """Nearly equal ones, too."""
     chance = random.Random(seed)
     values = [0.0, 1.0, 0.5, 1e-9, float("inf"), float("nan"), chance.random()]
@@ -271,7 +271,7 @@ def test_colours_are_compared_alike(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(100))
-def test_colours_are_given_alike(seed: int) -> None:
+def test_giving_colours_has_the_same_result_as_manim(seed: int) -> None:
     """One and several, with and without opacity, where there was none, one or a gradient."""
     chance = random.Random(seed)
     kind = chance.choice([VMobject, VMobject, VMobject, _Pale])
@@ -305,7 +305,7 @@ def test_rotations_are_the_same() -> None:
         found[:] = 0
 
 
-def test_styles_are_taken_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_taking_styles_has_the_same_result_as_manim(monkeypatch: pytest.MonkeyPatch) -> None:
     """From mobjects with one colour, none, a gradient or a sheen, as in each frame of a written text."""
     gradient = [manim.RED, manim.GREEN, manim.BLUE]
     givers = [

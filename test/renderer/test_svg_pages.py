@@ -112,7 +112,7 @@ def test_mobjects_share_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("replaced")
-def test_defaults_of_a_scene_count(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_defaults_of_a_scene_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also if they are set between two formulas."""
     MathTex("a")
     try:

@@ -87,7 +87,7 @@ def test_characters_have_the_same_points(request: pytest.FixtureRequest) -> None
 
 
 @pytest.mark.usefixtures("replaced")
-def test_paths_are_ordinary_ones_for_who_looks_at_them() -> None:
+def test_paths_are_ordinary_ones_for_other_code() -> None:
     """Copies, changes and a second transformation."""
     path = _placed("M0 0L1 0L1 1Z", "translate(2, 3)")
     assert path.d() == "M 2,3 L 3,3 L 3,4 Z"

@@ -229,7 +229,7 @@ def test_files_are_found_as_without_the_library(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("which", ["first", "second", "both"])
-def test_servers_of_harmless_documents_that_die_are_not_needed(which: str, replaced: Started) -> None:
+def test_dead_servers_of_harmless_documents_are_bypassed(which: str, replaced: Started) -> None:
     """Neither the one for texts nor its fork for formulas."""
     tex.begin_job()
     assert len(MathTex("x + y + 1")[0]) == 5
@@ -359,7 +359,7 @@ def test_a_missing_latex_is_named(replaced: list[str], monkeypatch: pytest.Monke
     assert tex_errors.describe(raised.value) == "TeX: the program 'latex' isn't there."
 
 
-def test_a_server_that_dies_is_not_needed(replaced: list[str]) -> None:
+def test_a_dead_server_is_bypassed(replaced: list[str]) -> None:
     """Later expressions are compiled one by one."""
     MathTex("x")
     _kill_servers()

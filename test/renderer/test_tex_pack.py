@@ -206,7 +206,7 @@ def test_preambles_that_depend_on_anything_are_not_kept(line: str, expression: s
         TexTemplate().add_to_document(r"\boldmath"),
     ],
 )
-def test_usual_documents_are_kept(template: TexTemplate, owner: _Owner) -> None:
+def test_common_documents_are_cached(template: TexTemplate, owner: _Owner) -> None:
     """With Manim's templates and packages of signs."""
     tables = "tabular}{|c|c|", r"\hline 1 & \textbf{2} \\ \hline"
     sources = [

@@ -156,7 +156,7 @@ _RATES = [
 
 @pytest.mark.parametrize("lag_ratio", [0, 0.0, 1, 0.2, np.float64(0.7), np.float32(0.1)])
 @pytest.mark.parametrize("reverse", [False, True])
-def test_mobjects_progress_alike(lag_ratio: Any, reverse: bool) -> None:
+def test_progress_of_mobjects_is_the_same_as_in_manim(lag_ratio: Any, reverse: bool) -> None:
     """Of all rate functions, and those of scenes that count their calls."""
     counted = iter(range(10**9))
     rates = [rate for rate in _RATES if "func" not in inspect.signature(rate).parameters]

@@ -126,7 +126,7 @@ for (const [line, files] of LINES) {
   });
 }
 
-t.test('what has no counterpart is refused with a sentence', async (t) => {
+t.test('flags without a counterpart are refused with an explanation', async (t) => {
   for (const [line, why] of REFUSED) {
     const { code, stderr } = await scenepress(['render', 'scene.py', ...line.split(' ')], {
       cwd: folder,

@@ -84,7 +84,7 @@ t.test('a scene is written, rendered, watched and corrected in the playground', 
   await page.locator('pre .played', { hasText: 'FadeIn(Square' }).waitFor();
 });
 
-t.test('a render goes on over a reload, and is canceled from the page', async (t) => {
+t.test('a reload does not stop a render, which can be canceled from the page', async (t) => {
   const { url, member, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);

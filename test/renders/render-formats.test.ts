@@ -124,7 +124,7 @@ t.test('pictures are written, and the result is opened', async (t) => {
   t.ok((await readdir(cwd)).includes('a.b.png'));
 });
 
-t.test('what cannot be written is refused before rendering', async (t) => {
+t.test('outputs that cannot be written are refused before rendering', async (t) => {
   const cwd = await temporaryFolder(t);
   await writeFile(join(cwd, 'scenes.py'), SCENES);
   for (const [args, message] of [

@@ -107,7 +107,7 @@ t.test('served jobs have no such folder', async (t) => {
   t.notMatch((await render(service, { code })).error, /SCENEPRESS_|'scene'/);
 });
 
-t.test('a local renderer ends its renders when it is stopped or told to', async (t) => {
+t.test('a local renderer ends its renders when it is stopped or their signal aborts', async (t) => {
   const folder = await temporaryFolder(t);
   const renderer = new LocalRenderer({ folder, workers: 1, sceneFolder: sceneFolderOf(null, folder) });
   t.teardown(() => renderer.stop());

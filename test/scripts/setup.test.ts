@@ -8,7 +8,7 @@ function run(script: string, ...args: string[]): { status: number | null; stdout
   return spawnSync(process.execPath, [join(root, 'scripts', script), ...args], { encoding: 'utf8' });
 }
 
-t.test('set-up says nothing and takes no time when everything is there', async (t) => {
+t.test('set-up prints nothing and takes no time when everything is installed', async (t) => {
   const start = performance.now();
   const { status, stdout, stderr } = run('setup.mjs', '--dev');
   t.equal(status, 0);

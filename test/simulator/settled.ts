@@ -1,6 +1,6 @@
 import { turn } from '../../lib/clock.ts';
 
-/** Resolves when nothing goes on any more but what waits for the clock. */
+/** Resolves when only timers are pending. */
 export async function settled(): Promise<void> {
   do await turn();
   while (process.getActiveResourcesInfo().some((name) => /^FS|^FileHandle|^Immediate/.test(name)));

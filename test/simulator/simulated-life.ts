@@ -101,7 +101,7 @@ export class Life {
     this.service = new RenderService(options, parts);
   }
 
-  /** Goes on in another process, with the files as a power cut leaves them. `from`: undefined at the very beginning. */
+  /** Continues in another process, with the files as a power cut leaves them. `from`: undefined at the very beginning. */
   static async begin(
     folder: string,
     { from, ...rest }: Surroundings & { nowMs: number; from: Life | undefined },
@@ -133,7 +133,7 @@ export class Life {
     return rows.flat();
   }
 
-  /** Ends what a process takes with it when it dies: open files. Nothing hears of it any more. */
+  /** Closes the open files of a process that dies, and detaches everything that listens to it. */
   async bury(): Promise<void> {
     this.isRunning = false;
     let isOver = false;

@@ -12,7 +12,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
   readonly #clock: Clock;
   readonly #random: () => number;
   #running = 0;
-  /** The most renders that were under way at a time. */
+  /** The largest number of concurrent renders. */
   mostRunning = 0;
 
   constructor(options: { size: number; clock: Clock; random: () => number }) {
@@ -43,7 +43,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
       resolve(how);
     };
     const stop = (reason: StopReason) => {
-      // A render that is told to stop takes a moment, in which it may end by itself.
+      // A render that is stopped takes a moment, in which it may end normally.
       this.#clock.after(this.#random() * 500, () => end({ kind: 'stopped', durationMs, reason }));
     };
     return { result, stop };

@@ -39,7 +39,7 @@ export interface History {
 
 /**
  * A whole service under virtual time: clients, renders that end in every way, receivers and stores that fail, flushes
- * that fail, crashes that lose what wasn't flushed, a clock that jumps. What is random comes of one seed, and the
+ * that fail, crashes that lose what wasn't flushed, a clock that jumps. All randomness derives from one seed, and the
  * same seed makes the same history.
  */
 export class Simulation {
@@ -54,13 +54,13 @@ export class Simulation {
   #nowMs = Date.parse('2026-11-01T00:00:00Z');
   #life: Life | undefined;
   #failure: Error | undefined;
-  /** Jobs that a client was told of, as it last saw them. */
+  /** Jobs acknowledged to a client, as it last saw them. */
   readonly #known = new Map<string, Job>();
   readonly #jobIds: string[] = [];
   readonly #keys = new Map<string, string>();
-  /** Owners by the idempotency keys of grants that they were told of. */
+  /** Owners by the idempotency keys of grants acknowledged to a client. */
   readonly #grants = new Map<string, string>();
-  /** Redeliveries that a client was told of. */
+  /** Redeliveries acknowledged to a client. */
   readonly #sentAgain: string[] = [];
   readonly log: string[] = [];
 
@@ -73,7 +73,7 @@ export class Simulation {
     this.#root = mkdtempSync(join(rest.folder, 'simulation-'));
   }
 
-  /** Runs for so long by the service's clock; then faults end, and everything must come to its end. */
+  /** Runs for that time by the service's clock; then faults end, and everything must complete. */
   async run(forMs: number): Promise<History> {
     const { actEveryMs, crashEveryMs } = this.#options;
     const endMs = this.#nowMs + forMs;
@@ -123,7 +123,7 @@ export class Simulation {
     await this.#checkAfterStart();
   }
 
-  /** One thing that somebody does. Nobody waits for it. */
+  /** One random operation of a client or an operator. Results are not awaited. */
   async #act(): Promise<void> {
     const { service, clock, ledger } = this.#current;
     const chance = this.#random();
@@ -155,7 +155,7 @@ export class Simulation {
     await settled();
   }
 
-  /** An answer to a client, unless its connection went with a crash. */
+  /** Records an answer to a client, unless a crash closed its connection. */
   #told<T>(answer: Promise<T>, then: (value: T) => void = () => {}): void {
     const life = this.#current;
     answer

@@ -50,7 +50,7 @@ class FaultMessage extends WidgetType {
   }
 }
 
-/** Moves with the text, and goes when the line itself is edited. */
+/** Moves with the text, and is removed when its line is edited. */
 const faults = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, transaction) {

@@ -208,7 +208,7 @@ async function showAnswer(answer: Response): Promise<void> {
   save();
   history.replaceState(null, '', answer.url);
   dispatchEvent(new CustomEvent('show', { detail: page }));
-  // It may have gone on while the page was on its way.
+  // The job may have progressed while the page loaded.
   dispatchEvent(new Event('refresh'));
 }
 
@@ -227,7 +227,7 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
     const note = document.createElement('p');
     note.className = 'note bad';
     note.setAttribute('role', 'alert');
-    note.textContent = 'The server can’t be reached. Your draft is kept in this browser.';
+    note.textContent = "The server can't be reached. Your draft is kept in this browser.";
     problem.replaceChildren(note);
     return undefined;
   }

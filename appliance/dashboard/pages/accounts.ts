@@ -11,7 +11,7 @@ import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 const ROWS = 50;
 
 const DONE = new Map([
-  ['created', 'The account was created. Its person needs a link to choose a password: make one below.'],
+  ['created', 'The account was created. Its owner needs a link for setting a password: create one below.'],
   ['granted', 'The credits were added.'],
   ['disabled', 'The account is disabled: its keys are rejected, and it is signed out.'],
   ['enabled', 'The account is enabled.'],
@@ -242,7 +242,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row"><section class="card"><h2>Limits</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
-<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for everybody"></label><button>Save</button></form></section>${
+<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for all accounts"></label><button>Save</button></form></section>${
       prices &&
       html`<section class="card"><h2>Add credits</h2>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
@@ -257,7 +257,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
     }</div>`,
     !isOwn &&
       html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>
-<p class="muted">${disabledAt === null ? 'The keys of a disabled account are rejected, and it can’t sign in. It can be enabled again.' : 'The account was disabled; its keys are rejected.'}</p>
+<p class="muted">${disabledAt === null ? "The keys of a disabled account are rejected, and it can't sign in. It can be enabled again." : 'The account was disabled; its keys are rejected.'}</p>
 <div class="actions">${
         disabledAt === null
           ? html`<form method="post" action="${BASE}${to('disable')}" class="actions">${csrfField(csrf)}<button>Disable</button><label class="check"><input type="checkbox" name="cancelJobs"> cancel its jobs too</label></form>`
@@ -268,7 +268,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 
 function invitationCard({ url }: { url: string }): Html {
   return html`<section class="card"><h2>Link for choosing a password</h2>
-${copyable('Send it to its person only', 'invitation', url)}</section>`;
+${copyable("Send it only to the account's owner", 'invitation', url)}</section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {

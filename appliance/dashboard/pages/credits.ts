@@ -12,7 +12,7 @@ const LONGEST_SECONDS = 86_400;
 
 const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
   grant: 'Credits added',
-  expiry: 'Free credits of the month before expired',
+  expiry: "Last month's free credits expired",
   reserve: 'Reserved for a render',
   void: 'Reserve returned in full',
 };
@@ -60,7 +60,7 @@ async function balanceFigures(visit: Visit, prices: Prices): Promise<Html> {
   return html`<dl class="figures">
 <div><dt>Available</dt><dd>${shownNumber(total)}<small>open reserves are already taken off</small></dd></div>
 <div><dt>Free this month</dt><dd>${shownNumber(free)}<small>${shownNumber(prices.freeCreditsPerMonth)} again on ${nextMonth(new Date())}</small></dd></div>
-<div><dt>Paid</dt><dd>${shownNumber(paid)}<small>used after the free ones; they don’t expire</small></dd></div>
+<div><dt>Paid</dt><dd>${shownNumber(paid)}<small>used after the free ones; they don't expire</small></dd></div>
 </dl>`;
 }
 
@@ -104,7 +104,9 @@ function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: 
 function settled(chargedCredits: number, amountCredits: number): string {
   const charged = `Render charged ${shownNumber(chargedCredits)}`;
   if (amountCredits === 0) return `${charged}, as reserved`;
-  return amountCredits > 0 ? `${charged}, rest of its reserve returned` : `${charged}, more than its reserve`;
+  return amountCredits > 0
+    ? `${charged}, the rest of the reserve was released`
+    : `${charged}, more than its reserve`;
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {

@@ -22,7 +22,7 @@ export function answerOf({ attempts, lastStatus }: Delivery): string {
 
 /** The response to one attempt. */
 export function answerText(status: number | null, reason: string | null): string {
-  if (status === null) return 'under way';
+  if (status === null) return 'in progress';
   return status === 0 ? `no answer${reason === null ? '' : ` (${reason})`}` : `HTTP ${status}`;
 }
 

@@ -85,7 +85,7 @@ ${csrfField(csrf)}
 function usedPage(): Html {
   return plainPage(
     'Set up',
-    html`<h1>This link isn’t valid</h1>
+    html`<h1>This link isn't valid</h1>
 <p>It was used already, or it is incomplete. Before the first sign-in, <code>scenepress setup-link</code> prints the right one; afterwards an administrator can send you another.</p>
 <p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
   );

@@ -5,7 +5,7 @@ import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
-/** Why somebody who was signed in has to sign in again. */
+/** Why a user has to sign in again. */
 const ENDED = new Map([
   ['session', 'Your session has ended. Sign in again.'],
   ['form', 'Your session has ended, so the form was not sent. Sign in, then send it again.'],

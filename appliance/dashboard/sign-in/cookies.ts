@@ -5,7 +5,7 @@ import { BASE } from '../route.ts';
 const SESSION = 'scenepress_session';
 /** The server ends sessions, earlier. */
 const LONGEST_MS = 365 * 86_400_000;
-/** Identifies the browser for forms before anybody is signed in. */
+/** Identifies the browser for forms before a user signs in. */
 const FORM = 'scenepress_form';
 
 /**
@@ -29,7 +29,7 @@ export class Cookies {
         sign: { password: signingKey },
         isHttpOnly: true,
         isSecure: false,
-        // Strict would show the sign-in page to who follows a link from elsewhere.
+        // Strict would show the sign-in page to users who follow a link from another site.
         isSameSite: 'Lax',
         ignoreErrors: true,
       });

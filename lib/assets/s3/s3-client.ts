@@ -61,7 +61,7 @@ export function openBucket(sdk: Sdk, options: S3Options): Bucket {
     requestHandler: {
       connectionTimeout: Math.min(timeoutMs, CONNECT_TIMEOUT_MS),
       socketTimeout: timeoutMs,
-      // Without a limit on connections: those who read videos slowly must not keep others from being stored.
+      // Without a limit on connections: slow readers of videos must not delay uploads.
       httpAgent: new HttpAgent({ keepAlive: true }),
       httpsAgent: new HttpsAgent({
         keepAlive: true,

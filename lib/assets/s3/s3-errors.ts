@@ -65,7 +65,7 @@ export function failureOf(action: string, error: unknown): ScenepressError {
   });
 }
 
-/** Not what the server rejects for the request itself, which would be rejected again. */
+/** False when the server rejects the request itself, which it would do again. */
 function isTemporary(failure: Failure): boolean {
   const status = failure.$metadata?.httpStatusCode;
   if (status === undefined) return true; // The network, or no credentials.

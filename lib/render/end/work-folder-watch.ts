@@ -89,7 +89,7 @@ export class WorkFolderWatch extends EventEmitter<{ change: [] }> {
 
   #fail(reason: string): void {
     if (!this.#timer) return;
-    if (this.problem === null) this.#logger.error({ reason }, 'The work folder can’t be used.');
+    if (this.problem === null) this.#logger.error({ reason }, "The work folder can't be used.");
     this.problem = reason;
   }
 }

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
@@ -45,8 +46,8 @@ interface Options {
   scene?: SceneFolder;
   workers: number;
   limits: RenderLimits;
-  /** Absolute. */
-  workFolder: string;
+  /** Absolute. Only a renderer that does not start needs none. */
+  workFolder: string | undefined;
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   probeAfterMs: number | undefined;
   clock: Clock;
@@ -85,6 +86,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     signal: AbortSignal;
   }): Promise<void> {
     const { renderer, studio, scene, workers, limits, workFolder, clock, logger, texCache } = this.#options;
+    assert(workFolder !== undefined, 'a renderer that starts has a work folder');
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();

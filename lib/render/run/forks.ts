@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
+import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob } from './messages.ts';
 import { OneConnection } from './one-connection.ts';
 import type { RenderResult, StopReason } from './render-task.ts';
-import { endedBefore, tooSlow } from './words.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for two copies of the captions and a thumbnail. */

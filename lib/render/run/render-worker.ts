@@ -6,6 +6,7 @@ import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import { TexFill } from '../tex/tex-fill.ts';
+import { silentEnd, silentInspection } from './end-messages.ts';
 import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
 import type {
@@ -30,7 +31,6 @@ import type {
   StopReason,
 } from './render-task.ts';
 import { StreamedInspection } from './streamed-inspection.ts';
-import { silentEnd, silentInspection } from './words.ts';
 import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { OWN_RENDER_TIMEOUT_MS, OWN_SIZE, Zygotes } from './zygotes.ts';

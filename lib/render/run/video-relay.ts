@@ -26,18 +26,18 @@ export class VideoRelay {
       this.#hasEnded = true;
       this.#inspection?.end();
     };
-    socket.on('end', end); // Not before everything was read; at once if there was nothing.
+    socket.on('end', end); // Emitted when everything was read; immediately if there was nothing.
     socket.on('close', end);
     this.#join();
   };
 
-  /** Takes the connection of the inspection. */
+  /** Accepts the inspector's connection. */
   readonly to = (socket: Socket): void => {
     this.#inspection = socket;
     socket.on('error', () => {});
     socket.on('close', () => {
       this.#isRefused = true;
-      this.#render?.destroy(); // It would wait for ever.
+      this.#render?.destroy(); // Otherwise it would wait forever.
     });
     this.#join();
   };

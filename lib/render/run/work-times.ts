@@ -15,7 +15,7 @@ export const RENDER_WORK: readonly RenderWork[] = [
 
 /**
  * The time of a render by kind of work, in milliseconds. `scene`: as reported by the fork at the end of its scene, and
- * limited to `totalMs`. What the render took before the report and is not in it was its start.
+ * limited to `totalMs`. Time before the first report counts as start-up.
  */
 export function workTimes(
   scene: WorkTimes,

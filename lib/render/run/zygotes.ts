@@ -10,10 +10,10 @@ import type { RendererRole } from '../start/launcher.ts';
 import { openToReaders, studioState } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
+import { endedBefore } from './end-messages.ts';
 import type { Forks, Occupied } from './forks.ts';
 import { jobLimits } from './limits.ts';
 import type { RenderJob, ZygoteReady } from './messages.ts';
-import { endedBefore } from './words.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 
 const AGAIN_FIRST_MS = 1_000;

@@ -19,7 +19,7 @@ const AGE_LIMIT_MS = 30 * 24 * 60 * 60_000;
 export interface TexLease {
   /** The file that a render reads; may be missing. */
   path: string;
-  /** The number of packs removed before, which tells whether the owner's may still be replaced. */
+  /** The number of packs removed before the lease; shows whether the owner's may still be replaced. */
   removals: number;
 }
 
@@ -44,7 +44,7 @@ export class TexCache {
     this.#logger = options.logger;
   }
 
-  /** Creates the folder and removes what is old. Without a folder, nothing is kept; renders work all the same. */
+  /** Creates the folder and removes old packs. Without a folder, nothing is kept, but renders work. */
   async open(): Promise<void> {
     try {
       await realDisk.makeFolder(this.#folder);
@@ -66,10 +66,10 @@ export class TexCache {
 
   /**
    * Replaces the pack of a lease by a new file, which is removed when a pack was removed since the lease: it may contain
-   * what was to be forgotten.
+   * formulas that were forgotten.
    */
   async keep(lease: TexLease, newPath: string): Promise<void> {
-    // Not flushed: checksums tell a damaged pack. Synchronous, so that nothing is removed in between.
+    // Not flushed: checksums detect a damaged pack. Synchronous, so that nothing is removed in between.
     try {
       if (this.#isOpen && lease.removals === this.#removals) renameSync(newPath, lease.path);
       else rmSync(newPath, { force: true });

@@ -9,7 +9,7 @@ import { jobLimits } from '../run/limits.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { NEW_SUFFIX, type TexLease } from './tex-cache.ts';
 
-/** The fork ends earlier by itself, unless the machine is very busy. */
+/** Time-out of the fork, which ends earlier unless the machine is very busy. */
 const TIMEOUT_MS = 60_000;
 
 /** What this uses of a zygote's forks. */

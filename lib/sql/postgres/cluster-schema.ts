@@ -1,7 +1,7 @@
 import { TEXT } from './refusals.ts';
 
 /**
- * What the processes of a service share besides its data: what tells the right master key from others, and the machines.
+ * Shared state of the processes of a service besides its data: the check of the master key, and the machines.
  * `machines` is not logged, because each process writes its row again every few seconds; times are those of the server.
  */
 export const CLUSTER_SCHEMA: string = `

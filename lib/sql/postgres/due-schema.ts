@@ -12,7 +12,7 @@ const firstTurnOf = (row: 'NEW' | 'OLD'): string => {
 const firstDueOf = (row: 'NEW' | 'OLD'): string =>
   `(SELECT min(due_at_ms) FROM due_deliveries WHERE owner = ${row}.owner AND host = ${row}.host)`;
 
-/** Waits for other transactions that change what is due of the owner: what follows depends on what they leave. */
+/** Waits for other transactions that change the owner's due deliveries: the following statements depend on them. */
 const lockOwner = (row: 'NEW' | 'OLD'): string =>
   `PERFORM pg_advisory_xact_lock(${lockOf(`TG_TABLE_SCHEMA || ' due ' || ${row}.owner`)});`;
 

@@ -43,8 +43,8 @@ CREATE TABLE ledger_entries (
 CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
 CREATE UNIQUE INDEX one_reserve_and_end_of_job ON ledger_entries (job_id, (kind = 'reserve')) WHERE job_id IS NOT NULL;
 CREATE INDEX charges_of_owner ON ledger_entries (owner, at_ms, charged_credits) WHERE kind = 'settle';
-${refuseUpdate('ledger_entries_stay_as_they_are', 'ledger_entries', 'true', 'an entry of the ledger does not change')}
-${refuseDelete('ledger_entries_stay', 'ledger_entries', 'an entry of the ledger stays')}
+${refuseUpdate('ledger_entries_stay_as_they_are', 'ledger_entries', 'true', 'ledger entries are immutable')}
+${refuseDelete('ledger_entries_stay', 'ledger_entries', 'ledger entries are immutable')}
 
 CREATE VIEW reserves AS
 SELECT r.job_id, r.owner, -r.amount_credits AS reserved_credits,

@@ -1,7 +1,7 @@
 /** The type of texts: compared byte by byte, whatever the database's order is. */
 export const TEXT = 'text COLLATE "C"';
 
-/** A function of triggers that refuse a statement, with the message that is their argument. */
+/** The function of triggers that refuse a statement; their argument is the message. */
 export const REFUSE = `
 CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
@@ -22,7 +22,7 @@ CREATE TRIGGER ${table}_not_emptied BEFORE TRUNCATE ON ${table} EXECUTE FUNCTION
 }
 
 /**
- * As {@link refuseUpdate}, with a condition that is looked at for few rows: those for which `first` is true. The server
+ * As {@link refuseUpdate}, with a condition that is evaluated for few rows: those for which `first` is true. The server
  * prepares the condition of a trigger at each statement, which takes longer than an update if it is long; that of a
  * function it prepares once.
  */

@@ -3,7 +3,7 @@
  * entries, and terminal jobs that do not change, except for erasing their content.
  *
  * Times are epoch milliseconds. `checksum` is the CRC-32 of a row's other columns, in their order, checked whenever
- * the row is read: SQLite’s pages have none. `texts` is the user content of a row, encrypted with the key of
+ * the row is read: SQLite's pages have none. `texts` is the user content of a row, encrypted with the key of
  * `text_key_id`. Keys are appended, and overwritten by zeros of the same length, so SQLite never moves one and leaves
  * no copies. `jobs_with_artifacts` starts with a constant column: otherwise the query planner would choose
  * `jobs_in_phase` and read all terminal jobs. `deliveries` does not reference `jobs`: a recovery keeps the webhooks of a job
@@ -141,9 +141,9 @@ CREATE TABLE ledger_entries (
 CREATE UNIQUE INDEX one_entry_of_grant ON ledger_entries (owner, grant_id) WHERE grant_id IS NOT NULL;
 CREATE UNIQUE INDEX one_reserve_and_end_of_job ON ledger_entries (job_id, (kind = 'reserve')) WHERE job_id IS NOT NULL;
 CREATE TRIGGER ledger_entries_stay_as_they_are BEFORE UPDATE ON ledger_entries
-BEGIN SELECT RAISE(ABORT, 'an entry of the ledger does not change'); END;
+BEGIN SELECT RAISE(ABORT, 'ledger entries are immutable'); END;
 CREATE TRIGGER ledger_entries_stay BEFORE DELETE ON ledger_entries
-BEGIN SELECT RAISE(ABORT, 'an entry of the ledger stays'); END;
+BEGIN SELECT RAISE(ABORT, 'ledger entries are immutable'); END;
 CREATE VIEW reserves AS
 SELECT r.job_id, r.owner, -r.amount_credits AS reserved_credits,
   CASE e.kind WHEN 'settle' THEN 'settled' WHEN 'void' THEN 'voided' ELSE 'open' END AS state,

@@ -45,7 +45,7 @@ export class BackgroundConnection {
     if (row?.busy === 0) return;
     throw new ScenepressError(
       'storage_locked',
-      'The write-ahead log can’t be truncated while another program reads the database. End that program.',
+      "The write-ahead log can't be truncated while another program reads the database. End that program.",
     );
   }
 }

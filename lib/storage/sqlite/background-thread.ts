@@ -1,4 +1,4 @@
-// The thread of an BackgroundWorker.
+// The thread of a BackgroundWorker.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError } from '../../errors.ts';
 import { BackgroundConnection, type BackgroundTask } from './background-connection.ts';

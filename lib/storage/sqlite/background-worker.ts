@@ -10,7 +10,7 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Runs slow SQLite operations: an {@link BackgroundWorker}. */
+/** Runs slow SQLite operations: a {@link BackgroundWorker}. */
 export type BackgroundTasks = Pick<BackgroundWorker, 'do' | 'stop'>;
 
 /** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */

@@ -101,7 +101,7 @@ export function explained(error: unknown, path: string): unknown {
     case CODES.full:
       return new ScenepressError(
         'storage_full',
-        `Nothing was changed: ${path} can’t grow (${message}).`,
+        `Nothing was changed: ${path} can't grow (${message}).`,
         cause,
       );
     case CODES.damaged:

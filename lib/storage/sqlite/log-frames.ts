@@ -40,7 +40,7 @@ export interface LogPart {
   isIntact: boolean;
   /** True when its page, if any, is as written. */
   hasItsPage: boolean;
-  /** Whether the frame is the last one of a commit; of a broken one, as far as its header tells. */
+  /** Whether the frame is the last one of a commit; of a broken one, according to its header. */
   endsCommit: boolean;
 }
 

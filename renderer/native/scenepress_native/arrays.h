@@ -11,7 +11,7 @@ static inline int is_plain_array(PyObject *value) {
     return PyArray_TYPE(array) == NPY_DOUBLE && PyArray_ISCARRAY_RO(array);
 }
 
-/* Whether this is a plain array of rows of so many columns. */
+/* Whether this is a plain array of rows with the given number of columns. */
 static inline int is_table(PyObject *value, npy_intp columns) {
     if (!is_plain_array(value)) return 0;
     PyArrayObject *array = (PyArrayObject *)value;

@@ -46,17 +46,32 @@ static void mix_rows(const int16_t *restrict a, const int16_t *restrict b, const
 
 struct conversion {
     Py_buffer rgba, planes[3];
-    int strides[3];
+    int strides[3], is_changed;
 };
+
+/* Writes a row of a plane, if it isn't there already. */
+static void put_row(struct conversion *conversion, int plane, int y, const uint8_t *row, int width) {
+    uint8_t *place = (uint8_t *)conversion->planes[plane].buf + (size_t)y * conversion->strides[plane];
+    if (memcmp(place, row, (size_t)width) == 0) return;
+    memcpy(place, row, (size_t)width);
+    conversion->is_changed = 1;
+}
 
 static int convert_rows(struct conversion *conversion, int width, int height) {
     int half = width / 2;
     size_t stride = (size_t)half;
     int16_t *rows = PyMem_RawMalloc(stride * 8 * sizeof *rows); /* four of u, then four of v, in turns */
-    if (!rows) return -1;
+    uint8_t *row = PyMem_RawMalloc((size_t)width);
+    if (!rows || !row) {
+        PyMem_RawFree(rows);
+        PyMem_RawFree(row);
+        return -1;
+    }
     const uint32_t *pixels = conversion->rgba.buf;
-    for (int y = 0; y < height; y++)
-        to_luma(pixels + (size_t)y * width, (uint8_t *)conversion->planes[0].buf + (size_t)y * conversion->strides[0], width);
+    for (int y = 0; y < height; y++) {
+        to_luma(pixels + (size_t)y * width, row, width);
+        put_row(conversion, 0, y, row, width);
+    }
     int made = 0;
     for (int y = 0; y < height / 2; y++) {
         int last = 2 * y + 2 < height ? 2 * y + 2 : height - 1;
@@ -67,11 +82,12 @@ static int convert_rows(struct conversion *conversion, int width, int height) {
         for (int plane = 0; plane < 2; plane++) {
             const int16_t *from = rows + (size_t)plane * 4 * stride;
             mix_rows(from + around[0] * stride, from + around[1] * stride, from + around[2] * stride,
-                     from + around[3] * stride,
-                     (uint8_t *)conversion->planes[plane + 1].buf + (size_t)y * conversion->strides[plane + 1], half);
+                     from + around[3] * stride, row, half);
+            put_row(conversion, plane + 1, y, row, half);
         }
     }
     PyMem_RawFree(rows);
+    PyMem_RawFree(row);
     return 0;
 }
 
@@ -81,10 +97,10 @@ static int fits(const Py_buffer *buffer, Py_ssize_t rows, Py_ssize_t stride, Py_
 
 /*
  * to_yuv420p(rgba, width, height, planes, strides): the planes are writable buffers, the strides bytes from row to row.
- * Other threads run meanwhile.
+ * Returns whether the planes held anything else before. Other threads run meanwhile.
  */
 PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
-    struct conversion conversion;
+    struct conversion conversion = {.is_changed = 0};
     int width, height;
     if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)", &conversion.rgba, &width, &height, &conversion.planes[0],
                           &conversion.planes[1], &conversion.planes[2], &conversion.strides[0], &conversion.strides[1],
@@ -105,5 +121,5 @@ PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     for (int plane = 0; plane < 3; plane++) PyBuffer_Release(&conversion.planes[plane]);
     if (!valid) return PyErr_Format(PyExc_ValueError, "the buffers don't fit a picture of %d by %d pixels", width, height);
     if (failed) return PyErr_NoMemory();
-    Py_RETURN_NONE;
+    return PyBool_FromLong(conversion.is_changed);
 }

@@ -1,4 +1,4 @@
-/* What is drawn of a mobject, as it stands in the mobject. */
+/* Drawing attributes of a mobject. */
 #ifndef SHAPES_H
 #define SHAPES_H
 

@@ -57,7 +57,7 @@ async function open(t: Test) {
 const error = (status: number, headers: Record<string, string> = {}) =>
   new Response(JSON.stringify({ error: 'Service Unavailable', message: 'later' }), { status, headers });
 
-t.test('renders, downloads and tells the account', async (t) => {
+t.test('renders, downloads and returns the account', async (t) => {
   const { client, requests } = await open(t);
   const job = await client.render({ ...VALID, metadata: { lesson: 7 } });
   t.match(job, { status: 'completed', metadata: { lesson: 7 } });

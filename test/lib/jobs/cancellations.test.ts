@@ -26,7 +26,7 @@ async function setUp(t: Test) {
   return { ...opened, cancellations, changes, canceled, deleted, discards };
 }
 
-t.test('a canceled job is reported, its worker told, and what it stored removed', async (t) => {
+t.test('a canceled job is reported, its worker notified, and its artifacts removed', async (t) => {
   const { book, begin, cancellations, changes, canceled, deleted, discards } = await setUp(t);
   const { jobId } = (await book.add(newJob)).job;
   await begin(jobId);
@@ -93,7 +93,7 @@ t.test(
   },
 );
 
-t.test('a job that completed is told as such when it is resumed', async (t) => {
+t.test('a job that completed is reported as completed when it is resumed', async (t) => {
   const { book, begin, ledger, cancellations, changes } = await setUp(t);
   const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);

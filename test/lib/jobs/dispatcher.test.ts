@@ -779,7 +779,7 @@ for (const where of ['ended', 'endedElsewhere'] as const) {
   });
 }
 
-t.test('precedences are looked at while jobs wait, and a failure is logged', async (t) => {
+t.test('precedences are checked while jobs wait, and a failure is logged', async (t) => {
   const { clock, storage, dispatcher, ends, add, logged, options } = await setUpTimeless(t);
   const other = new Dispatcher({ ...options, logger: silentLogger });
   await other.start(undefined);

@@ -210,7 +210,7 @@ t.test('fingerprints are equal for equal requests only', (t) => {
   t.end();
 });
 
-t.test('the message of a refused reserve says what the ledger suggests', async (t) => {
+t.test('the message of a refused reserve contains the advice of the ledger', async (t) => {
   const messageOf = async ({ book }: { book: JobBook }) => {
     const error = (await book.add(newJob).catch((error: unknown) => error)) as Error;
     return error.message;

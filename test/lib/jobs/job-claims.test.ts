@@ -111,7 +111,7 @@ t.test('a requeued job waits with its attempts, counted or not', async (t) => {
   t.same(await storage.getJob(jobId), back);
   t.match(await requeue({ interrupted: true }), { attempts: 0, interruptions: 1 });
   t.match(await requeue({ counted: true }), { attempts: 1, interruptions: 1 });
-  t.match(await requeue(), { attempts: 1 }, 'the last attempt that counts is under way');
+  t.match(await requeue(), { attempts: 1 }, 'the last attempt that counts is in progress');
   t.equal(await requeue({ counted: true }), undefined, 'it was the last attempt');
   t.match(await storage.getJob(jobId), { phase: 'running', attempts: 2 });
 });

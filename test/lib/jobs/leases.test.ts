@@ -45,7 +45,7 @@ t.test('all claims are renewed when one has been held for a sixth of the lease',
   t.equal(renewals.length, 2);
 });
 
-t.test('one renewal is under way at a time', async (t) => {
+t.test('one renewal runs at a time', async (t) => {
   const answer = Promise.withResolvers<Claim[]>();
   const { leases, renewals } = newLeases(() => answer.promise);
   const claim = claimOf('a');
@@ -99,7 +99,7 @@ t.test('claims do not expire where no other process can claim their jobs', async
   t.same(renewals, [['a']]);
 });
 
-t.test('between start and stop claims are looked at every twelfth of the lease', async (t) => {
+t.test('between start and stop, checks claims 12 times per lease', async (t) => {
   const { leases, clock, renewals } = newLeases(all);
   leases.add(claimOf('a'), 0);
   leases.start();

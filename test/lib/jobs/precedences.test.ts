@@ -52,7 +52,7 @@ t.test('owners are checked in pages of 200, and from the start again', async (t)
   t.same(counts, [200, 200, 1, 200]);
 });
 
-t.test('an empty queue is looked at from the start each time', async (t) => {
+t.test('an empty queue is checked from the start each time', async (t) => {
   const { precedences, afters } = newPrecedences([], () => NORMAL);
   await precedences.look();
   await precedences.look();

@@ -51,7 +51,7 @@ async function apiAndWorker(t: Test, budgets: Partial<BudgetOptions> = {}) {
   return { api, worker };
 }
 
-t.test('a process waits for, follows and hears of jobs that another renders', async (t) => {
+t.test('a process waits for and follows jobs that another renders, and gets their events', async (t) => {
   const { api } = await apiAndWorker(t);
   const heard: string[] = [];
   const heardEnd = Promise.withResolvers<void>();
@@ -68,7 +68,7 @@ t.test('a process waits for, follows and hears of jobs that another renders', as
   t.equal(new Set(statuses).size, statuses.length, 'each status once');
   t.equal((await api.wait(jobId)).status, 'completed');
   await heardEnd.promise; // The follower may have read the end before its signal arrived.
-  t.equal(heard.at(-1), 'a completed'); // Changes within a moment are told together.
+  t.equal(heard.at(-1), 'a completed'); // Changes within a moment are announced together.
   const second = await api.enqueue(REQUEST);
   t.match(await api.wait(second.jobId), { status: 'completed' });
 });
@@ -141,7 +141,7 @@ t.test('progress and previews are sent of watched jobs only', async (t) => {
 
   const first = once(other.jobs.events, 'progress');
   t.equal(other.jobs.progress('1'), undefined);
-  t.same(await first, ['1', progress], 'what is known is told at once');
+  t.same(await first, ['1', progress], 'known progress is sent immediately');
   t.same(other.jobs.progress('1'), progress);
 
   const preview = once(other.jobs.events, 'preview');

@@ -40,7 +40,7 @@ t.test('a full page continues behind its last job', async (t) => {
   t.match(first, { jobs: [{ jobId: '1200' }], examined: 50, next: '1200' });
 });
 
-t.test('times become limits of ids, and the earlier limit counts', async (t) => {
+t.test('times become bounds of ids, and the earlier bound wins', async (t) => {
   t.same(validJobQuery({ owner: 'ada', sinceMs: 5, untilMs: 9 }), {
     owner: 'ada',
     after: firstIdAt(5),

@@ -29,12 +29,12 @@ async function commit(confirmation: PgQuery): Promise<void> {
   await one.query('COMMIT');
 }
 
-t.test('the nonce of a transaction, not its id, tells that it was committed', async (t) => {
+t.test('the nonce of a transaction, not its id, shows that it was committed', async (t) => {
   const confirmations = new Confirmations(systemRandom);
   const [mine, theirs] = [confirmations.next(), confirmations.next()];
   const find = (id: string, confirmation = mine) => confirmations.find(other, id, confirmation, LIMIT);
   const id = await begin();
-  t.equal(await find(id), undefined, 'under way');
+  t.equal(await find(id), undefined, 'in progress');
   await commit(confirmations.write(mine));
   t.equal(await find(id), 'committed');
   t.equal(await find(id, theirs), 'aborted', 'the id was given to another transaction');

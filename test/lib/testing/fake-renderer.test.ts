@@ -22,7 +22,7 @@ t.test('a fake service completes jobs with a real video', async (t) => {
   t.same(await service.scenesOf('class A(Scene):\n  pass\nclass B(ThreeDScene):\n'), ['A', 'B']);
 });
 
-t.test('scenes fail as told, and running jobs can be canceled', async (t) => {
+t.test('scenes fail with the given error, and running jobs can be canceled', async (t) => {
   const service = fakeRenderService({ renderMs: 60_000, folder: testFolder(t) });
   t.teardown(() => service.stop());
   await service.start();

@@ -179,7 +179,7 @@ t.test('artifacts are served without a key, with ranges', async (t) => {
   t.equal((await handle(new Request(`http://localhost/artifacts/${jobId}/nothing.mp4`))).status, 404);
 });
 
-t.test('events tell a job from its current state to its end', async (t) => {
+t.test('events report a job from its current state to its end', async (t) => {
   const { ask, post, service } = await open(t);
   await service.pauseQueue();
   const body = '{"code":"x","className":"A","metadata":{\n"a":\r\n1}}';

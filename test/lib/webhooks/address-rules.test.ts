@@ -61,7 +61,7 @@ t.test('an objection names the kind of address', async (t) => {
   }
 });
 
-t.test('a network that is none is rejected by name', async (t) => {
+t.test('rejects an invalid CIDR block and names it', async (t) => {
   assertNetworks(['10.0.0.0/8', 'fd00::/8']);
   for (const text of ['10.0.0.1', '10.0.0.0/33', 'x']) {
     const error = {

@@ -191,7 +191,7 @@ t.test('results of attempts that have ended, or were claimed again, have no effe
   t.equal(await book.conclude(deliveryRecord('unknown'), ok), undefined);
 });
 
-t.test('deliveries are due until the longest delay and an exchange are over', async (t) => {
+t.test('the latest valid due time is one exchange and the longest retry delay ahead', async (t) => {
   t.same(dueAt(1_000), { nowMs: 1_000, latestDueMs: 1_000 + 10_000 + 30 * MINUTE_MS });
 });
 

@@ -164,7 +164,7 @@ for (const [title, secretOf, errors] of [
   });
 }
 
-t.test('due deliveries are looked for every second, and when the sender is woken', async (t) => {
+t.test('the sender checks for due deliveries every second, and when it is woken', async (t) => {
   const { settle, sender, posts, add, clock } = await setUp(t);
   await add('1');
   sender.wake();

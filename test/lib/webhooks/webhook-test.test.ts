@@ -52,7 +52,7 @@ t.test('a test event is protected as deliveries are', async (t) => {
   }
 });
 
-t.test('an owner has one test under way at a time', async (t) => {
+t.test('an owner can run one test at a time', async (t) => {
   const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   const receiver = await webhookReceiver(t, certificate, (response) => {

@@ -1,6 +1,6 @@
 """Success: a folder remains because its name is not UTF-8, and the job does not end or the service does not start.
 
-Outcome: failed: ValueError: over|can't be looked into
+Outcome: failed: ValueError: over|can't be read
 """
 
 

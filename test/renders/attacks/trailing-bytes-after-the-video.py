@@ -1,6 +1,6 @@
 """Success: a file of another type is published after the end of the video.
 
-Outcome: failed: The video's file goes on behind the video
+Outcome: failed: The file contains data after the video
 Level: reduced
 """
 

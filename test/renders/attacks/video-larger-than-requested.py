@@ -1,6 +1,6 @@
 """Success: a 4K video is published at the price of low quality.
 
-Outcome: failed: 3840 by 2160 pixels large, not 854 by 480
+Outcome: failed: 3840 by 2160 pixels, but 854 by 480
 Level: reduced
 """
 

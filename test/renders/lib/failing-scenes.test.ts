@@ -108,7 +108,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     code: scene('os._exit(1)'),
     error:
       "The scene's process ended with exit code 1 before the render was finished. " +
-      'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.',
+      'Scene code must not exit Python itself (os._exit), nor close files that it did not open.',
   },
   {
     what: 'os._exit(0)',

@@ -5,15 +5,7 @@ import { afterOneFrame, render, scene, startService } from '../../fixtures/rende
 const MIB = 1024 * 1024;
 const service = await startService(t, {
   workers: 1,
-  limits: { timeoutMs: 8000, memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 4 },
-});
-
-t.test('a render over the time limit is ended with all its processes', async (t) => {
-  const code = scene("subprocess.Popen(['sleep', '1234567.1'])", 'while True:', '    pass');
-  const job = await render(service, { code });
-  t.match(job, { status: 'failed', error: 'The render took longer than the limit of 8 seconds.' });
-  t.ok(job.durationMs && job.durationMs >= 8000 && job.durationMs < 16_000, `${job.durationMs} ms`);
-  t.same(processesNamed('sleep 1234567.1'), []);
+  limits: { memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 4 },
 });
 
 t.test('the memory limit applies to all processes of a scene together', async (t) => {
@@ -64,4 +56,13 @@ t.test('a render over the size limit is ended', async (t) => {
 
 t.test('the next scene is rendered', async (t) => {
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+});
+
+t.test('a render over the time limit is ended with all its processes', async (t) => {
+  const service = await startService(t, { workers: 1, limits: { timeoutMs: 8000 } });
+  const code = scene("subprocess.Popen(['sleep', '1234567.1'])", 'while True:', '    pass');
+  const job = await render(service, { code });
+  t.match(job, { status: 'failed', error: 'The render took longer than the limit of 8 seconds.' });
+  t.ok(job.durationMs && job.durationMs >= 8000 && job.durationMs < 16_000, `${job.durationMs} ms`);
+  t.same(processesNamed('sleep 1234567.1'), []);
 });

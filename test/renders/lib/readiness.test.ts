@@ -35,7 +35,7 @@ function skip(ms: number): void {
   clock.advance(ms);
 }
 
-/** The service's time goes on as ours does. */
+/** The service's clock runs as fast as the system's. */
 async function pass(): Promise<void> {
   clock.advance(STEP_MS);
   await delay(STEP_MS);

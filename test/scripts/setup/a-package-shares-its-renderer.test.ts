@@ -72,7 +72,7 @@ t.test('another version has another environment; of two processes, one builds it
   t.equal(environments().length, 2);
 });
 
-t.test('of a killed process nothing is left that would be taken for complete', async (t) => {
+t.test('a killed process leaves nothing that counts as complete', async (t) => {
   rmSync(env.SCENEPRESS_RENDERER_DIR, { recursive: true });
   const killed = installed.ensure({ env: waiting });
   await killed.prints(BUILDING);

@@ -75,7 +75,7 @@ t.test('an inspector that dies ends the render', async (t) => {
   await inspection.close();
 });
 
-t.test('one that is not needed any more is ended', async (t) => {
+t.test('one that is no longer needed is ended', async (t) => {
   const inspector = new Inspector();
   const { inspection, refusals } = inspectionOf(inspector);
   inspection.begin();

@@ -89,7 +89,7 @@ t.test('a root of build:root is unpacked, too', { skip }, async (t) => {
   t.same(roots(folder), []);
 });
 
-t.test('of several calls at once, one unpacks', { skip }, async (t) => {
+t.test('one of several concurrent calls unpacks', { skip }, async (t) => {
   const { file, folder } = place(t, { 'etc/large': 'hello'.repeat(1_000_000) });
   const messages = new Set<string>();
   const onProgress = ({ message }: { message: string }) => void messages.add(message);
@@ -130,7 +130,7 @@ t.test('an aborted set-up rejects with its reason and leaves no root', { skip },
   await t.rejects(ensureRenderer({ folder, signal: controller.signal }), reason, 'also before it begins');
 });
 
-t.test('what is no archive of this version is refused', { skip }, async (t) => {
+t.test('files that are not archives of this version are refused', { skip }, async (t) => {
   const { file, folder } = place(t, { [`${PACKAGES}/numpy-1.0.dist-info/METADATA`]: '' });
   const refused = (archive: string, message: RegExp) =>
     t.rejects(ensureRenderer({ archive, folder }), { code: 'renderer_unavailable', message });

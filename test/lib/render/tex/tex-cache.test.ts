@@ -78,7 +78,7 @@ function writePack(folder: string, owner: string, text: string, agoMs: number): 
   utimesSync(path, usedAtS, usedAtS);
 }
 
-t.test('what was not used for the longest time is removed first', async (t) => {
+t.test('the least recently used pack is removed first', async (t) => {
   const folder = testFolder(t, { tex: {} });
   writePack(folder, 'one', '0123456789', 2000);
   writePack(folder, 'two', '0123456789', 3000);
@@ -87,7 +87,7 @@ t.test('what was not used for the longest time is removed first', async (t) => {
   t.same(readdirSync(join(folder, 'tex')).sort(), [nameOf('one'), nameOf('three')].sort());
 });
 
-t.test('what was not used for a month is removed', async (t) => {
+t.test('packs that were not used for a month are removed', async (t) => {
   const folder = testFolder(t, { tex: {} });
   writePack(folder, 'one', 'old', 31 * DAY_MS);
   writePack(folder, 'two', 'new', 29 * DAY_MS);

@@ -21,7 +21,7 @@ export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: Render
     return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
   }
   if (reason === 'files') {
-    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be looked into.`;
+    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be read.`;
   }
   if (signal === 'SIGXFSZ') {
     return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
@@ -35,7 +35,7 @@ export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: Render
   if (signal) return `The scene's process was ended by ${signal} before the render was finished.`;
   return (
     `The scene's process ended with exit code ${exitCode} before the render was finished. ` +
-    'Scene code must not leave Python by itself (os._exit), nor close files that it did not open.'
+    'Scene code must not exit Python itself (os._exit), nor close files that it did not open.'
   );
 }
 
