@@ -60,7 +60,7 @@ export function createService(
     ...(config.quality && { qualities: config.quality }),
     ...(config.s3Links === 'public' && bucket && { artifactUrl: bucket.artifactUrl }),
     ledger,
-    admitsOwner: (owner) => owner === INTERNAL_OWNER || accounts.isEnabled(owner),
+    admitsOwner: (owner, tx) => owner === INTERNAL_OWNER || accounts.isEnabled(owner, tx),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),
     renderer: rendererOptions(config, {
@@ -79,7 +79,7 @@ export function createService(
     queue: {
       maxQueued,
       maxQueuedPerOwner: maxQueuedPerAccount,
-      maxQueuedOf: (owner) => accounts.maxQueuedOf(owner),
+      maxQueuedOf: (owner, tx) => accounts.maxQueuedOf(owner, tx),
       reservedWorkers: config.reservedWorkers,
       ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
     },

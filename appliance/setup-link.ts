@@ -47,12 +47,15 @@ export class SetupLink {
    * `scenepress account set-password` says which.
    */
   async claimable(): Promise<Account | undefined> {
-    const accounts = await Array.fromAsync(this.#accounts.all());
-    if (accounts.some(({ passwordHash }) => passwordHash !== undefined)) return undefined;
-    const usable = accounts.filter(({ deletedAtMs }) => deletedAtMs === undefined);
-    return (
-      usable.find(({ email }) => email === FIRST_ACCOUNT) ?? (usable.length === 1 ? usable[0] : undefined)
-    );
+    let first: Account | undefined;
+    const usable: Account[] = [];
+    for await (const account of this.#accounts.all()) {
+      if (account.passwordHash !== undefined) return undefined;
+      if (account.deletedAtMs !== undefined) continue;
+      if (account.email === FIRST_ACCOUNT) first = account;
+      if (usable.length < 2) usable.push(account);
+    }
+    return first ?? (usable.length === 1 ? usable[0] : undefined);
   }
 
   #tokenOf({ accountId, passwordHash = '' }: Account): string {

@@ -2,7 +2,7 @@
 import './node-version.ts';
 import './bundled.ts';
 
-export type { Account, AccountRole, AccountStore } from './accounts/account-store.ts';
+export type { Account, AccountQuery, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
 export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
@@ -42,7 +42,7 @@ export {
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
 export type { JobListQuery } from './jobs/job-list-query.ts';
-export { defaultFps } from './jobs/qualities.ts';
+export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -167,6 +167,7 @@ export type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';

@@ -18,7 +18,7 @@ import type { RenderService } from './render-service.ts';
 import type { ServiceStatus } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { Signals } from './signals/signals.ts';
-import type { Storage } from './storage/storage.ts';
+import type { Storage, Transaction } from './storage/storage.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
@@ -62,11 +62,12 @@ export interface RenderServiceOptions {
   ledger?: Ledger;
   pricing?: Partial<PricingOptions>;
   /**
-   * Whether jobs of an owner are accepted. Called in the transaction that adds the job, so a disabled or deleted
-   * account cannot add one concurrently. On false, `enqueue` rejects with `owner_refused`. Default: accepts all
-   * owners.
+   * Whether jobs of an owner are accepted. Called in the transaction that adds the job, which has locked the owner, so a
+   * disabled or deleted account cannot add one concurrently; with an external ledger also in the transaction after its
+   * answer. `tx`: that transaction, for reads in the same database. On false, `enqueue` rejects with `owner_refused`.
+   * Default: accepts all owners.
    */
-  admitsOwner?: (owner: string) => Promise<boolean> | boolean;
+  admitsOwner?: (owner: string, tx: Transaction) => Promise<boolean> | boolean;
   limits?: Partial<RenderLimits>;
   renderer?: RendererOptions;
   /**

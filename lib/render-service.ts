@@ -219,7 +219,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return (await this.#parts.storage.readTrace(jobId)).output;
   }
 
-  /** Jobs, newest first. Error: `invalid_request`. */
+  /** Jobs, newest first; for many, leave out the `metadata`. Error: `invalid_request`. */
   async list(query: JobListQuery = {}): Promise<Job[]> {
     return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);
   }
@@ -269,8 +269,9 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Erases all jobs of an owner, including those being enqueued; unfinished jobs are canceled first. Returns the
-   * number of jobs. Can be repeated after an error.
+   * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
+   * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
+   * repeated after an error.
    */
   async forgetAll(owner: string): Promise<number> {
     await this.#parts.intake.settled();

@@ -161,10 +161,11 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     });
   const gate = new Gate({ spareSpace, renderer, settings, signals, isShared: storage.isShared, clock });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
-  const { admitsOwner = () => true, previewIntervalMs = 0 } = options;
+  const { admitsOwner, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
   const dispatcher = new Dispatcher({
     book,
+    cancellations,
     storage,
     assets,
     ledger,

@@ -40,8 +40,9 @@ const ONCE_AN_HOUR_MS = 30 * 60_000;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * checks the storage, requeues, rolls back or settles jobs of dead processes. Of the processes that share a storage, one
- * carries out a task of the schedule, and one audits at the start of several; any process requeues jobs.
+ * and forgotten texts from the disk, checks the storage, requeues, rolls back or settles jobs of dead processes. Of the
+ * processes that share a storage, one carries out a task of the schedule, and one audits at the start of several; any
+ * process requeues jobs.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;
@@ -67,7 +68,7 @@ export class Upkeep {
     const { clock } = this.#options;
     this.#tasks = [
       schedule(clock, NIGHTLY, () => void this.nightly()),
-      schedule(clock, HOURLY, () => void this.#once('tidying', ONCE_AN_HOUR_MS, () => this.#tidy())),
+      schedule(clock, HOURLY, () => void this.#hourly()),
     ];
     if (this.#options.storage.isShared) {
       this.#sweeps = [
@@ -88,6 +89,11 @@ export class Upkeep {
     const tasks = [...(this.#tasks ?? []), ...this.#sweeps.splice(0)];
     this.#tasks = undefined;
     for (const task of tasks) task.cancel();
+  }
+
+  async #hourly(): Promise<void> {
+    await this.#once('tidying', ONCE_AN_HOUR_MS, () => this.#tidy());
+    await this.#alone('purge', () => this.#purge());
   }
 
   /** Runs once a day. */
@@ -196,6 +202,16 @@ export class Upkeep {
     } catch (error) {
       this.#report(error, 'Removing old artifacts failed.');
       return false;
+    }
+  }
+
+  async #purge(): Promise<void> {
+    try {
+      await this.#options.storage.purgeDue?.();
+    } catch (error) {
+      const message =
+        'Forgotten texts could not be removed from the files of the database; trying again in an hour.';
+      this.#report(error, message);
     }
   }
 

@@ -74,7 +74,7 @@ async function permit(
     }
     case 'key': {
       const keyId = String(request['keyId']);
-      for await (const key of keys.all({ accountId })) if (key.keyId === keyId) return request;
+      if ((await keys.find(keyId))?.accountId === accountId) return request;
       throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
     }
     case 'job':

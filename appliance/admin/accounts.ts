@@ -8,8 +8,17 @@ import {
 import type { DataPlace } from '../place/data-place.ts';
 import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
-import { accountRole, check, MOST_LINES } from './administration-requests.ts';
-import { type AccountInfo, accountInfo, type DeletedAccount } from './administration-views.ts';
+import { accountRole, addressText, check, listLimit, placeInList } from './administration-requests.ts';
+import {
+  type AccountInfo,
+  type AccountPage,
+  accountInfo,
+  type DeletedAccount,
+} from './administration-views.ts';
+import { pageOf } from './pages.ts';
+
+/** Jobs of each status whose cancellations are awaited together. */
+const CANCELED_AT_ONCE = 100;
 
 /** Accounts, by their e-mail address or user id. Requests and answers are plain data. */
 export class AccountAdministration {
@@ -38,8 +47,20 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.find(request.account));
   }
 
-  async list(): Promise<AccountInfo[]> {
-    return (await Array.fromAsync(this.#accounts.all())).map(accountInfo);
+  /** Oldest first. `text`: only those whose address contains it. `after`: the last account of the previous page. */
+  async list(
+    request: { text?: string | undefined; limit?: number | undefined; after?: string | undefined } = {},
+  ): Promise<AccountPage> {
+    const text = check(addressText, request.text);
+    const limit = check(listLimit, request.limit);
+    const after = check(placeInList, request.after);
+    const found = await this.#accounts.list({
+      ...(text !== undefined && { text }),
+      ...(after !== undefined && { after }),
+      limit: limit + 1,
+    });
+    const { rows, next } = pageOf(found, limit, ({ accountId }) => accountId);
+    return { accounts: rows.map(accountInfo), next };
   }
 
   /** Rejects the account's keys from now on. Its jobs continue unless `cancelJobs` is set. */
@@ -130,12 +151,18 @@ export class AccountAdministration {
   }
 
   async #cancelJobsOf(accountId: string): Promise<number> {
-    let canceled = 0;
-    for (const status of ['queued', 'running'] as const) {
-      const jobs = await this.#service.list({ owner: accountId, status, limit: MOST_LINES });
-      canceled += jobs.length;
-      await Promise.all(jobs.map(({ jobId }) => this.#service.cancel(jobId)));
+    const statuses = ['queued', 'running'] as const;
+    for (let canceled = 0; ; ) {
+      // Repeated, because a running job may be queued again meanwhile.
+      const pages = await Promise.all(
+        statuses.map((status) =>
+          this.#service.list({ owner: accountId, status, limit: CANCELED_AT_ONCE, metadata: false }),
+        ),
+      );
+      const jobs = new Set(pages.flat().map(({ jobId }) => jobId));
+      if (jobs.size === 0) return canceled;
+      await Promise.all([...jobs].map((jobId) => this.#service.cancel(jobId)));
+      canceled += jobs.size;
     }
-    return canceled;
   }
 }

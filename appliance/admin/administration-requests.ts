@@ -75,6 +75,17 @@ export const errorText: Joi.StringSchema = Joi.string()
   .max(200)
   .messages({ '*': 'The text of an error must have at most 200 characters.' });
 
+/** A part of e-mail addresses. */
+export const addressText: Joi.StringSchema = Joi.string()
+  .allow('')
+  .max(254)
+  .messages({ '*': 'A part of an e-mail address must have at most 254 characters.' });
+
+/** The id of the last row of a page. */
+export const placeInList: Joi.StringSchema = Joi.string()
+  .max(300)
+  .messages({ '*': 'A list continues after the id of a row.' });
+
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 export const deliveryState: Joi.StringSchema<DeliveryState> = Joi.string<DeliveryState>()

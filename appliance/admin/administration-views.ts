@@ -48,6 +48,13 @@ export interface AccountInfo {
   maxQueued: number | null;
 }
 
+/** A page of a list of accounts. */
+export interface AccountPage {
+  accounts: AccountInfo[];
+  /** Continues as `after` of the next page; null at the end. */
+  next: string | null;
+}
+
 /** A recorded operation: actor, operation, time and address. */
 export interface ActInfo {
   actId: string;
@@ -81,6 +88,13 @@ export interface KeyInfo {
   revokedAt: string | null;
   /** When a request with it was last accepted, to the minute; null if none was. */
   lastUsedAt: string | null;
+}
+
+/** A page of a list of keys. */
+export interface KeyPage {
+  keys: KeyInfo[];
+  /** Continues as `after` of the next page; null at the end. */
+  next: string | null;
 }
 
 /** A key with its secrets, which are shown only once. */

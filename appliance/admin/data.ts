@@ -132,13 +132,17 @@ export class DataAdministration {
 
   /** Numbers of stored items and the state of the service, without personal data. */
   async showCounts(): Promise<Counts> {
-    const accounts = await Array.fromAsync(this.#accounts.all());
-    const keys = await Array.fromAsync(this.#keys.all());
+    const counts = { accounts: 0, disabledAccounts: 0, keys: 0, revokedKeys: 0 };
+    for await (const { disabledAtMs } of this.#accounts.all()) {
+      counts.accounts += 1;
+      if (disabledAtMs !== undefined) counts.disabledAccounts += 1;
+    }
+    for await (const { revokedAtMs } of this.#keys.all()) {
+      counts.keys += 1;
+      if (revokedAtMs !== null) counts.revokedKeys += 1;
+    }
     return {
-      accounts: accounts.length,
-      disabledAccounts: accounts.filter(({ disabledAtMs }) => disabledAtMs !== undefined).length,
-      keys: keys.length,
-      revokedKeys: keys.filter(({ revokedAtMs }) => revokedAtMs !== null).length,
+      ...counts,
       data: await this.#place.statistics(),
       service: this.#service.status(),
     };

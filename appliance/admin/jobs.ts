@@ -181,6 +181,7 @@ export class JobAdministration {
       ...(sinceMs !== undefined && { sinceMs }),
       ...(untilMs !== undefined && { untilMs }),
       ...(before !== undefined && { before }),
+      metadata: false,
       limit: check(listLimit, request.limit),
     };
   }

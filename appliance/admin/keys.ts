@@ -1,7 +1,17 @@
-import { type Accounts, type ApiKeys, isoTime, type KeyUseStore, ScenepressError } from '../../lib/index.ts';
+import {
+  type Account,
+  type Accounts,
+  type ApiKeys,
+  isoTime,
+  isScenepressError,
+  type KeyRecord,
+  type KeyUseStore,
+  ScenepressError,
+} from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import { check, keyRequest, webhookUrl } from './administration-requests.ts';
-import { type KeyInfo, keyInfo, type NewKey } from './administration-views.ts';
+import { check, keyRequest, listLimit, placeInList, webhookUrl } from './administration-requests.ts';
+import { type KeyInfo, type KeyPage, keyInfo, type NewKey } from './administration-views.ts';
+import { pageOf } from './pages.ts';
 
 /** API keys and their webhooks. Requests and answers are plain data. */
 export class KeyAdministration {
@@ -24,31 +34,62 @@ export class KeyAdministration {
       name,
       webhookUrl,
     });
+    // A deletion that began meanwhile may have listed the keys before this one was there.
+    await this.#accounts.find(account.accountId).catch(async (error: unknown) => {
+      await this.#keys.forget(record.keyId);
+      throw error;
+    });
     return { ...keyInfo(record, account.email), key, webhookSecret };
   }
 
-  async list(request: { account?: string | undefined }): Promise<KeyInfo[]> {
+  /** Oldest first. `live`: without revoked ones. `after`: the last key of the previous page. */
+  async list(
+    request: {
+      account?: string | undefined;
+      live?: boolean | undefined;
+      limit?: number | undefined;
+      after?: string | undefined;
+    } = {},
+  ): Promise<KeyPage> {
+    const limit = check(listLimit, request.limit);
+    const after = check(placeInList, request.after);
     const one = request.account === undefined ? undefined : await this.#accounts.find(request.account);
-    const accounts = one ? [one] : await Array.fromAsync(this.#accounts.all());
-    const emails = new Map(accounts.map(({ accountId, email }) => [accountId, email]));
-    const keys = await Array.fromAsync(this.#keys.all(one ? { accountId: one.accountId } : {}));
-    const uses = await this.#uses.lastKeyUses(keys.map(({ keyId }) => keyId));
-    const lastUsed = new Map(uses.map(({ keyId, usedAtMs }) => [keyId, usedAtMs]));
-    return keys.flatMap((key) => {
-      const email = emails.get(key.accountId);
-      return email === undefined ? [] : [keyInfo(key, email, lastUsed.get(key.keyId))];
+    const found = await this.#keys.list({
+      ...(one && { accountId: one.accountId }),
+      ...(after !== undefined && { after }),
+      live: request.live === true,
+      limit: limit + 1,
     });
+    const { rows, next } = pageOf(found, limit, ({ keyId }) => keyId);
+    const emails = await this.#emailsOf(rows, one ? [one] : []);
+    const uses = await this.#uses.lastKeyUses(rows.map(({ keyId }) => keyId));
+    const lastUsed = new Map(uses.map(({ keyId, usedAtMs }) => [keyId, usedAtMs]));
+    const keys = rows.flatMap((key) => {
+      const email = emails.get(key.accountId) ?? '';
+      // Those of deleted accounts are forgotten.
+      return email === '' ? [] : [keyInfo(key, email, lastUsed.get(key.keyId))];
+    });
+    return { keys, next };
+  }
+
+  /** The addresses of the accounts of keys, by id. `known`: accounts that have been read. */
+  async #emailsOf(keys: KeyRecord[], known: Account[]): Promise<Map<string, string>> {
+    const emails = new Map(known.map(({ accountId, email }) => [accountId, email]));
+    const others = new Set(keys.map(({ accountId }) => accountId).filter((id) => !emails.has(id)));
+    for (const accountId of others) {
+      const account = await this.#accounts.find(accountId, { deleted: true }).catch(unlessMissing);
+      if (account) emails.set(accountId, account.email);
+    }
+    return emails;
   }
 
   /** Error: `not_found`. */
   async show({ keyId }: { keyId: string }): Promise<KeyInfo> {
-    for await (const key of this.#keys.all()) {
-      if (key.keyId !== keyId) continue;
-      const { email } = await this.#accounts.find(key.accountId);
-      const [use] = await this.#uses.lastKeyUses([keyId]);
-      return keyInfo(key, email, use?.usedAtMs);
-    }
-    throw new ScenepressError('not_found', `There is no key ${keyId.slice(0, 80)}.`);
+    const key = await this.#keys.find(String(keyId));
+    if (!key) throw new ScenepressError('not_found', `There is no key ${String(keyId).slice(0, 80)}.`);
+    const { email } = await this.#accounts.find(key.accountId);
+    const [use] = await this.#uses.lastKeyUses([key.keyId]);
+    return keyInfo(key, email, use?.usedAtMs);
   }
 
   async revoke({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {
@@ -71,4 +112,8 @@ export class KeyAdministration {
     const record = await this.#keys.setWebhookUrl(request.keyId, url);
     return { keyId: record.keyId, webhookUrl: record.webhookUrl };
   }
+}
+
+function unlessMissing(error: unknown): undefined {
+  if (!isScenepressError(error, 'not_found')) throw error;
 }

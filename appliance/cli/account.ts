@@ -3,7 +3,8 @@ import type { AccountRole } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { counted, print, printJson, printTable, shownTime } from './output.ts';
+import { wholeNumber } from './job.ts';
+import { counted, noteNextPage, print, printJson, printTable, shownTime } from './output.ts';
 import { readPassword } from './read-password.ts';
 import { withAdministration } from './with-administration.ts';
 
@@ -29,9 +30,19 @@ export function accountCommand(): Command {
   );
 
   account.addCommand(
-    administrative('list', 'List all accounts, oldest first', 'scenepress account list --json').action(
-      async (flags: Flags) => {
-        const accounts = await withAdministration(configOf(flags), (admin) => admin.accounts.list());
+    administrative('list', 'List accounts, oldest first', 'scenepress account list --json', [
+      'scenepress account list --limit 1000 --after USERID',
+      'the next thousand',
+    ])
+      .option('--text <text>', 'only accounts whose e-mail address contains this text, in any case')
+      .option('--limit <number>', 'maximum number of accounts (default: 50)', wholeNumber)
+      .option('--after <userId>', 'only accounts behind this one')
+      .action(async (flags: Flags & { text?: string; limit?: number; after?: string }) => {
+        const { text, limit, after } = flags;
+        const { accounts, next } = await withAdministration(configOf(flags), (admin) =>
+          admin.accounts.list({ text, limit, after }),
+        );
+        noteNextPage('accounts', next);
         if (flags.json) return printJson(accounts);
         printTable(
           ['USER ID', 'E-MAIL', 'CREATED', 'DISABLED'],
@@ -42,8 +53,7 @@ export function accountCommand(): Command {
             shownTime(disabledAt),
           ]),
         );
-      },
-    ),
+      }),
   );
 
   account.addCommand(

@@ -1,10 +1,18 @@
 import { Command } from 'commander';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { print, printDetails, printJson, printTable, shownTime } from './output.ts';
+import { wholeNumber } from './job.ts';
+import { noteNextPage, print, printDetails, printJson, printTable, shownTime } from './output.ts';
 import { withAdministration } from './with-administration.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
+
+interface ListFlags extends Flags {
+  account?: string;
+  live?: boolean;
+  limit?: number;
+  after?: string;
+}
 
 interface CreateFlags extends Flags {
   account: string;
@@ -41,9 +49,15 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative('list', 'List keys, oldest first', 'scenepress key list --account ada@example.org')
       .option('--account <account>', 'only keys of this account: e-mail address or user id')
-      .action(async (flags: Flags & { account?: string }) => {
-        const { account } = flags;
-        const keys = await withAdministration(configOf(flags), (admin) => admin.keys.list({ account }));
+      .option('--live', 'without revoked keys')
+      .option('--limit <number>', 'maximum number of keys (default: 50)', wholeNumber)
+      .option('--after <keyId>', 'only keys behind this one')
+      .action(async (flags: ListFlags) => {
+        const { account, live, limit, after } = flags;
+        const { keys, next } = await withAdministration(configOf(flags), (admin) =>
+          admin.keys.list({ account, live, limit, after }),
+        );
+        noteNextPage('keys', next);
         if (flags.json) return printJson(keys);
         printTable(
           ['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'CREATED', 'REVOKED'],

@@ -65,6 +65,11 @@ export function shownSize(sizeBytes: number): string {
   return `${size.toFixed(1)} TiB`;
 }
 
+/** Says on standard error how a list continues. */
+export function noteNextPage(what: string, next: string | null): void {
+  if (next !== null) process.stderr.write(`There are more ${what}. Continue with --after ${next}\n`);
+}
+
 /** `1 job`, `3 jobs`. */
 export function counted(count: number, what: string): string {
   return `${count} ${what}${count === 1 ? '' : 's'}`;

@@ -4,7 +4,7 @@ import type { Authenticate, Caller } from '../../lib/web/rules.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */
-export const INTERNAL_OWNER = 'house';
+export const INTERNAL_OWNER = 'internal';
 
 /**
  * Lets this process call its own API as {@link INTERNAL_OWNER} without a stored key: such renders are charged to no

@@ -6,6 +6,8 @@ import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';
 
 const REPORT_MS = 5_000;
+/** How long a stop waits for the database. */
+const MOST_STOP_MS = 5_000;
 /** Dead machines that have not been forgotten. */
 const FORGOTTEN_AFTER_MS = 7 * 86_400_000;
 const ID_BYTES = 4;
@@ -20,6 +22,7 @@ export class OwnMachine {
   readonly #drainRequested = Promise.withResolvers<void>();
   #timer: NodeJS.Timeout | undefined;
   #reporting: Promise<void> = Promise.resolve();
+  #isReporting = false;
   #hasFailed = false;
 
   constructor(options: {
@@ -55,14 +58,18 @@ export class OwnMachine {
   async start(): Promise<void> {
     if (this.#identity.roles.includes('upkeep')) await this.#store.removeUnseen(FORGOTTEN_AFTER_MS);
     await this.report();
-    this.#timer = setInterval(() => void this.report(), REPORT_MS);
+    // While the database is away, a report takes longer than the time between two.
+    this.#timer = setInterval(() => void (this.#isReporting || this.report()), REPORT_MS);
   }
 
-  /** Removes it from the list after a normal end. */
+  /** Removes it from the list after a normal end. Without the database, it is shown as dead. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#reporting;
-    await this.#store.remove(this.machineId).catch(() => {}); // Shown as dead; a restart of the database may be why.
+    const removed = this.#reporting.then(() => this.#store.remove(this.machineId)).catch(() => {});
+    const given = Promise.withResolvers<void>();
+    const timer = setTimeout(given.resolve, MOST_STOP_MS);
+    await Promise.race([removed, given.promise]);
+    clearTimeout(timer);
   }
 
   /** One after the other: an older report must not replace a newer one. */
@@ -72,6 +79,7 @@ export class OwnMachine {
   }
 
   async #report(): Promise<void> {
+    this.#isReporting = true;
     const { ready, problems, workers, warmWorkers, running } = this.#service.status();
     const isStarting = problems.some(({ part }) => part === 'service');
     const state = this.#isDraining() ? 'draining' : ready ? 'ready' : isStarting ? 'starting' : 'not ready';
@@ -89,6 +97,8 @@ export class OwnMachine {
       if (!this.#hasFailed)
         this.#logger.warn({ err }, 'This machine could not report to the others; retrying.');
       this.#hasFailed = true;
+    } finally {
+      this.#isReporting = false;
     }
   }
 }

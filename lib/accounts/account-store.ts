@@ -1,4 +1,5 @@
 import type { Page } from '../pages.ts';
+import type { Transaction } from '../storage/storage.ts';
 
 /** An `admin` acts for all accounts, a `member` for its own. */
 export type AccountRole = 'admin' | 'member';
@@ -22,6 +23,12 @@ export interface Account {
   maxQueued?: number;
 }
 
+/** A query for accounts. */
+export interface AccountQuery extends Page {
+  /** Only accounts whose address contains this text, in any case. */
+  text?: string;
+}
+
 /**
  * The store of accounts. Implement it to keep accounts in another database.
  *
@@ -38,8 +45,9 @@ export interface AccountStore {
    * when another account has the address.
    */
   changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account>;
-  getAccount(accountId: string): Promise<Account | undefined>;
+  /** `tx`: a transaction of the jobs; a store in the same database reads in it, others ignore it. */
+  getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
   findAccountByEmail(email: string): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
-  listAccounts(page?: Page): Promise<Account[]>;
+  listAccounts(query?: AccountQuery): Promise<Account[]>;
 }

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import { allPages, type Page } from '../pages.ts';
+import { allPages } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
-import type { Account, AccountRole, AccountStore } from './account-store.ts';
+import type { Transaction } from '../storage/storage.ts';
+import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
@@ -125,8 +126,8 @@ export class Accounts {
   }
 
   /** Its own limit of waiting jobs, as the queue options of a service take it. */
-  async maxQueuedOf(accountId: string): Promise<number | undefined> {
-    return (await this.#store.getAccount(accountId))?.maxQueued;
+  async maxQueuedOf(accountId: string, tx?: Transaction): Promise<number | undefined> {
+    return (await this.#store.getAccount(accountId, tx))?.maxQueued;
   }
 
   /** The enabled account with this address and password. Takes equally long if there is none. */
@@ -136,15 +137,15 @@ export class Accounts {
     return isRight && account && account.disabledAtMs === undefined ? account : undefined;
   }
 
-  /** Called on every request, so changes take effect immediately. */
-  async isEnabled(accountId: string): Promise<boolean> {
-    const account = await this.#store.getAccount(accountId);
+  /** Called on every request, so changes take effect immediately. `tx`: that of `admitsOwner`. */
+  async isEnabled(accountId: string, tx?: Transaction): Promise<boolean> {
+    const account = await this.#store.getAccount(accountId, tx);
     return account !== undefined && account.disabledAtMs === undefined;
   }
 
   /** Lists accounts, oldest first: without deleted ones, but including those being deleted. */
-  list(page?: Page): Promise<Account[]> {
-    return this.#store.listAccounts(page);
+  list(query?: AccountQuery): Promise<Account[]> {
+    return this.#store.listAccounts(query);
   }
 
   /** Iterates over all of these accounts. */

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Account, AccountRole, AccountStore } from '../accounts/account-store.ts';
+import type { Account, AccountQuery, AccountRole, AccountStore } from '../accounts/account-store.ts';
 import { isEmail } from '../accounts/email.ts';
 import { DATA_FILES } from '../data-files.ts';
 import { ScenepressError } from '../errors.ts';
-import type { Page } from '../pages.ts';
 import { Document } from './document.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
@@ -93,8 +92,9 @@ export class DocumentAccountStore implements AccountStore {
     return this.#table.find(EMAIL, email.toLowerCase());
   }
 
-  async listAccounts(page?: Page): Promise<Account[]> {
-    return this.#table.list(page);
+  async listAccounts({ text = '', ...page }: AccountQuery = {}): Promise<Account[]> {
+    const wanted = text.toLowerCase();
+    return this.#table.list(page, { matches: ({ email }) => email.toLowerCase().includes(wanted) });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Adapter } from 'lowdb';
+import { turn } from '../clock.ts';
 import { type Disk, replaceFile, writeBeside } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 
@@ -8,8 +9,8 @@ export interface DocumentFormat<Data> {
   empty: Data;
   /** Throws a {@link Flaw} when the text is not valid. */
   parse(text: string): Data;
-  /** Creates a printer, which may cache its last output. */
-  printer(): (data: Data) => Buffer[];
+  /** Creates a printer, which may cache its last output, and prints a piece when it is taken. */
+  printer(): (data: Data) => Iterable<Buffer>;
 }
 
 /** A format error; the message completes a sentence that starts with the file name. */
@@ -25,7 +26,7 @@ export class DocumentFile<Data> implements Adapter<Data> {
   readonly #folder: string;
   readonly #name: string;
   readonly #format: DocumentFormat<Data>;
-  readonly #print: (data: Data) => Buffer[];
+  readonly #print: (data: Data) => Iterable<Buffer>;
   #stamp: string | undefined;
   /** The last write was renamed, but may not be durable. */
   #isUncertain = false;
@@ -86,6 +87,11 @@ export class DocumentFile<Data> implements Adapter<Data> {
       this.#isUncertain = true;
       throw this.#uncertain(cause);
     }
+  }
+
+  /** Prints the data into the printer's cache, so that the first change doesn't have to. */
+  async prime(data: Data): Promise<void> {
+    for (const _ of this.#print(data)) await turn();
   }
 
   async writeCopy(folder: string, data: Data): Promise<void> {

@@ -86,8 +86,9 @@ export class DocumentKeyStore implements KeyStore {
     return this.#table.find(HASH, hash);
   }
 
-  async listKeys({ accountId, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
-    return this.#table.list(page, accountId);
+  async listKeys({ accountId, live = false, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
+    const matches = ({ revokedAtMs }: KeyRecord) => !live || revokedAtMs === null;
+    return this.#table.list(page, { group: accountId, matches });
   }
 
   /** Encrypts in batches first, then writes all at once; secrets that changed meanwhile are left unchanged. */

@@ -42,6 +42,7 @@ export class DocumentSettings implements SettingsStore {
       load: (settings) => {
         this.#settings = Object.freeze(settings);
       },
+      all: () => this.#settings,
       draft: () => ({ settings: this.#settings }),
       merged: ({ settings }) => (settings === this.#settings ? undefined : settings),
       commit: ({ settings }) => {

@@ -7,6 +7,8 @@ import type { DocumentFile } from './document-file.ts';
 export interface DocumentContent<Data, Draft> {
   /** Replaces everything. */
   load(data: Data): void;
+  /** Everything, in the order in which it is written. */
+  all(): Data;
   /** Starts a set of changes. */
   draft(): Draft;
   /** The whole content with the changes, for the file; undefined when nothing changed. */
@@ -63,6 +65,7 @@ export class Document<Data, Draft> {
     this.#low.data = this.#file.empty;
     await this.#low.read();
     this.#load(this.#low.data);
+    await this.#file.prime(this.#content.all());
     this.#open = this.#file.isThere;
     return this.#open;
   }

@@ -14,10 +14,6 @@ export interface FirstContents {
   settings: Settings;
 }
 
-/**
- * The documents of a data folder, which can be edited manually while no service runs. Held in memory, so data that
- * grows with jobs or changes with each request does not belong here.
- */
 /** The records of all documents. */
 export interface DocumentContents {
   accounts: Account[];
@@ -25,6 +21,10 @@ export interface DocumentContents {
   settings: Settings;
 }
 
+/**
+ * The documents of a data folder, which can be edited manually while no service runs. Held in memory, so data that
+ * grows with jobs or changes with each request does not belong here.
+ */
 export class Documents {
   readonly accounts: DocumentAccountStore;
   readonly keys: DocumentKeyStore;

@@ -74,42 +74,48 @@ export function listFormat<Row extends object>(
   };
 }
 
-/** Records per cached block. */
-const BLOCK = 500;
+/** Records per cached block: a change prints those of one, in about a millisecond. */
+const BLOCK = 200;
 
-/** Prints a list; caches the bytes of blocks whose records did not change. */
+/**
+ * Prints a list, one block after the other; caches the bytes of blocks whose records did not change. Writing a list of
+ * any length therefore doesn't hold the event loop.
+ */
 class ListPrinter<Row> {
   readonly #name: string;
   readonly #fields: Fields<Row>;
-  #blocks: { rows: Row[]; bytes: Buffer }[] = [];
+  readonly #blocks: { rows: Row[]; bytes: Buffer }[] = [];
 
   constructor(name: string, fields: Fields<Row>) {
     this.#name = name;
     this.#fields = fields;
   }
 
-  print(rows: Row[]): Buffer[] {
+  *print(rows: Row[]): Generator<Buffer> {
     const head = `{\n  "format": ${FORMAT},\n  "${this.#name}": [`;
-    if (rows.length === 0) return [Buffer.from(`${head}]\n}\n`)];
-    const blocks = Array.from({ length: Math.ceil(rows.length / BLOCK) }, (_, index) => {
-      const inBlock = rows.slice(index * BLOCK, (index + 1) * BLOCK);
-      const before = this.#blocks[index];
-      if (before && isSame(before.rows, inBlock)) return before;
-      const entries = inBlock.map((row) => printed(row, this.#fields)).join(',\n');
-      return { rows: inBlock, bytes: Buffer.from(`${index === 0 ? '' : ','}\n${entries}`) };
-    });
-    this.#blocks = blocks;
-    return [Buffer.from(head), ...blocks.map(({ bytes }) => bytes), Buffer.from('\n  ]\n}\n')];
+    if (rows.length === 0) return yield Buffer.from(`${head}]\n}\n`);
+    yield Buffer.from(head);
+    for (let from = 0; from < rows.length; from += BLOCK) yield this.#block(from, rows);
+    yield Buffer.from('\n  ]\n}\n');
+  }
+
+  #block(from: number, rows: Row[]): Buffer {
+    const inBlock = rows.slice(from, from + BLOCK);
+    const before = this.#blocks[from / BLOCK];
+    if (before && isSame(before.rows, inBlock)) return before.bytes;
+    const bytes = Buffer.from(`${from === 0 ? '' : ','}${this.#entries(inBlock)}`);
+    this.#blocks[from / BLOCK] = { rows: inBlock, bytes };
+    return bytes;
+  }
+
+  #entries(rows: Row[]): string {
+    const list = JSON.stringify({ '': rows.map((row) => writtenRecord(this.#fields, row)) }, null, 2);
+    return list.slice('{\n  "": ['.length, -'\n  ]\n}'.length);
   }
 }
 
 function isSame<Row>(some: Row[], others: Row[]): boolean {
   return some.length === others.length && some.every((row, index) => row === others[index]);
-}
-
-function printed<Row>(row: Row, fields: Fields<Row>): string {
-  const lines = JSON.stringify(writtenRecord(fields, row), null, 2).split('\n');
-  return lines.map((line) => `    ${line}`).join('\n');
 }
 
 function envelopeIn(text: string): Record<string, unknown> {

@@ -33,7 +33,7 @@ export async function salvageDocuments(disk: Disk, folder: string): Promise<Docu
     settings === undefined ? undefined : flawIn(DATA_FILES.settings, SETTINGS_FORMAT.parse, settings);
   if (flaw) {
     found.faults.push(`${DATA_FILES.settings}: ${flaw}`);
-    found.contents.set(DATA_FILES.settings, SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS));
+    found.contents.set(DATA_FILES.settings, [...SETTINGS_FORMAT.printer()(DEFAULT_SETTINGS)]);
   }
   return found;
 }
@@ -56,7 +56,7 @@ function salvageList<Row extends object>(
   if (text === undefined) {
     if (!isWhole) return;
     found.faults.push(`${file}: it is missing; its contents are lost`);
-    found.contents.set(file, format.printer()([]));
+    found.contents.set(file, [...format.printer()([])]);
     return;
   }
   const flaw = flawIn(file, format.parse, text);
@@ -66,7 +66,7 @@ function salvageList<Row extends object>(
   const lost = idsNamedIn(text, format).filter((id) => !saved.has(id));
   found.faults.push(`${file}: ${flaw}`);
   for (const id of lost) found.lost.push({ table: format.name, key: id, reason: 'the entry breaks a rule' });
-  found.contents.set(file, format.printer()(rows));
+  found.contents.set(file, [...format.printer()(rows)]);
 }
 
 function flawIn(file: string, parse: (text: string) => unknown, text: string): string | undefined {

@@ -59,12 +59,16 @@ export class Table<Row extends { createdAtMs: number }> implements DocumentConte
     return id === undefined ? undefined : this.#rows.get(id);
   }
 
-  list({ limit = DEFAULT_PAGE, after }: Page = {}, group?: string): Row[] {
+  /** `group`: only its rows. `matches`: only such rows. */
+  list(
+    { limit = DEFAULT_PAGE, after }: Page = {},
+    { group, matches = () => true }: { group?: string | undefined; matches?: (row: Row) => boolean } = {},
+  ): Row[] {
     const ids = group === undefined ? this.#all : (this.#groups.get(group) ?? []);
     const rows: Row[] = [];
     for (let at = this.#placeAfter(ids, after); at < ids.length && rows.length < limit; at += 1) {
       const row = this.#rows.get(ids[at] as string) as Row;
-      if (this.#rules.isListed?.(row) ?? true) rows.push(row);
+      if ((this.#rules.isListed?.(row) ?? true) && matches(row)) rows.push(row);
     }
     return rows;
   }

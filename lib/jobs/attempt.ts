@@ -10,6 +10,7 @@ import type { RenderProgress, RenderResult, StopReason } from '../render/run/ren
 import type { Storage } from '../storage/storage.ts';
 import { type AttemptEnd, type AttemptWorld, endOfAttempt, endOfFailure, resultOf } from './attempt-end.ts';
 import type { BeginHold } from './begin-hold.ts';
+import type { Cancellations } from './cancellations.ts';
 import type { Discards } from './discards.ts';
 import { MOST_ATTEMPTS, RECORDING_FAILED } from './failures.ts';
 import { assetKeysOf, type JobOutcome, type JobRecord } from './job.ts';
@@ -17,7 +18,7 @@ import type { JobBook } from './job-book.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { sizeOf } from './qualities.ts';
+import { frameSizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /**
@@ -28,6 +29,7 @@ const STOP_HEARD_MS = 100;
 
 export interface AttemptOptions extends AttemptWorld {
   book: JobBook;
+  cancellations: Pick<Cancellations, 'complete'>;
   storage: Storage;
   ledger: Ledger;
   hold: BeginHold;
@@ -132,7 +134,7 @@ export class Attempt {
         code,
         className,
         fps,
-        ...sizeOf(quality, aspectRatio),
+        ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.inGoodStanding,
       },
@@ -194,13 +196,29 @@ export class Attempt {
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
     const { book, discards } = this.#options;
     // Distinct from undefined, the result of a stop, after which the outcome may have been committed.
-    const ended = await this.#retry(
-      async () => (await book.finish(this.claim, outcome, options)) ?? 'refused',
-    );
+    const ended = await this.#retry(async () => {
+      try {
+        return (await book.finish(this.claim, outcome, options)) ?? 'refused';
+      } catch (error) {
+        if (await this.#isSettling()) return 'settling';
+        throw error;
+      }
+    });
     if (ended === 'refused') return this.#refused(outcome);
+    if (ended === 'settling') return this.#settleLater();
     if (!ended) return;
     discards.add(ended.orphans);
     this.#announce(ended.job);
+  }
+
+  async #isSettling(): Promise<boolean> {
+    return (await this.#options.storage.getJob(this.claim.jobId))?.phase === 'settling';
+  }
+
+  /** The outcome is committed, so the worker need not wait until an external ledger answers. */
+  #settleLater(): void {
+    const { cancellations } = this.#options;
+    void cancellations.complete(this.claim.jobId).then((ended) => ended && this.#log(ended));
   }
 
   /**

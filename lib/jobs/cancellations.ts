@@ -5,6 +5,7 @@ import type { Signals } from '../signals/signals.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Discards } from './discards.ts';
 import { RECORDING_FAILED } from './failures.ts';
+import type { JobRecord } from './job.ts';
 import type { JobBook } from './job-book.ts';
 import type { EndedJob } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
@@ -43,8 +44,10 @@ export class Cancellations {
     signals.publish({ kind: 'canceled', jobId });
   }
 
-  /** Completes an interrupted transition; retries until it succeeds or is stopped. */
-  async complete(jobId: string): Promise<void> {
+  /**
+   * Completes an interrupted transition; retries until it succeeds or is stopped. The job, if this made it terminal.
+   */
+  async complete(jobId: string): Promise<JobRecord | undefined> {
     const { book, clock, logger } = this.#options;
     const ended = await retry(() => book.complete(jobId), {
       failed: RECORDING_FAILED,
@@ -53,6 +56,7 @@ export class Cancellations {
       logger,
     });
     if (ended) this.#tell(ended);
+    return ended?.job;
   }
 
   /** Stops all retries; the next start resumes them. */

@@ -12,6 +12,7 @@ import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { BeginHold } from './begin-hold.ts';
 import type { Quality } from './job.ts';
+import type { ClaimedJob } from './job-claims.ts';
 import { Leases } from './leases.ts';
 import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
@@ -49,8 +50,8 @@ export class Dispatcher {
   readonly #precedences: Precedences;
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
-  /** Jobs that were canceled while a claim was in progress. */
-  readonly #canceled = new Set<string>();
+  /** While a claim is in progress: the jobs that are canceled meanwhile. */
+  #canceled: Set<string> | undefined;
   #poll: Timer | undefined;
   #stopListening = () => {};
   /** Aborted when a stop begins. */
@@ -204,22 +205,28 @@ export class Dispatcher {
     const running = [...this.#running.values()];
     const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
     const sinceMs = clock.uptimeMs();
-    this.#canceled.clear();
-    const claimed = await book.claims.claim(this.#worker, {
-      most: renderer.size - running.length,
-      mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
-      maxRunningPerOwner: queue.maxRunningPerOwner,
-      qualities: this.#options.qualities,
-      maySuspect: !running.some(({ isSuspect }) => isSuspect),
-      precedenceOf: (owner) => owners.precedenceOf(owner),
-      changed: this.#precedences.takeChanged(),
-    });
+    const canceled = new Set<string>();
+    this.#canceled = canceled;
+    let claimed: ClaimedJob[];
+    try {
+      claimed = await book.claims.claim(this.#worker, {
+        most: renderer.size - running.length,
+        mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
+        maxRunningPerOwner: queue.maxRunningPerOwner,
+        qualities: this.#options.qualities,
+        maySuspect: !running.some(({ isSuspect }) => isSuspect),
+        precedenceOf: (owner) => owners.precedenceOf(owner),
+        changed: this.#precedences.takeChanged(),
+      });
+    } finally {
+      this.#canceled = undefined;
+    }
     for (const { job, claim } of claimed) {
       const { inGoodStanding } = owners.precedenceOf(claim.owner);
       const attempt = new Attempt({ job, claim }, this.#optionsOf(inGoodStanding));
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
-      if (this.#canceled.has(claim.jobId)) attempt.stop('canceled');
+      if (canceled.has(claim.jobId)) attempt.stop('canceled');
       if (this.#stopping.signal.aborted) attempt.stop('shutdown');
       attempt.begin(renderer, () => this.#forget(attempt));
     }
@@ -246,7 +253,7 @@ export class Dispatcher {
 
   #hear(signal: Signal): void {
     if (signal.kind === 'canceled') {
-      this.#canceled.add(signal.jobId);
+      this.#canceled?.add(signal.jobId);
       this.#running.get(signal.jobId)?.stop('canceled');
     } else if (signal.kind === 'waiting') this.wake();
   }

@@ -46,14 +46,18 @@ export async function forgetJob({ storage, assets, clock }: World, job: JobRecor
   return forgotten;
 }
 
-const PAGE = 1000;
+const PAGE = 100;
 
-/** Forgets all jobs of an owner; unfinished ones are canceled with `cancel` first. Returns their number. */
+/**
+ * Forgets all jobs of an owner; unfinished ones are canceled with `cancel` first. Returns their number. Jobs that another
+ * process is adding are awaited.
+ */
 export async function forgetJobsOf(
   owner: string,
   world: World,
   cancel: (jobId: string) => Promise<unknown>,
 ): Promise<number> {
+  await world.storage.transaction((tx) => world.storage.lockOwner(tx, owner));
   let count = 0;
   for await (const page of pagesOfJobs(world.storage, { owner, limit: PAGE })) {
     for (const { jobId, phase } of page) {

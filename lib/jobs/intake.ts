@@ -1,16 +1,19 @@
 import { ScenepressError } from '../errors.ts';
 import type { Gate } from '../gate.ts';
 import { InProgress } from '../in-progress.ts';
+import type { RenderServiceOptions } from '../render-service-options.ts';
+import type { Transaction } from '../storage/storage.ts';
 import type { Cancellations } from './cancellations.ts';
 import type { JobRecord } from './job.ts';
-import { type JobBook, type NewJob, StuckError } from './job-book.ts';
+import type { JobBook, NewJob } from './job-book.ts';
 import type { JobEvents } from './job-events.ts';
 import type { Owners } from './owners.ts';
+import { StuckError } from './stuck-error.ts';
 
 export interface IntakeOptions {
   book: JobBook;
-  /** Whether jobs of an owner are accepted. */
-  admitsOwner: (owner: string) => Promise<boolean> | boolean;
+  /** Whether jobs of an owner are accepted; undefined: those of all owners. */
+  admitsOwner: RenderServiceOptions['admitsOwner'];
   owners: Owners;
   gate: Gate;
   cancellations: Cancellations;
@@ -39,11 +42,15 @@ export class Intake {
   }
 
   async #take(newJob: NewJob): Promise<JobRecord> {
-    const { book, owners, gate, events } = this.#options;
+    const { admitsOwner, book, owners, gate, events } = this.#options;
     const { owner } = newJob;
+    const assertAdmitted = async (tx: Transaction) => {
+      if (await admitsOwner?.(owner, tx)) return;
+      throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
+    };
     try {
       const { job, repeated } = await book.add(newJob, {
-        owner: () => this.#assertAdmitted(owner),
+        ...(admitsOwner && { owner: assertAdmitted }),
         capacity: () => {
           gate.assertDiskNotFull();
           owners.assertWithinBudget(owner);
@@ -56,10 +63,5 @@ export class Intake {
       void this.#options.cancellations.complete(error.jobId);
       throw error.cause;
     }
-  }
-
-  async #assertAdmitted(owner: string): Promise<void> {
-    if (await this.#options.admitsOwner(owner)) return;
-    throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
   }
 }

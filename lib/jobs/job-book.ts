@@ -17,6 +17,7 @@ import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './j
 import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
+import { StuckError } from './stuck-error.ts';
 
 /** The data of a new job. */
 export interface NewJob {
@@ -33,8 +34,8 @@ export interface NewJob {
 
 /** Checks that run in the transaction that adds a job; an error rolls it back. */
 export interface Admission {
-  /** Runs first, also for a repeated request. */
-  owner?: () => Promise<void>;
+  /** Runs first, also for a repeated request, while the owner is locked; with an external ledger once more at the end. */
+  owner?: (tx: Transaction) => Promise<void>;
   /** Whether the service can take another job of this owner; runs before credits are reserved. */
   capacity?: () => void;
 }
@@ -59,19 +60,6 @@ export interface JobBookOptions {
   outcomes?: Outcomes;
   /** Encrypts webhook secrets of jobs. */
   secrets?: { seal(secret: string): string };
-}
-
-/**
- * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call {@link JobBook.complete}
- * until it succeeds. `cause`: the first error.
- */
-export class StuckError extends Error {
-  readonly jobId: string;
-
-  constructor(jobId: string, cause: unknown) {
-    super('The job could be neither added nor rolled back.', { cause });
-    this.jobId = jobId;
-  }
 }
 
 /** The result of {@link JobBook.recover}. */
@@ -143,7 +131,7 @@ export class JobBook {
    */
   async add(
     { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    { owner: admitOwner = async () => {}, capacity: admit = () => {} }: Admission = {},
+    { owner: admitOwner, capacity: admit = () => {} }: Admission = {},
   ): Promise<{ job: JobRecord; repeated: boolean }> {
     const unsealed: JobRecord = {
       jobId: this.#ids.next(),
@@ -177,12 +165,11 @@ export class JobBook {
         : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
     /** The job of an earlier, equal request; undefined: a job may be added. */
     const madeBefore = async (tx: Transaction) => {
-      await admitOwner();
+      const caps = await this.#admitted(tx, owner, admitOwner);
       const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
       if (made) return made;
       admit();
-      // Read before the queue's lock and the account's are taken, in this order.
-      const caps = await this.#capsOf(owner);
+      // The queue's lock, then the account's.
       await Promise.all([
         this.#storage.queue.assertCapacity(tx, owner, caps),
         this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
@@ -213,10 +200,11 @@ export class JobBook {
       const answer = await this.#ledger.reserve(reserve);
       if (answer !== 'reserved') throw this.#insufficientCredits(reserve, answer);
       const job = await this.#storage.transaction(async (tx) => {
+        // During the ledger call, other jobs may have been admitted, or the owner deleted.
+        const caps = await this.#admitted(tx, owner, admitOwner);
+        await this.#storage.queue.assertCapacity(tx, owner, caps);
         const reserving = await this.#storage.getJob(jobId, tx);
         assert(reserving);
-        // Other jobs may have been admitted during the ledger call.
-        await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(owner));
         const queued: JobRecord = { ...reserving, phase: 'queued' };
         await this.#storage.updateJob(tx, queued);
         await this.#admit(tx, queued);
@@ -232,15 +220,21 @@ export class JobBook {
     }
   }
 
-  async #capsOf(owner: string): Promise<QueueCaps> {
-    const own = await this.#caps.maxQueuedOf?.(owner);
+  /**
+   * The caps of an admitted owner. Locked first, so that a deletion of the owner by another process is either known here
+   * or waits for this job.
+   */
+  async #admitted(tx: Transaction, owner: string, admitOwner: Admission['owner']): Promise<QueueCaps> {
+    if (admitOwner) await this.#storage.lockOwner(tx, owner);
+    const [own] = await Promise.all([this.#caps.maxQueuedOf?.(owner, tx), admitOwner?.(tx)]);
     return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
   async forgetOldRequests(): Promise<void> {
     const before = this.#clock.now() - IDEMPOTENCY_MS;
-    await this.#storage.transaction((tx) => this.#storage.removeIdempotentRequests(tx, before));
+    const removeSome = (tx: Transaction) => this.#storage.removeIdempotentRequests(tx, before);
+    while (await this.#storage.transaction(removeSome));
   }
 
   /**

@@ -34,19 +34,19 @@ export class JobClaims {
 
   /** Makes the next jobs `running`. */
   claim(worker: string, request: Omit<ClaimRequest, 'nowMs' | 'lapsesAtMs'>): Promise<ClaimedJob[]> {
-    return this.#storage.transaction(async (tx) => {
-      const nowMs = this.#clock.now();
+    return this.#transaction(async (tx) => {
+      const nowMs = await this.#nowMs(tx);
       const lease = { nowMs, lapsesAtMs: nowMs + LEASE_MS };
       const claims = await this.#storage.queue.claim(tx, worker, { ...request, ...lease });
-      const jobs = await Promise.all(claims.map((claim) => this.#begin(tx, claim)));
+      const jobs = await Promise.all(claims.map((claim) => this.#begin(tx, claim, nowMs)));
       return claims.flatMap((claim, i) => (jobs[i] ? [{ job: jobs[i], claim }] : []));
     });
   }
 
   /** Renews claims for another lease; returns those that are still valid. */
   renew(claims: Claim[]): Promise<Claim[]> {
-    return this.#storage.transaction((tx) =>
-      this.#storage.queue.renew(tx, claims, this.#clock.now() + LEASE_MS),
+    return this.#transaction(async (tx) =>
+      this.#storage.queue.renew(tx, claims, (await this.#nowMs(tx)) + LEASE_MS),
     );
   }
 
@@ -59,7 +59,7 @@ export class JobClaims {
     { counted = false, interrupted = false }: { counted?: boolean; interrupted?: boolean } = {},
   ): Promise<JobRecord | undefined> {
     const { jobId } = claim;
-    return this.#storage.transaction(async (tx) => {
+    return this.#transaction(async (tx) => {
       const [isHeld, job] = await Promise.all([
         this.#storage.queue.holds(tx, claim),
         this.#storage.getJob(jobId, tx),
@@ -77,28 +77,59 @@ export class JobClaims {
   async putBackLapsed({ except = '' }: { except?: string } = {}): Promise<JobRecord[]> {
     const all: JobRecord[] = [];
     for (;;) {
-      const some = await this.#storage.transaction(async (tx) => {
-        const query = { nowMs: this.#clock.now(), most: LAPSED_AT_ONCE, except };
-        const lapsed = await this.#storage.queue.lapsed(tx, query);
-        const jobs = await Promise.all(lapsed.map(({ jobId }) => this.#storage.getJob(jobId, tx)));
+      const { found, again } = await this.#transaction(async (tx) => {
+        const nowMs = await this.#nowMs(tx);
+        const lapsed = await this.#storage.queue.lapsed(tx, { nowMs, most: LAPSED_AT_ONCE, except });
+        const jobs = await Promise.all(lapsed.map((claim) => this.#lapsedJob(tx, claim, nowMs)));
         const again: JobRecord[] = [];
         for (const job of jobs)
-          again.push(await this.#waitAgain(tx, job, { counted: false, interrupted: true }));
-        return again;
+          if (job) again.push(await this.#waitAgain(tx, job.record, { counted: false, interrupted: true }));
+        return { found: lapsed.length, again };
       });
-      all.push(...some);
-      if (some.length < LAPSED_AT_ONCE) return all;
+      all.push(...again);
+      if (found < LAPSED_AT_ONCE || again.length === 0) return all;
     }
   }
 
+  /** The job of a lapsed claim. Undefined when it cannot be read: the others are requeued, and it is read again later. */
+  async #lapsedJob(
+    tx: Transaction,
+    claim: Claim,
+    nowMs: number,
+  ): Promise<{ record: JobRecord | undefined } | undefined> {
+    const { jobId } = claim;
+    try {
+      return { record: await this.#storage.getJob(jobId, tx) };
+    } catch (error) {
+      if (!isScenepressError(error, 'storage_damaged')) throw error;
+      this.#logger.error({ err: error, jobId }, 'The job of a dead worker can’t be read; retrying later.');
+      await this.#storage.queue.renew(tx, [claim], nowMs + LONGEST_HOLD_MS);
+      return undefined;
+    }
+  }
+
+  /** Workers must not lose their claims because clients keep the storage busy. */
+  #transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return this.#storage.transaction(work, { isUrgent: true });
+  }
+
+  /** The time of leases: by the clock of the storage, if machines share it, because their own may differ. */
+  async #nowMs(tx: Transaction): Promise<number> {
+    return (await this.#storage.nowMs?.(tx)) ?? this.#clock.now();
+  }
+
   /** Undefined when the job cannot be read, so the other claimed jobs can proceed. */
-  async #begin(tx: Transaction, { jobId, token, interruptions }: Claim): Promise<JobRecord | undefined> {
-    const nowMs = this.#clock.now();
+  async #begin(
+    tx: Transaction,
+    { jobId, token, interruptions }: Claim,
+    nowMs: number,
+  ): Promise<JobRecord | undefined> {
     try {
       const job = await this.#storage.getJob(jobId, tx);
       assert(job?.phase === 'queued', 'a waiting job is queued');
       const attempts = job.attempts + 1;
-      const running: JobRecord = { ...job, phase: 'running', attempts, token, startedAtMs: nowMs };
+      const startedAtMs = this.#clock.now();
+      const running: JobRecord = { ...job, phase: 'running', attempts, token, startedAtMs };
       await this.#storage.updateJob(tx, running);
       return running;
     } catch (error) {
@@ -125,7 +156,7 @@ export class JobClaims {
       ...(interruptions > 0 && { interruptions }),
     };
     await this.#storage.updateJob(tx, queued);
-    const notBeforeMs = heldUntilMs(interruptions, this.#clock.now());
+    const notBeforeMs = heldUntilMs(interruptions, await this.#nowMs(tx));
     await this.#storage.queue.putBack(tx, jobId, { interruptions, notBeforeMs });
     return queued;
   }

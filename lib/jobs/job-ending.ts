@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { RenderUsage } from '../render/run/render-task.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
 
@@ -23,7 +23,7 @@ export interface EndedJob {
 export interface FinishOptions {
   /** Duration of the render, in milliseconds. */
   durationMs: number;
-  /** The last attempt stored no artifact, so a job with a single attempt has no orphans. */
+  /** The last attempt stored no artifact, so a job that was claimed once has no orphans. */
   storedNothing?: boolean;
   /** The plays of the scene; default: none. */
   plays?: Play[];
@@ -77,7 +77,7 @@ export class JobEnding {
       const isHeld = await this.#storage.queue.holds(tx, claim);
       return () => (isHeld ? { outcome, options } : undefined);
     };
-    return this.#end(claim.jobId, decide, claim.owner);
+    return this.#end(claim.jobId, decide, claim);
   }
 
   /** Undefined when the job is terminal. */
@@ -85,12 +85,8 @@ export class JobEnding {
     return this.#end(jobId, async (tx) => {
       await this.#storage.queue.lock(tx, jobId);
       return ({ phase, startedAtMs }) => {
-        const isRunning = phase === 'running';
-        const runsForMs = isRunning ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
-        return {
-          outcome: CANCELLATION,
-          options: { durationMs: Math.floor(runsForMs), storedNothing: !isRunning },
-        };
+        const runsForMs = phase === 'running' ? Math.max(0, this.#clock.now() - (startedAtMs ?? 0)) : 0;
+        return { outcome: CANCELLATION, options: { durationMs: Math.floor(runsForMs) } };
       };
     });
   }
@@ -100,11 +96,11 @@ export class JobEnding {
     return this.#end(jobId, async () => () => undefined);
   }
 
-  /** `owner`: the job's, if it is known. */
-  async #end(jobId: string, decide: Decision, owner?: string): Promise<EndedJob | undefined> {
+  /** `claim`: of the worker that ends it. */
+  async #end(jobId: string, decide: Decision, claim?: Claim): Promise<EndedJob | undefined> {
     const found = this.#joined
-      ? await this.#endAtOnce(jobId, decide, owner)
-      : await this.#endInSteps(jobId, decide);
+      ? await this.#endAtOnce(jobId, decide, claim)
+      : await this.#endInSteps(jobId, decide, claim);
     if (!found) return undefined;
     const { ended, options } = found;
     return { job: ended, orphans: mayHaveOrphans(ended, options) ? orphanKeysOf(ended) : [] };
@@ -113,23 +109,25 @@ export class JobEnding {
   #endAtOnce(
     jobId: string,
     decide: Decision,
-    owner: string | undefined,
+    claim: Claim | undefined,
   ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
-    return this.#storage.transaction(async (tx) => {
+    const work = async (tx: Transaction) => {
       const [settling] = await Promise.all([
         this.#decided(tx, jobId, decide),
-        owner === undefined ? undefined : this.#ledger.prepare?.({ owner, jobId }, tx),
+        claim && this.#ledger.prepare?.({ owner: claim.owner, jobId }, tx),
       ]);
       if (!settling) return undefined;
       const ended = await this.#settle(settling.job, tx);
       await this.#makeTerminal(tx, ended);
       return { ended, options: settling.options };
-    });
+    };
+    return this.#storage.transaction(work, urgencyOf(claim));
   }
 
   async #endInSteps(
     jobId: string,
     decide: Decision,
+    claim: Claim | undefined,
   ): Promise<{ ended: JobRecord; options: FinishOptions } | undefined> {
     const settling = await this.#storage.transaction(async (tx) => {
       const decided = await this.#decided(tx, jobId, decide);
@@ -138,7 +136,7 @@ export class JobEnding {
         await this.#storage.queue.remove(tx, jobId);
       }
       return decided;
-    });
+    }, urgencyOf(claim));
     if (!settling) return undefined;
     const settled = await this.#settle(settling.job);
     const ended = await this.#storage.transaction(async (tx) => {
@@ -148,7 +146,7 @@ export class JobEnding {
       const ended = { ...settled, ...secretOf(job) };
       await this.#makeTerminal(tx, ended);
       return ended;
-    });
+    }, urgencyOf(claim));
     return { ended, options: settling.options };
   }
 
@@ -194,16 +192,18 @@ export class JobEnding {
   }
 }
 
+/** As for {@link JobClaims}. */
+function urgencyOf(claim: Claim | undefined): TransactionOptions {
+  return { isUrgent: claim !== undefined };
+}
+
 /** The currently stored secret: the master key may have been replaced since the record was read. */
 function secretOf(job: JobRecord | undefined): Pick<JobRecord, 'webhookSecretSealed'> {
   const { webhookSecretSealed } = job ?? {};
   return webhookSecretSealed === undefined ? {} : { webhookSecretSealed };
 }
 
-/** A single attempt leaves no orphans when it completed or stored nothing. */
-function mayHaveOrphans(
-  { phase, attempts, interruptions = 0 }: JobRecord,
-  { storedNothing = false }: FinishOptions,
-): boolean {
-  return attempts > 1 || interruptions > 0 || (attempts === 1 && phase === 'failed' && !storedNothing);
+/** A single attempt, counted or not, leaves no orphans when it completed or stored nothing. */
+function mayHaveOrphans({ phase, token = 0 }: JobRecord, { storedNothing = false }: FinishOptions): boolean {
+  return token > 1 || (token === 1 && phase === 'failed' && !storedNothing);
 }

@@ -15,7 +15,7 @@ const STATUSES: readonly unknown[] = ['queued', 'running', 'completed', 'failed'
 
 /** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
 export function validJobQuery(query: JobListQuery): JobQuery {
-  const { owner, status, quality, limit, before, sinceMs, untilMs } = query;
+  const { owner, status, quality, limit, before, metadata, sinceMs, untilMs } = query;
   if (owner !== undefined && typeof owner !== 'string') throw invalid('owner must be a string');
   if (before !== undefined && typeof before !== 'string') throw invalid('before must be a jobId');
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
@@ -24,6 +24,7 @@ export function validJobQuery(query: JobListQuery): JobQuery {
     throw invalid(`status must be one of: ${STATUSES.join(', ')}`);
   if (quality !== undefined && !QUALITIES.includes(quality))
     throw invalid(`quality must be one of: ${QUALITIES.join(', ')}`);
+  if (metadata !== undefined && typeof metadata !== 'boolean') throw invalid('metadata must be a boolean');
   for (const [name, time] of Object.entries({ sinceMs, untilMs }))
     if (time !== undefined && !Number.isSafeInteger(time)) throw invalid(`${name} must be an integer`);
   return withoutTimes(query);

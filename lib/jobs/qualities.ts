@@ -17,7 +17,10 @@ const DEFAULTS: Record<Quality, QualityDefaults> = {
 };
 
 /** The frame size in pixels; portrait swaps width and height. */
-export function sizeOf(quality: Quality, aspectRatio: AspectRatio): { widthPx: number; heightPx: number } {
+export function frameSizeOf(
+  quality: Quality,
+  aspectRatio: AspectRatio,
+): { widthPx: number; heightPx: number } {
   const { widthPx, heightPx } = DEFAULTS[quality];
   return aspectRatio === '9:16' ? { widthPx: heightPx, heightPx: widthPx } : { widthPx, heightPx };
 }

@@ -53,6 +53,7 @@ export class RemoteJobs {
   /** Changes that have not been announced yet. */
   readonly #gathered = new Map<string, ChangedJob>();
   #gathering: Timer | undefined;
+  #isLooking = false;
   /** Jobs whose progress is wanted here, with the `uptimeMs` at which that expires. */
   readonly #wanted = new Map<string, number>();
   /** When the subscription to a job was last sent. */
@@ -81,7 +82,7 @@ export class RemoteJobs {
     if (!storage.isShared) return;
     this.stop();
     this.#stopListening = signals.subscribe((signal) => this.#hear(signal));
-    this.#timers = [clock.every(POLL_MS, () => void this.#poll())];
+    this.#timers = [clock.every(POLL_MS, () => this.#poll())];
   }
 
   stop(): void {
@@ -207,7 +208,7 @@ export class RemoteJobs {
       this.#publish({ kind: 'watched', from: this.#id, jobIds: due.slice(i, i + MOST_JOBS_PER_SIGNAL) });
   }
 
-  async #poll(): Promise<void> {
+  #poll(): void {
     const nowMs = this.#options.clock.uptimeMs();
     removeBefore(this.#wanted, nowMs);
     removeBefore(this.#watched, nowMs);
@@ -217,7 +218,18 @@ export class RemoteJobs {
     this.#forgetUnfollowed();
     const followed = [...this.#options.followed()];
     this.#say(followed, nowMs);
-    for (const jobId of followed) await this.#look(jobId);
+    void this.#lookAt(followed);
+  }
+
+  /** One round at a time: while the database is away, each read takes seconds. */
+  async #lookAt(jobIds: string[]): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      for (const jobId of jobIds) await this.#look(jobId);
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   /** Reads a followed job, and emits it if it is not as last seen. A failed read is repeated by the next poll. */

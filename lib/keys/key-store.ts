@@ -22,6 +22,8 @@ export interface KeyRecord {
 export interface KeyQuery extends Page {
   /** Default: all accounts. */
   accountId?: string;
+  /** Whether revoked keys are left out; default false. */
+  live?: boolean;
 }
 
 /** The store of API keys. The rules of {@link AccountStore} apply. */

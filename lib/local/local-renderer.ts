@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
-import { defaultFps, sizeOf } from '../jobs/qualities.ts';
+import { defaultFps, frameSizeOf } from '../jobs/qualities.ts';
 import { parseRenderRequest, type RenderRequest } from '../jobs/render-request.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
 import { type Logger, silentLogger } from '../logger.ts';
@@ -174,7 +174,9 @@ export class LocalRenderer {
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
     const { sizePx, output = {}, ...rest } = request;
     const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(rest);
-    const size = sizePx ? { widthPx: sizePx.width, heightPx: sizePx.height } : sizeOf(quality, aspectRatio);
+    const size = sizePx
+      ? { widthPx: sizePx.width, heightPx: sizePx.height }
+      : frameSizeOf(quality, aspectRatio);
     const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
     const task = { code, className, fps, ...size, previewIntervalMs: 0, local };
     let result = await this.#attempt(task, options);

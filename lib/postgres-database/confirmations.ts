@@ -17,6 +17,9 @@ CREATE TABLE confirmations (
 const WRITE = `INSERT INTO confirmations VALUES (?, ?, now())
   ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at`;
 
+/** Its commit waits until the replica that commits wait for has it, and with it the transaction before. */
+const CONFIRM = 'UPDATE confirmations SET at = now() WHERE slot = $1 AND nonce = $2';
+
 /** Rows of processes that have ended. */
 const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day'";
 
@@ -62,7 +65,10 @@ export class Confirmations {
     return queryOf(WRITE, [slot, nonce]);
   }
 
-  /** The outcome of the transaction with this id; undefined while it is in progress. */
+  /**
+   * The outcome of the transaction with this id; undefined while it is in progress. Committed, if no fail-over to a
+   * synchronous replica can undo it.
+   */
   async find(
     client: PgClient,
     id: string,
@@ -77,7 +83,8 @@ export class Confirmations {
       EXISTS (SELECT FROM confirmations WHERE slot = $2 AND nonce = $3) AS committed`;
     const { rows } = await client.query({ text, values: [id, slot, nonce], ...limit });
     const { ended, committed } = rows[0] as { ended: boolean; committed: boolean };
-    if (committed) return 'committed';
-    return lost || ended ? 'aborted' : undefined;
+    if (!committed) return lost || ended ? 'aborted' : undefined;
+    await client.query({ text: CONFIRM, values: [slot, nonce], ...limit });
+    return 'committed';
   }
 }

@@ -17,6 +17,8 @@ const CLIENT_GRACE_MS = 5_000;
 
 /** When an idle connection is tested: locks of a machine that died must not outlast it for hours. */
 const KEEP_ALIVE_SECONDS = 10;
+/** How long the server waits until this machine takes what it sends. A process that is frozen keeps its locks meanwhile. */
+const MOST_SENDING_SECONDS = 20;
 
 /** Numbers of types whose values are read as numbers: `bigint`, and `numeric`, the type of its sums. */
 const NUMBERS = [20, 1700];
@@ -57,16 +59,28 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
 
 /** Share of connections used for reads outside of transactions. */
 const READS_SHARE = 0.4;
+/** The part of the others that only urgent transactions use. */
+const RESERVED_SHARE = 1 / 3;
+
+/** What a connection of a pool is for. Urgent transactions do not wait until others return their connections. */
+export type Purpose = 'transaction' | 'urgent transaction' | 'read';
+
+interface Pool {
+  pool: PgPool;
+  max: number;
+}
 
 interface Opened {
   driver: PgDriver;
-  transactions: PgPool;
-  reads: PgPool;
+  transactions: Pool;
+  /** For urgent transactions while all connections for transactions are in use. */
+  reserved: Pool;
+  reads: Pool;
 }
 
 /**
- * The connections of a process: a pool for transactions, one for reads, and single ones that are opened when needed. A
- * transaction may wait for a read outside of it, so reads must not wait for transactions.
+ * The connections of a process: pools for transactions, urgent ones and reads, and single ones that are opened when
+ * needed. A transaction may wait for a read outside of it, so reads must not wait for transactions.
  */
 export class Connections {
   readonly #url: string;
@@ -89,32 +103,36 @@ export class Connections {
     const driver = await loadDriver();
     const { maxConnections } = this.#settings;
     const reads = Math.round(maxConnections * READS_SHARE);
+    const reserved = Math.floor((maxConnections - reads) * RESERVED_SHARE);
     this.#opened = {
       driver,
       // Statements that do not wait for each other are sent together.
-      transactions: this.#pool(driver, { max: maxConnections - reads, pipeline: true }),
+      transactions: this.#pool(driver, { max: maxConnections - reads - reserved, pipeline: true }),
+      reserved: this.#pool(driver, { max: reserved, pipeline: true }),
       reads: this.#pool(driver, { max: reads }),
     };
   }
 
-  #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): PgPool {
+  #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): Pool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
     const pool = new driver.Pool({ ...this.#config(driver.types), ...options, query_timeout });
     // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
-    return pool;
+    return { pool, max: options.max };
   }
 
   /** Waits until all connections have been returned, then closes them. */
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await Promise.all([opened?.transactions.end(), opened?.reads.end()]);
+    if (!opened) return;
+    const { transactions, reserved, reads } = opened;
+    await Promise.all([transactions, reserved, reads].map(({ pool }) => pool.end()));
   }
 
   /** Takes a connection from a pool; the caller must release it. */
-  async take(pool: 'transactions' | 'reads'): Promise<PooledClient> {
-    const client = await this.#live[pool].connect();
+  async take(purpose: Purpose): Promise<PooledClient> {
+    const client = await this.#poolFor(purpose).connect();
     if (this.#prepared.has(client)) return client;
     this.#watch(client);
     try {
@@ -125,6 +143,13 @@ export class Connections {
     }
     this.#prepared.add(client);
     return client;
+  }
+
+  #poolFor(purpose: Purpose): PgPool {
+    const { transactions, reserved, reads } = this.#live;
+    if (purpose === 'read') return reads.pool;
+    const isFree = freeOf(transactions) > 0 || reserved.max === 0;
+    return purpose === 'transaction' || isFree ? transactions.pool : reserved.pool;
   }
 
   /** Opens a connection outside the pool, without a statement time-out. The caller must end it. */
@@ -185,9 +210,15 @@ export class Connections {
     const text = `SET search_path TO ${schema}; SET statement_timeout TO ${statementTimeoutMs};
        SET idle_in_transaction_session_timeout TO ${idleTransactionTimeoutMs};
        SET tcp_keepalives_idle TO ${KEEP_ALIVE_SECONDS}; SET tcp_keepalives_interval TO 5; SET tcp_keepalives_count TO 3;
+       SET tcp_user_timeout TO '${MOST_SENDING_SECONDS}s';
        SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'`;
     await client.query({ text, query_timeout: connectTimeoutMs });
   }
+}
+
+/** How many callers would not have to wait for a connection. */
+function freeOf({ pool, max }: Pool): number {
+  return max - pool.totalCount + pool.idleCount - pool.waitingCount;
 }
 
 /** The driver prefers parameters of the URL to its options. */

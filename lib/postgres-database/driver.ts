@@ -65,6 +65,12 @@ export interface PooledClient extends PgClient {
 }
 
 export interface PgPool {
+  /** Connections that are open. */
+  readonly totalCount: number;
+  /** Of these, connections that are not in use. */
+  readonly idleCount: number;
+  /** Calls of `connect` that wait. */
+  readonly waitingCount: number;
   connect(): Promise<PooledClient>;
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;

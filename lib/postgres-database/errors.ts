@@ -16,8 +16,9 @@ const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006', '0
 const DAMAGED = ['XX001', 'XX002'];
 /** Time-outs, too little memory, a system error. */
 const FAILED = ['57014', '55P03', '53200', '58030'];
-/** Connection failures, wrong passwords, databases and privileges. */
-const FAILED_CLASSES = ['08', '28', '3D', '42501'];
+const BUSY = '55P03'; // lock_not_available
+/** Wrong passwords, databases and privileges. */
+const FAILED_CLASSES = ['28', '3D', '42501'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Messages of the driver for connections that ended or did not open, which have no code. */
 const DRIVER_MESSAGES =
@@ -40,6 +41,11 @@ export function isConflict(error: unknown): boolean {
 /** A row with the same unique value exists, perhaps because another transaction has inserted it meanwhile. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === DUPLICATE;
+}
+
+/** A lock was not free within `lock_timeout`. */
+export function isBusy(error: unknown): boolean {
+  return codeOf(error) === BUSY;
 }
 
 /** The server refused a statement because an earlier one of the transaction had failed. */
@@ -69,23 +75,32 @@ function isNetwork(code: string): boolean {
   return code.startsWith('E') && !code.startsWith('ERR_');
 }
 
-/** Converts failures of server and network to {@link ScenepressError}; returns others, such as refused rows, unchanged. */
+/** How long to wait before work is tried again that failed because the database was not available. */
+export const RETRY_AFTER_MS = 5_000;
+
+/**
+ * Converts failures of server and network to {@link ScenepressError}, with `retryAfterMs` if they may pass; returns
+ * others, such as refused rows, unchanged.
+ */
 export function explained(error: unknown): unknown {
   const code = codeOf(error);
   const message = (error as Error).message || code;
   const because = (what: string) => `Nothing was changed: ${what} (${message}).`;
   const cause = { cause: error };
+  const passing = { ...cause, retryAfterMs: RETRY_AFTER_MS };
   if (isDisconnection(error))
-    return new ScenepressError('storage_failed', because('the connection to Postgres failed'), cause);
+    return new ScenepressError('storage_failed', because('the connection to Postgres failed'), passing);
   if (code === DISK_FULL)
-    return new ScenepressError('storage_full', because('the disk of Postgres is full'), cause);
+    return new ScenepressError('storage_full', because('the disk of Postgres is full'), passing);
   if (DAMAGED.includes(code))
     return new ScenepressError(
       'storage_damaged',
       `Data of Postgres is damaged (${message}). Restore a backup.`,
       cause,
     );
-  if (FAILED.includes(code) || FAILED_CLASSES.some((start) => code.startsWith(start)) || isConflict(error))
+  if (FAILED.includes(code) || isConflict(error))
+    return new ScenepressError('storage_failed', because('Postgres refused the work'), passing);
+  if (FAILED_CLASSES.some((start) => code.startsWith(start)))
     return new ScenepressError('storage_failed', because('Postgres refused the work'), cause);
   if (NOT_SECURE.test(code) || NO_TLS.test(message))
     return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);

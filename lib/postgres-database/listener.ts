@@ -7,6 +7,8 @@ export interface ListenerOptions {
   connections: Connections;
   clock: Clock;
   channel: string;
+  /** How long the server may take to answer that it listens. */
+  timeoutMs: number;
   onMessage: (payload: string) => void;
   /** Called when it listens: messages sent before were missed. */
   onListening: () => void;
@@ -46,13 +48,13 @@ export class Listener {
 
   /** Resolves when the connection is lost, or on `stopping`. */
   async #listen(client: PgClient, stopping: AbortSignal): Promise<void> {
-    const { channel, onMessage, onListening } = this.#options;
+    const { channel, timeoutMs, onMessage, onListening } = this.#options;
     const ended = Promise.withResolvers<void>();
     client.on('end', ended.resolve);
     client.on('notification', ({ payload = '' }) => onMessage(payload));
     stopping.addEventListener('abort', () => ended.resolve(), { once: true });
     if (stopping.aborted) return;
-    await client.query(`LISTEN ${channel}`);
+    await client.query({ text: `LISTEN ${channel}`, query_timeout: timeoutMs });
     this.#backoff.reset();
     onListening();
     await ended.promise;

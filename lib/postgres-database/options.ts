@@ -18,8 +18,9 @@ export interface PostgresOptions {
   /** Shown in `pg_stat_activity`. Default `scenepress`. */
   applicationName?: string;
   /**
-   * Maximum number of connections for transactions (six of ten) and reads. A few more are opened for signals, for tasks
-   * that run alone and for slow queries. Default 10.
+   * Maximum number of connections for transactions (six of ten) and reads. Two of the six are only for workers, who must
+   * not wait for the transactions of clients. A few more are opened for signals, for tasks that run alone and for slow
+   * queries. Default 10.
    */
   maxConnections?: number;
   /** How long to wait for a connection, in milliseconds. Default 5 s. */

@@ -5,16 +5,17 @@ import { InProgress } from '../in-progress.ts';
 import { silentLogger } from '../logger.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
-import { type ConnectionSettings, Connections, settingsOf } from './connections.ts';
+import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';
-import { explained, isAborted, isDisconnection, isRefusal } from './errors.ts';
+import { explained, isAborted, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
-import { PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
+import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
+import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
@@ -23,8 +24,6 @@ const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
 /** Interval of checks of a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
-/** How long {@link PostgresDatabase.purge} waits for a table that others use. */
-const PURGE_LOCK_MS = 10_000;
 
 /** An error of the database. */
 interface Failure {
@@ -67,7 +66,8 @@ export class PostgresDatabase implements SqlDatabase {
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
     // After a lost connection, the id shows whether the transaction has ended.
     this.#join = queryOf(
-      `SELECT pg_current_xact_id()::text AS id, pg_advisory_xact_lock_shared(${lockOf('?')})`,
+      `SELECT pg_current_xact_id()::text AS id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs",
+         pg_advisory_xact_lock_shared(${lockOf('?')})`,
       [`${this.#settings.schema} ${TRANSACTIONS}`],
     );
   }
@@ -106,12 +106,16 @@ export class PostgresDatabase implements SqlDatabase {
     return (await this.#read(text, values)).rows[0] as Row | undefined;
   }
 
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
+  transaction<T>(
+    work: (tx: SqlTransaction) => Promise<T>,
+    { isUrgent = false }: TransactionOptions = {},
+  ): Promise<T> {
+    const purpose = isUrgent ? 'urgent transaction' : 'transaction';
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
       const turn = this.#nextTurn();
       for (;;) {
-        const attempt = await this.#attempt(work, turn);
+        const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
@@ -144,7 +148,8 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** As {@link Storage.lead}, by the clock of the server. */
   lead(task: string, holder: string, forMs: number): Promise<boolean> {
-    return this.transaction(async (tx) => (await tx.all(LEAD, task, holder, forMs)).length > 0);
+    const work = async (tx: SqlTransaction) => (await tx.all(LEAD, task, holder, forMs)).length > 0;
+    return this.transaction(work, { isUrgent: true });
   }
 
   /** A connection that has the lock; undefined while another has it. */
@@ -166,9 +171,9 @@ export class PostgresDatabase implements SqlDatabase {
     channel: string,
     { onMessage, onListening }: Pick<ListenerOptions, 'onMessage' | 'onListening'>,
   ): void {
-    const name = `${this.#settings.schema}_${channel}`;
-    const [connections, { clock }] = [this.#connections, this.#retrying];
-    this.#listeners.push(new Listener({ connections, clock, channel: name, onMessage, onListening }));
+    const { schema, connectTimeoutMs: timeoutMs } = this.#settings;
+    const world = { connections: this.#connections, clock: this.#retrying.clock, timeoutMs };
+    this.#listeners.push(new Listener({ ...world, channel: `${schema}_${channel}`, onMessage, onListening }));
   }
 
   /** Sends messages of up to 8,000 bytes to a channel of this schema. */
@@ -193,21 +198,27 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Rewrites the tables with personal data, except for rows that transactions still see which began before. The log
-   * (WAL), replicas and backups are the task of who runs Postgres.
+   * Puts it off until {@link purgeDue}, for which nobody else can use the tables. The log (WAL), replicas and backups are
+   * the task of who runs Postgres.
    */
-  purge(): Promise<void> {
+  async purge(): Promise<void> {
+    await this.transaction((tx) => tx.run(REQUEST_PURGE));
+  }
+
+  /** As {@link Storage.purgeDue}: rewrites the tables with personal data. */
+  purgeDue(): Promise<void> {
+    const [tables, { clock }] = [this.#schema.purgedTables, this.#retrying];
     return this.#running(() =>
-      this.#retried(() =>
-        this.#connections.alone(async (client) => {
-          await client.query(`SET lock_timeout TO ${PURGE_LOCK_MS}`);
-          for (const table of this.#schema.purgedTables) await client.query(`VACUUM (FULL) ${table}`);
-        }),
-      ),
+      this.#retried(() => this.#connections.alone((client) => carryOutPurge(client, tables, clock))),
     );
   }
 
-  inside(tx: Transaction): SqlTransaction {
+  /** As {@link Storage.nowMs}. */
+  async nowMs(tx: Transaction): Promise<number> {
+    return (await this.inside(tx).begun).nowMs;
+  }
+
+  inside(tx: Transaction): PostgresTransaction {
     assert(tx instanceof PostgresTransaction && tx.store === this, 'a transaction of this database');
     assert(tx.open, 'a transaction that is still open');
     return tx;
@@ -228,10 +239,13 @@ export class PostgresDatabase implements SqlDatabase {
     return { begun, othersBegun };
   }
 
-  async #attempt<T>(work: (tx: SqlTransaction) => Promise<T>, turn: Turn): Promise<Attempt<T>> {
+  async #attempt<T>(
+    work: (tx: SqlTransaction) => Promise<T>,
+    { turn, purpose }: { turn: Turn; purpose: Purpose },
+  ): Promise<Attempt<T>> {
     let client: PooledClient;
     try {
-      client = await this.#connections.take('transactions');
+      client = await this.#connections.take(purpose);
     } catch (error) {
       turn.begun(); // Not awaited: its next attempt may need the connection of a transaction that waits.
       return failed(error);
@@ -262,10 +276,9 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** Begins a transaction; returns its id. */
-  async #started(client: PgClient): Promise<string> {
+  async #started(client: PgClient): Promise<Begun> {
     const [, begun] = await Promise.all([sendTogether(client, BEGIN), sendTogether(client, this.#join)]);
-    return (begun.rows[0] as { id: string }).id;
+    return begun.rows[0] as Begun;
   }
 
   async #worked<T>(work: (tx: SqlTransaction) => Promise<T>, tx: PostgresTransaction): Promise<Attempt<T>> {
@@ -308,7 +321,7 @@ export class PostgresDatabase implements SqlDatabase {
     const failure = tx.failure ?? lost;
     // When this rejects, the server may still have the row: its slot is not used again.
     const isCommitted =
-      !lost || (!isRefusal(lost.error) && (await this.#isCommitted(await tx.begun, confirmation)));
+      !lost || (!isRefusal(lost.error) && (await this.#isCommitted((await tx.begun).id, confirmation)));
     this.#confirmations.release(confirmation);
     if (!isCommitted) return failure;
     tx.failure = failure;
@@ -337,13 +350,13 @@ export class PostgresDatabase implements SqlDatabase {
     } while (clock.uptimeMs() < untilMs);
     const message =
       'The connection to Postgres failed during a commit; it is unknown whether anything was changed.';
-    throw new ScenepressError('storage_failed', message, { cause });
+    throw new ScenepressError('storage_failed', message, { cause, retryAfterMs: RETRY_AFTER_MS });
   }
 
   #read(text: string, values: SqlValue[]): Promise<PgResult> {
     return this.#running(() =>
       this.#retried(async () => {
-        const client = await this.#connections.take('reads');
+        const client = await this.#connections.take('read');
         let isLost = false;
         try {
           return await client.query(queryOf(text, values));

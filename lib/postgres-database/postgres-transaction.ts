@@ -5,11 +5,17 @@ import { isAborted } from './errors.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
 
-export interface TransactionOptions {
+/** A transaction that has begun: its id, and the time of the server. */
+export interface Begun {
+  id: string;
+  nowMs: number;
+}
+
+export interface PostgresTransactionOptions {
   client: PgClient;
   schema: string;
-  /** Resolves with the transaction's id when it has begun; statements may be sent before. */
-  begun: Promise<string>;
+  /** Resolves when it has begun; statements may be sent before. */
+  begun: Promise<Begun>;
   /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
 }
@@ -26,7 +32,7 @@ export class PostgresTransaction implements SqlTransaction {
   readonly #client: PgClient;
   readonly #schema: string;
   readonly #othersBegun: () => Promise<unknown>;
-  readonly begun: Promise<string>;
+  readonly begun: Promise<Begun>;
   #hasBegun = false;
   /** Whether statements wait until the transaction has begun. */
   #waits = false;
@@ -39,7 +45,7 @@ export class PostgresTransaction implements SqlTransaction {
   /** The last statement that was called. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SqlDatabase, { client, schema, begun, othersBegun }: TransactionOptions) {
+  constructor(store: SqlDatabase, { client, schema, begun, othersBegun }: PostgresTransactionOptions) {
     this.store = store;
     this.#client = client;
     this.#schema = schema;

@@ -24,7 +24,7 @@ import { SqlSessionStore } from '../sql/sql-session-store.ts';
 import { SqlSettings } from '../sql/sql-settings.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
 import { PostgresSignals } from './postgres-signals.ts';
@@ -73,7 +73,9 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
   const storage = new SqlStorage(database, options.random);
   const { clock = systemClock, random = systemRandom } = options;
   return Object.assign(storage, {
+    nowMs: (tx: Transaction) => database.nowMs(tx),
     lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),
+    purgeDue: () => database.purgeDue(),
     settings: new SqlSettings(database),
     signals: new PostgresSignals(database, { clock, id: random.bytes(8).toString('hex') }),
     ledgerStore: new SqlLedgerStore(database, storage),

@@ -1,3 +1,4 @@
+import type { Transaction } from '../storage/storage.ts';
 import type { QueueCaps } from './queue.ts';
 
 /** Limits on waiting and running jobs. */
@@ -13,9 +14,9 @@ export interface QueueOptions extends QueueCaps {
   reservedWorkers: number;
   /**
    * An owner's own {@link QueueCaps.maxQueuedPerOwner}; undefined: that of all owners. Called in the transaction that adds
-   * the job.
+   * the job, `tx`.
    */
-  maxQueuedOf?: (owner: string) => Promise<number | undefined> | number | undefined;
+  maxQueuedOf?: (owner: string, tx: Transaction) => Promise<number | undefined> | number | undefined;
 }
 
 export const DEFAULT_QUEUE: QueueOptions = {

@@ -45,7 +45,7 @@ export interface ClaimRequest {
   /** Called in the transaction for each owner whose turn it is. */
   precedenceOf: (owner: string) => Precedence;
   /** Owners whose precedence may have changed; that of others is checked when it is their turn. */
-  changed?: Iterable<string>;
+  changed?: readonly string[];
   nowMs: number;
   /** When the lease expires unless renewed. */
   lapsesAtMs: number;
@@ -90,9 +90,9 @@ export interface QueuedOwner extends Precedence {
  * the whole queue. Owners that yield are served when no other job can start.
  *
  * A job that was interrupted two or more times by a crash of the service or its thread is a suspect: it may be the
- * cause. It does not fail, because the cause may also be a SIGKILL, a power loss or a concurrent job. Suspects run
- * one at a time, so they cannot interrupt each other forever, and with exponential backoff (2 s to 5 min), so other
- * jobs run first. A suspect whose delay has passed has priority over other jobs; otherwise a full queue would starve
+ * cause. It does not fail, because the cause may also be a SIGKILL, a power loss or a concurrent job. In each
+ * process, suspects run one at a time, so they cannot interrupt each other forever, and with exponential backoff (2 s to
+ * 5 min), so other jobs run first. A suspect whose delay has passed has priority over other jobs; otherwise a full queue would starve
  * it.
  *
  * - The cost of admitting and claiming does not depend on the number of jobs and owners.

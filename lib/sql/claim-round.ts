@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimRequest, Precedence } from '../queue/queue.ts';
+import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
+import { Ranks } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /** Due suspects checked per round for one whose owner may have a turn. */
@@ -9,18 +10,6 @@ const SUSPECTS_LOOKED_AT = 50;
 /** How many owners without the job that they should have a round finds before it reports wrong counts. */
 const MOST_MISSES = 100;
 const TURNS = 'SELECT ready, running FROM turns WHERE owner = ?';
-
-/**
- * The stored form of a precedence. Owners that yield come after all others; within both groups, owners of either
- * standing take turns together.
- */
-export function rankOf({ yields, inGoodStanding }: Precedence): number {
-  return (yields ? 2 : 0) + (inGoodStanding ? 0 : 1);
-}
-
-export function precedenceOf(rank: number): Precedence {
-  return { yields: rank >= 2, inGoodStanding: rank % 2 === 0 };
-}
 
 interface Candidate {
   owner: string;
@@ -37,7 +26,6 @@ const READY = `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NU
   ORDER BY job_id LIMIT ?`;
 const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
   AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
-const RANK = 'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?';
 
 /** Selects the next owners of each rank, with one index lookup each, and then the first of these. */
 function nextOwners(ranks: number[]): string {
@@ -55,8 +43,7 @@ export class ClaimRound {
   readonly #tx: SqlTransaction;
   readonly #worker: string;
   readonly #request: ClaimRequest;
-  /** Ranks by owner; each is computed once. */
-  readonly #ranks = new Map<string, number>();
+  readonly #ranks: Ranks;
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
   #othersLeft: number;
@@ -66,13 +53,14 @@ export class ClaimRound {
     this.#tx = tx;
     this.#worker = worker;
     this.#request = request;
+    this.#ranks = new Ranks(tx, request.precedenceOf);
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
     this.#othersLeft = request.mostOfOthers;
   }
 
   async take(): Promise<Claim[]> {
     const { most, maySuspect, changed = [] } = this.#request;
-    for (const owner of changed) this.#rank(owner);
+    for (const owner of changed) this.#ranks.of(owner);
     const looksForSuspect = maySuspect && most > 0;
     const [suspects, first] = await Promise.all([
       looksForSuspect ? this.#dueSuspects() : [],
@@ -108,7 +96,7 @@ export class ClaimRound {
   async #mayHaveTurn(owner: string): Promise<boolean> {
     const turns = await this.#tx.get<{ running: number }>(TURNS, owner);
     if ((turns?.running ?? 0) >= this.#mostRunning) return false;
-    return this.#othersLeft > 0 || precedenceOf(this.#rank(owner)).inGoodStanding;
+    return this.#othersLeft > 0 || this.#ranks.isInGoodStanding(owner);
   }
 
   /** The owners whose turns come next, in their order; at most as many as jobs are wanted. */
@@ -133,7 +121,7 @@ export class ClaimRound {
     const { precedence: first } = next[0] as Candidate;
     const ofGroup = next.filter(({ precedence }) => precedence >> 1 === first >> 1);
     const outdated = ofGroup.findIndex(
-      ({ owner, precedence }) => this.#rank(owner, precedence) !== precedence,
+      ({ owner, precedence }) => this.#ranks.of(owner, precedence) !== precedence,
     );
     const served = outdated < 0 ? ofGroup : ofGroup.slice(0, outdated);
     const areAll = outdated < 0 && next.length < this.#left;
@@ -152,20 +140,7 @@ export class ClaimRound {
   }
 
   #mayGive(owner: string): boolean {
-    return this.#othersLeft > 0 || precedenceOf(this.#rank(owner)).inGoodStanding;
-  }
-
-  /**
-   * The owner's rank, computed once. `recorded`: as just read; a wrong one is corrected each time, because another
-   * process may record its own after a correction that found no row to lock.
-   */
-  #rank(owner: string, recorded?: number): number {
-    const known = this.#ranks.get(owner);
-    const rank = known ?? rankOf(this.#request.precedenceOf(owner));
-    this.#ranks.set(owner, rank);
-    const isRecorded = recorded === undefined ? known !== undefined : recorded === rank;
-    if (!isRecorded) this.#tx.write(RANK, rank, owner, rank);
-    return rank;
+    return this.#othersLeft > 0 || this.#ranks.isInGoodStanding(owner);
   }
 
   /** The owner's first jobs, except those that another transaction removes. */
@@ -194,7 +169,7 @@ export class ClaimRound {
       lapsesAtMs,
     };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
-    if (!precedenceOf(this.#rank(owner)).inGoodStanding) this.#othersLeft -= 1;
+    if (!this.#ranks.isInGoodStanding(owner)) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));
   }
 }

@@ -159,6 +159,7 @@ export class DueRound {
       if (this.#looked.has(due.delivery_id)) throw damaged();
       this.#looked.add(due.delivery_id);
       const given = await this.#give(due.delivery_id);
+      if (given === 'locked') return false;
       if (!given) continue;
       this.#given.push(given);
       if (given.dueAtMs === null) continue;
@@ -169,8 +170,9 @@ export class DueRound {
   }
 
   /** Returns the updated delivery, claimed or finished; undefined when it cannot be claimed. */
-  async #give(deliveryId: string): Promise<DeliveryRecord | undefined> {
+  async #give(deliveryId: string): Promise<DeliveryRecord | 'locked' | undefined> {
     const found = this.#request.underWay?.has(deliveryId) ? undefined : await this.#read(deliveryId);
+    if (found === 'locked') return found;
     if (!found) {
       await this.#postpone(deliveryId);
       return undefined;
@@ -182,10 +184,12 @@ export class DueRound {
     return given;
   }
 
-  async #read(deliveryId: string): Promise<DeliveryRecord | undefined> {
+  /** Does not wait for a transaction that has locked it: that locks what is due of the owner after it. */
+  async #read(deliveryId: string): Promise<DeliveryRecord | 'locked' | undefined> {
     let row: object | undefined;
     try {
-      row = await this.#tx.getForUpdate(DELIVERIES.byKey, deliveryId);
+      [row] = await this.#tx.allUnlocked(DELIVERIES.byKey, deliveryId);
+      if (!row && (await this.#tx.get(DELIVERIES.byKey, deliveryId))) return 'locked';
       return row && DELIVERIES.record(row);
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;

@@ -1,7 +1,7 @@
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
-import { precedenceOf, rankOf } from './claim-round.ts';
+import { Ranks } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /** Jobs that other transactions are removing, which are passed over. */
@@ -16,8 +16,7 @@ export class QualityRound {
   readonly #worker: string;
   readonly #request: ClaimRequest;
   readonly #qualities: readonly string[];
-  /** Ranks by owner; each is computed once. */
-  readonly #ranks = new Map<string, number>();
+  readonly #ranks: Ranks;
   /** Owners whose next job is being removed. */
   readonly #missed: string[] = [];
   readonly #mostRunning: number;
@@ -27,6 +26,7 @@ export class QualityRound {
     this.#tx = tx;
     this.#worker = worker;
     this.#request = request;
+    this.#ranks = new Ranks(tx, request.precedenceOf);
     this.#qualities = qualities;
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
     this.#othersLeft = request.mostOfOthers;
@@ -34,17 +34,17 @@ export class QualityRound {
 
   async take(): Promise<Claim[]> {
     const { most, maySuspect, changed = [] } = this.#request;
-    for (const owner of changed) await this.#rank(owner);
+    for (const owner of changed) this.#ranks.of(owner);
     const claims: Claim[] = [];
     if (maySuspect && most > 0) {
       const suspect = await this.#dueSuspect();
-      if (suspect) claims.push(await this.#give(suspect));
+      if (suspect) claims.push(this.#give(suspect));
     }
     while (claims.length < most && this.#missed.length < MOST_MISSES) {
       const owner = await this.#nextOwner();
       if (owner === undefined) break;
       const first = await this.#firstOf(owner);
-      if (first) claims.push(await this.#give(first));
+      if (first) claims.push(this.#give(first));
       else this.#missed.push(owner);
     }
     return claims;
@@ -78,8 +78,8 @@ export class QualityRound {
         ...this.#qualities,
       );
       if (!next) return undefined;
-      if ((await this.#rank(next.owner)) === next.precedence) return next.owner;
-      // The recorded rank was outdated and has been updated: select again.
+      if (this.#ranks.of(next.owner, next.precedence) === next.precedence) return next.owner;
+      // The recorded rank was outdated and is corrected: select again.
     }
   }
 
@@ -107,26 +107,12 @@ export class QualityRound {
     return this.#othersLeft > 0 ? '' : ' AND precedence IN (0, 2)';
   }
 
-  async #rank(owner: string): Promise<number> {
-    const known = this.#ranks.get(owner);
-    if (known !== undefined) return known;
-    const rank = rankOf(this.#request.precedenceOf(owner));
-    this.#ranks.set(owner, rank);
-    await this.#tx.run(
-      'UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?',
-      rank,
-      owner,
-      rank,
-    );
-    return rank;
-  }
-
   /** Claims the job. A trigger moves its owner behind all others. */
-  async #give(row: QueueRow): Promise<Claim> {
+  #give(row: QueueRow): Claim {
     const { lapsesAtMs } = this.#request;
     const claimed = { ...row, notBeforeMs: null, token: row.token + 1, worker: this.#worker, lapsesAtMs };
-    await this.#tx.run(QUEUE.update, ...QUEUE.changes(claimed));
-    if (!precedenceOf(await this.#rank(row.owner)).inGoodStanding) this.#othersLeft -= 1;
+    this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    if (!this.#ranks.isInGoodStanding(row.owner)) this.#othersLeft -= 1;
     return claimOf(claimed);
   }
 }

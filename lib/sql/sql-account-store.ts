@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
 import { ScenepressError } from '../errors.ts';
-import { DEFAULT_PAGE, type Page } from '../pages.ts';
+import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Transaction } from '../storage/storage.ts';
 import { ACCOUNT_RECORDS } from './account-tables.ts';
 import { placeAfter } from './place-after.ts';
 
@@ -37,8 +38,9 @@ export class SqlAccountStore implements AccountStore {
     });
   }
 
-  async getAccount(accountId: string): Promise<Account | undefined> {
-    const row = await this.#database.get(ACCOUNT_RECORDS.byKey, accountId);
+  async getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined> {
+    const reader = tx?.store === this.#database ? this.#database.inside(tx) : this.#database;
+    const row = await reader.get(ACCOUNT_RECORDS.byKey, accountId);
     return row && ACCOUNT_RECORDS.record(row);
   }
 
@@ -47,11 +49,12 @@ export class SqlAccountStore implements AccountStore {
     return row && ACCOUNT_RECORDS.record(row);
   }
 
-  async listAccounts({ limit = DEFAULT_PAGE, after }: Page = {}): Promise<Account[]> {
+  async listAccounts({ limit = DEFAULT_PAGE, after, text = '' }: AccountQuery = {}): Promise<Account[]> {
     const place = await placeAfter(this.#database, ACCOUNT_RECORDS, 'account', after);
     const rows = await this.#database.all(
-      `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address IS NOT NULL AND (created_at_ms, account_id) > (?, ?)
+      `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address IS NOT NULL AND address LIKE ? ESCAPE '\\' AND (created_at_ms, account_id) > (?, ?)
        ORDER BY created_at_ms, account_id LIMIT ?`,
+      `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`,
       ...place,
       limit,
     );

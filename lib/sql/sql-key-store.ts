@@ -48,11 +48,16 @@ export class SqlKeyStore implements KeyStore {
     return row && KEYS.record(row);
   }
 
-  async listKeys({ accountId, limit = DEFAULT_PAGE, after }: KeyQuery = {}): Promise<KeyRecord[]> {
+  async listKeys({
+    accountId,
+    live = false,
+    limit = DEFAULT_PAGE,
+    after,
+  }: KeyQuery = {}): Promise<KeyRecord[]> {
     const place = await placeAfter(this.#database, KEYS, 'key', after);
     const rows = await this.#database.all(
       `SELECT ${KEYS.names} FROM api_keys WHERE ${accountId === undefined ? '' : 'account_id = ? AND '}
-         (created_at_ms, key_id) > (?, ?) ORDER BY created_at_ms, key_id LIMIT ?`,
+         ${live ? 'revoked_at_ms IS NULL AND ' : ''}(created_at_ms, key_id) > (?, ?) ORDER BY created_at_ms, key_id LIMIT ?`,
       ...(accountId === undefined ? [] : [accountId]),
       ...place,
       limit,

@@ -12,8 +12,9 @@ import type {
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
-import { ClaimRound, precedenceOf, rankOf } from './claim-round.ts';
+import { ClaimRound } from './claim-round.ts';
 import { QualityRound } from './quality-round.ts';
+import { precedenceOf, rankOf } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /**
@@ -79,12 +80,25 @@ export class SqlQueue implements Queue {
   async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
     this.#workers.add(worker);
     const inside = this.#database.inside(tx);
-    const { qualities } = request;
+    const { qualities, changed = [] } = request;
+    const most = (await this.#mayHave(inside, qualities)) ? request.most : 0;
+    if (most === 0 && changed.length === 0) return [];
     const round = qualities
-      ? new QualityRound(inside, worker, request, qualities)
-      : new ClaimRound(inside, worker, request);
+      ? new QualityRound(inside, worker, { ...request, most }, qualities)
+      : new ClaimRound(inside, worker, { ...request, most });
     const [, claims] = await Promise.all([inside.lock(CLAIMS), round.take()]);
     return claims;
+  }
+
+  /**
+   * Whether there may be jobs to claim. Looks before the lock that all claims of all processes need: a round of a worker
+   * of some qualities looks at every owner while none has such a job.
+   */
+  async #mayHave(inside: SqlTransaction, qualities: readonly string[] | undefined): Promise<boolean> {
+    if (!qualities || !this.#database.isShared) return true;
+    const marks = qualities.map(() => '?').join(', ');
+    const text = `SELECT 1 AS found FROM jobs WHERE phase = 'queued' AND quality IN (${marks}) LIMIT 1`;
+    return (await inside.get(text, ...qualities)) !== undefined;
   }
 
   async renew(tx: Transaction, claims: Claim[], lapsesAtMs: number): Promise<Claim[]> {

@@ -14,6 +14,7 @@ import type {
   ResealStep,
   Storage,
   Transaction,
+  TransactionOptions,
   UnfinishedPhase,
 } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
@@ -28,6 +29,8 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows per query of a full scan. */
 const PAGE = 100;
+/** Idempotent requests removed by a statement, which has a time limit. */
+const MOST_REMOVED = 1000;
 /** For jobs that clients poll. */
 const CACHE_BYTES = 16 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
@@ -87,12 +90,17 @@ export class SqlStorage implements Storage {
     await this.#database.stop();
   }
 
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
-    return this.#database.transaction(work);
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return this.#database.transaction(work, options);
   }
 
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
     return this.#database.alone(task, work);
+  }
+
+  /** The lock that {@link SqlQueue.assertCapacity} takes, too. */
+  async lockOwner(tx: Transaction, owner: string): Promise<void> {
+    await this.#database.inside(tx).lock(`jobs of ${owner}`);
   }
 
   async insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void> {
@@ -165,10 +173,14 @@ export class SqlStorage implements Storage {
     inside.write(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
   }
 
-  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void> {
-    await this.#database
-      .inside(tx)
-      .run('DELETE FROM idempotent_requests WHERE created_at_ms < ?', createdBeforeMs);
+  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean> {
+    const removed = await this.#database.inside(tx).run(
+      `DELETE FROM idempotent_requests WHERE (owner, key_hash) IN (
+         SELECT owner, key_hash FROM idempotent_requests WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)`,
+      createdBeforeMs,
+      MOST_REMOVED,
+    );
+    return removed === MOST_REMOVED;
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
@@ -177,14 +189,27 @@ export class SqlStorage implements Storage {
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
 
-  async listJobs({
+  async listJobs({ metadata = true, ...query }: JobQuery): Promise<JobRecord[]> {
+    if (metadata) return this.#jobs(query);
+    const { limit = DEFAULT_LIMIT } = query;
+    const jobs: JobRecord[] = [];
+    for (let { before } = query; jobs.length < limit; before = jobs.at(-1)?.jobId) {
+      const most = Math.min(PAGE, limit - jobs.length);
+      const page = await this.#jobs({ ...query, limit: most, ...(before !== undefined && { before }) });
+      for (const job of page) jobs.push({ ...job, metadataJson: null });
+      if (page.length < most) break;
+    }
+    return jobs;
+  }
+
+  async #jobs({
     owner,
     status,
     quality,
     limit = DEFAULT_LIMIT,
     before,
     after,
-  }: JobQuery): Promise<JobRecord[]> {
+  }: Omit<JobQuery, 'metadata'>): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
     const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
     // Reads the newest jobs of each phase in index order, then merges them.

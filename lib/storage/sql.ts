@@ -1,4 +1,4 @@
-import type { Storage, Transaction } from './storage.ts';
+import type { Storage, Transaction, TransactionOptions } from './storage.ts';
 
 /** A parameter or column value. Integers up to 2^53. */
 export type SqlValue = string | number | Uint8Array | null;
@@ -52,14 +52,17 @@ export interface SqlDatabase extends SqlReader {
    * missing cannot be locked: a unique index refuses the second of two inserts, whose transaction is then retried, and
    * what no index guards takes a lock by name.
    */
-  transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T>;
+  transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** As {@link Storage.alone}. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take minutes; does not block other work. Do not await it in a transaction. */
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Checks the integrity of the whole database in the background; returns a sentence per problem. */
   check(): Promise<string[]>;
-  /** Resolves when the database files no longer contain data that was replaced or deleted before the call. */
+  /**
+   * Resolves when the database files no longer contain data that was replaced or deleted before the call; in a shared
+   * database, when {@link Storage.purgeDue} will remove it.
+   */
   purge(): Promise<void>;
   /** The transaction of a handle. Asserts that it belongs to this database and is open. */
   inside(tx: Transaction): SqlTransaction;

@@ -32,6 +32,11 @@ export interface JobQuery {
   before?: string;
   /** Only jobs whose ids sort behind it. */
   after?: string;
+  /**
+   * Whether the jobs have their metadata, which may be 200 KiB each; default true. False: their metadata is null, and
+   * that of few jobs is in memory at the same time.
+   */
+  metadata?: boolean;
 }
 
 /** A query for the number of jobs. */
@@ -78,6 +83,15 @@ export interface ResealedStep {
   next: string | undefined;
 }
 
+/** How a transaction is run. A storage may ignore it. */
+export interface TransactionOptions {
+  /**
+   * It must not wait behind many others for a connection. Set for what workers do with their claims, which expire when
+   * they are not renewed in time.
+   */
+  isUrgent?: boolean;
+}
+
 /**
  * The store of jobs. Implement it to keep jobs in another database.
  *
@@ -106,8 +120,15 @@ export interface Storage {
   /** Waits for running transactions, then closes. The store can be started again. */
   stop(): Promise<void>;
 
-  /** Runs `work` and commits its writes. */
-  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>;
+  /**
+   * Runs `work` and commits its writes. `work` may run more than once, from the beginning: after a conflict, or when a
+   * transaction failed that would have been committed with it. It must therefore have no effects but its writes.
+   *
+   * Where transactions run at the same time, what one reads with its `tx` must stay as it is until it ends: lock the rows
+   * that are read. What has no row yet is locked by name, as {@link Storage.lockOwner} does, or refused by a unique index,
+   * after which `work` runs again.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
 
   /**
    * Runs `work` unless a task of that name is already running in this or another process; then resolves with
@@ -120,6 +141,18 @@ export interface Storage {
    * `forMs` 0, releases it. Only in storages that several processes share.
    */
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
+
+  /**
+   * The time at which the transaction began, by the clock of the database, in epoch milliseconds. Leases end by it in
+   * storages that several machines share, whose clocks may differ.
+   */
+  nowMs?(tx: Transaction): Promise<number>;
+
+  /**
+   * Waits until no other transaction has locked this owner, who may have no job yet, and keeps the lock until this one
+   * ends. Does nothing where transactions run one at a time.
+   */
+  lockOwner(tx: Transaction, owner: string): Promise<void>;
 
   /** Adds a job with the source code of its scene. A `jobId` must not be reused. */
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
@@ -137,14 +170,19 @@ export interface Storage {
    * sentence per problem. Called every night.
    */
   check?(): Promise<string[]>;
-  /** Resolves when the disk no longer contains data that was replaced or removed before the call. */
+  /**
+   * Resolves when the disk no longer contains data that was replaced or removed before the call; in a storage with
+   * `purgeDue`, when the next call of that will remove it.
+   */
   purge(): Promise<void>;
+  /** Removes from the disk what was put off, because others have to wait meanwhile. Called every hour. */
+  purgeDue?(): Promise<void>;
 
   getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined>;
   /** Adds the request, or replaces that of the same owner and key. */
   putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void>;
-  /** Removes requests created before that time. */
-  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<void>;
+  /** Removes requests created before that time, at most some; returns whether there may be more. */
+  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean>;
 
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
   /** Visible jobs (not `reserving`), newest first. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Account, AccountStore } from '../accounts/account-store.ts';
+import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
 import type { Page } from '../pages.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 
@@ -18,6 +18,7 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.deepEqual(await store.getAccount('1'), ada);
       assert.deepEqual(await store.findAccountByEmail('aDA@eXAMPLE.ORG'), ada);
       assert.equal(await store.getAccount('2'), undefined);
+      assert.deepEqual(await store.getAccount('1', { store: {} }), ada, 'in a transaction of another store');
       assert.equal(await store.findAccountByEmail('1@example.org'), undefined);
     },
 
@@ -95,6 +96,21 @@ export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Be
       assert.deepEqual(await list({ limit: 2, after: 'c' }), ['b', 'd']);
       assert.deepEqual(await list({ after: 'a' }), ['b', 'd']);
       await assert.rejects(store.listAccounts({ after: 'x' }), { code: 'not_found' });
+    },
+
+    async 'lists accounts whose address contains a text, in any case, in pages'(store) {
+      const emails = ['Ada@example.org', 'eve@example.org', 'a_a@example.com', 'nada@x.org', 'x%@ADA.org'];
+      for (const [index, email] of emails.entries())
+        await store.insertAccount(account(String(index), { email, createdAtMs: index }));
+      const list = async (query: AccountQuery) =>
+        (await store.listAccounts(query)).map(({ accountId }) => accountId);
+      assert.deepEqual(await list({ text: 'ADA' }), ['0', '3', '4']);
+      assert.deepEqual(await list({ text: 'ada', limit: 2 }), ['0', '3']);
+      assert.deepEqual(await list({ text: 'ada', limit: 2, after: '3' }), ['4']);
+      assert.deepEqual(await list({ text: 'a_a' }), ['2']);
+      assert.deepEqual(await list({ text: '%' }), ['4']);
+      assert.deepEqual(await list({ text: '\\' }), []);
+      assert.deepEqual(await list({ text: '' }), ['0', '1', '2', '3', '4']);
     },
 
     async 'lists 50 accounts by default'(store) {

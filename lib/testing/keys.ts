@@ -68,6 +68,16 @@ export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[
       await assert.rejects(store.listKeys({ after: 'x' }), { code: 'not_found' });
     },
 
+    async 'lists live keys, in pages'(store) {
+      for (const [id, revokedAtMs] of Object.entries({ a: null, b: 5, c: null, d: null }))
+        await store.insertKey(keyRecord(id, { revokedAtMs, accountId: id === 'd' ? 'eve' : 'ada' }));
+      const list = async (query: KeyQuery) => (await store.listKeys(query)).map(({ keyId }) => keyId);
+      assert.deepEqual(await list({ live: true }), ['a', 'c', 'd']);
+      assert.deepEqual(await list({ live: true, limit: 1, after: 'a' }), ['c']);
+      assert.deepEqual(await list({ live: true, accountId: 'ada' }), ['a', 'c']);
+      assert.deepEqual(await list({ live: false, limit: 2 }), ['a', 'b']);
+    },
+
     async 'lists 50 keys by default'(store) {
       const ids = Array.from({ length: 51 }, (_, number) => String(number));
       await Promise.all(ids.map((id) => store.insertKey(keyRecord(id))));

@@ -148,6 +148,38 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
 
+    async 'locks an owner until the end of the transaction'(storage) {
+      const locked = Promise.withResolvers<void>();
+      const first = storage.transaction(async (tx) => {
+        await storage.lockOwner(tx, 'a');
+        locked.resolve();
+        // What does not wait looks meanwhile.
+        for (let reads = 0; reads < 20; reads += 1) await storage.getJob('none', tx);
+        await storage.insertJob(tx, jobRecord('1'), 'x');
+      });
+      await locked.promise;
+      const found = await storage.transaction(async (tx) => {
+        await storage.lockOwner(tx, 'a');
+        return storage.getJob('1', tx);
+      });
+      assert.ok(found);
+      await first;
+    },
+
+    async 'lists jobs without their metadata'(storage) {
+      for (let id = 100; id < 230; id += 1) {
+        await insert(storage, jobRecord(String(id), { metadataJson: '"m"', owner: id % 2 ? 'a' : 'b' }));
+      }
+      const listed = await storage.listJobs({ metadata: false, limit: 125, before: '228' });
+      const expected = (await storage.listJobs({ limit: 125, before: '228' })).map((job) => {
+        assert.equal(job.metadataJson, '"m"');
+        return { ...job, metadataJson: null };
+      });
+      assert.deepEqual(listed, expected);
+      assert.equal((await storage.listJobs({ metadata: false, owner: 'a', limit: 200 })).length, 65);
+      assert.equal((await storage.listJobs({ metadata: false })).length, 50);
+    },
+
     async 'counts visible jobs by status, of an owner and behind an id'(storage) {
       const ended = { durationMs: 20, completedAtMs: 30 };
       const phases = ['queued', 'reserving', 'running', 'settling', 'completed', 'completed'] as const;
@@ -252,6 +284,29 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.deepEqual(await find('a', 'k'), request);
       await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 1001));
       assert.equal(await find('a', 'k'), undefined);
+    },
+
+    async 'removes idempotent requests in steps'(storage) {
+      const requests = Array.from({ length: 2500 }, (_, i) => ({
+        owner: 'a',
+        key: `${i}`,
+        fingerprint: 'f',
+        jobId: '1',
+        createdAtMs: i,
+      }));
+      await storage.transaction(async (tx) => {
+        for (const request of requests) await storage.putIdempotentRequest(tx, request);
+      });
+      let steps = 1;
+      while (await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2400))) steps += 1;
+      assert(steps <= 2400, 'each step removes some');
+      const kept = await storage.transaction((tx) =>
+        Promise.all(requests.map(({ key }) => storage.getIdempotentRequest('a', key, tx))),
+      );
+      assert.deepEqual(
+        kept.filter((request) => request !== undefined),
+        requests.slice(2400),
+      );
     },
 
     async 'keeps a request that replaces an old one during its removal'(storage) {

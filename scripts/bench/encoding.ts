@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { defaultFps, sizeOf } from '../../lib/jobs/qualities.ts';
+import { defaultFps, frameSizeOf } from '../../lib/jobs/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { runPython } from './python.ts';
 
@@ -38,7 +38,7 @@ export async function bench(args: string[]): Promise<void> {
   });
   const quality = QUALITIES.find((known): known is Quality => known === values.quality);
   if (!quality) throw new Error(`Qualities: ${QUALITIES.join(', ')}.`);
-  const { widthPx, heightPx } = sizeOf(quality, '16:9');
+  const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
   const numbers = [widthPx, heightPx, defaultFps(quality)].map(String);
   const all = new Map<string, { manim: Encoded; ours: Encoded }[]>();
   for (const { name, set, file } of await benchScenes()) {

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { defaultFps, sizeOf } from '../../lib/jobs/qualities.ts';
+import { defaultFps, frameSizeOf } from '../../lib/jobs/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { runPython } from './python.ts';
 
@@ -40,7 +40,7 @@ export async function bench(args: string[]): Promise<void> {
   const scene = await sceneOf(positionals);
   const quality = QUALITIES.find((known): known is Quality => known === values.quality);
   if (!quality) throw new Error(`Qualities: ${QUALITIES.join(', ')}.`);
-  const { widthPx, heightPx } = sizeOf(quality, '16:9');
+  const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
   const numbers = [widthPx, heightPx, defaultFps(quality)].map(String);
   const profile = (await runPython('sample.py', [scene.file, scene.name, ...numbers])) as Profile;
   print(profile);

@@ -105,7 +105,7 @@ t.test('a revoked key is rejected from the next request on', async (t) => {
   const { askAs, newKey, installation } = await listeningAppliance(t);
   const key = await newKey('eve@example.org');
   t.equal((await askAs(key, '/api/v2/me')).status, 200);
-  const [info] = await installation.administration.keys.list({ account: 'eve@example.org' });
+  const [info] = (await installation.administration.keys.list({ account: 'eve@example.org' })).keys;
   await installation.administration.keys.revoke({ keyId: info?.keyId ?? '' });
   t.strictSame((await askAs(key, '/api/v2/me')).json, UNAUTHORIZED);
 });

@@ -76,7 +76,7 @@ t.test('a deletion interrupted at any write to the disk leaves nothing once it i
 
     const { admin, service } = await opened(path);
     const { halfDeletedAccounts: half } = await admin.data.examine();
-    const named = (await admin.accounts.list()).some(({ email }) => email === EMAIL);
+    const named = (await admin.accounts.list()).accounts.some(({ email }) => email === EMAIL);
     stages.add(half.length > 0 ? 'incomplete' : named ? 'not started' : 'complete');
     // By address as before, or by id if the address has been removed.
     const deleted = await admin.accounts.delete({ account: named ? EMAIL : userId });
@@ -107,6 +107,6 @@ t.test('neither account nor address can be used while a deletion is incomplete',
   await t.rejects(administration.accounts.create({ email: account }), { code: 'conflict' });
   service.forgetAll = forgetAll;
   await administration.accounts.delete({ account });
-  t.same(await administration.accounts.list(), []);
+  t.same((await administration.accounts.list()).accounts, []);
   t.equal((await askAs(key, '/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) })).status, 401);
 });

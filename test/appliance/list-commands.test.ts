@@ -66,6 +66,14 @@ t.test('commands have the filters and actions of the lists of the dashboard', as
   t.match(forgotten, { code: 1, stdout: '2 jobs forgotten.\n', stderr: 'There is no such job.' });
   t.match(await json('job', 'cancel', good, bad), { done: [], problems: [{ code: 'conflict' }, {}] });
 
+  const { userId } = await json('account', 'create', 'eve@example.org');
+  const firstPage = await run('account', 'list', '--limit', '1', '--json');
+  const after = /^There are more accounts\. Continue with --after (\S+)$/.exec(firstPage.stderr.trim())?.[1];
+  t.match(JSON.parse(firstPage.stdout), [{ email: EMAIL, userId: after }]);
+  t.match(await json('account', 'list', '--after', String(after)), [{ userId }]);
+  t.match(await json('account', 'list', '--text', 'EVE@'), [{ userId }]);
+  t.match(await json('key', 'list', '--live', '--limit', '1'), [{ keyId }]);
+
   t.match(await json('key', 'show', keyId), { keyId, name: 'Site', webhookUrl: hook, revokedAt: null });
   t.notMatch((await run('key', 'show', keyId)).stdout, /whsec_|svc_live_[0-9a-f]{9}/);
   t.match(await json('credits', 'prices'), { creditsPerSecond: { fourk: 16 }, reserveSeconds: 5 });

@@ -71,7 +71,7 @@ export async function listeningAppliance(
 
   const { administration } = installation;
   const newKey = async (email: string, webhookUrl?: string) => {
-    const accounts = await administration.accounts.list();
+    const { accounts } = await administration.accounts.list({ text: email });
     if (!accounts.some((account) => account.email === email)) await administration.accounts.create({ email });
     return (await administration.keys.create({ account: email, name: 'Test', webhookUrl })).key;
   };

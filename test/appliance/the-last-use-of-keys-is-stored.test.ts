@@ -7,7 +7,7 @@ t.test('accepted requests count as a use of their key, at the latest when the se
   const dataDir = await temporaryFolder(t);
   const { key, askAs, installation, newKey, stop } = await listeningAppliance(t, { dataDir });
   const unused = await newKey('eve@example.org');
-  const [used, other] = await installation.administration.keys.list({});
+  const [used, other] = (await installation.administration.keys.list({})).keys;
   t.match([used?.lastUsedAt, other?.lastUsedAt], [null, null]);
   const before = Date.now();
   t.equal((await askAs(key, '/api/v2/me')).status, 200);

@@ -40,7 +40,7 @@ t.test('two administrators cannot take away each other’s role', async (t) => {
     other.post(`/dashboard/accounts/${ofOne}/role`, { role: 'member' }),
   ]);
   t.same(answers.map(({ status }) => status).sort(), [303, 403]);
-  const roles = (await accounts.list()).map(({ role }) => role);
+  const roles = (await accounts.list()).accounts.map(({ role }) => role);
   t.equal(roles.filter((role) => role === 'admin').length, 1);
 });
 

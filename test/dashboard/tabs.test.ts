@@ -12,7 +12,7 @@ async function signedInPage(t: Test) {
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);
   const { accountId } = await installation.accounts.find(member);
-  const keys = () => installation.administration.keys.list({ account: member });
+  const keys = async () => (await installation.administration.keys.list({ account: member })).keys;
   return { ...appliance, page, accountId, keys };
 }
 

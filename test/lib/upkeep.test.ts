@@ -35,6 +35,33 @@ t.test('an intact storage, or one without a check, logs no error', async (t) => 
   }
 });
 
+t.test('what a purge put off is removed from the disk every hour', async (t) => {
+  const { book, storage, ledger } = await openStored(t);
+  const failure = new Error('the tables are in use');
+  let purges = 0;
+  const purgeDue = async () => {
+    purges += 1;
+    throw failure;
+  };
+  let logged = Promise.withResolvers<[object, string]>();
+  const upkeep = new Upkeep({
+    storage: Object.assign(storage, { purgeDue }),
+    ledger,
+    book,
+    retention: {},
+    logger: { ...silentLogger, error: (...entry: [object, string]) => logged.resolve(entry) },
+    clock,
+  } as unknown as UpkeepOptions);
+  upkeep.start();
+  t.teardown(() => upkeep.stop());
+  for (let hours = 1; hours <= 2; hours++) {
+    clock.advance(3_600_000);
+    t.match(await logged.promise, [{ err: failure }, /^Forgotten texts could not be removed from the files/]);
+    t.equal(purges, hours);
+    logged = Promise.withResolvers();
+  }
+});
+
 t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());

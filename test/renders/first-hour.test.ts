@@ -36,7 +36,7 @@ t.test('set-up link, first key, first video, first webhook, revocation', async (
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
   await page.getByText('Nothing rendered yet').waitFor();
   t.same(
-    (await administration.accounts.list()).map(({ email, role }) => [email, role]),
+    (await administration.accounts.list()).accounts.map(({ email, role }) => [email, role]),
     [['grace@example.org', 'admin']],
     'the account of the first start was claimed, and no second one made',
   );

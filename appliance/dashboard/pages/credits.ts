@@ -1,4 +1,4 @@
-import { Pricing, QUALITIES, type Quality } from '../../../lib/index.ts';
+import { frameSizeOf, Pricing, QUALITIES } from '../../../lib/index.ts';
 import type { Prices, StatementLine } from '../../admin/administration-views.ts';
 import { shownChange, shownDuration, shownNumber, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
@@ -15,15 +15,6 @@ const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
   expiry: "Last month's free credits expired",
   reserve: 'Reserved for a render',
   void: 'Reserve returned in full',
-};
-
-/** The frame sizes of the qualities, by their names in requests. */
-const SIZES: Record<Quality, string> = {
-  low: '854 × 480',
-  medium: '1280 × 720',
-  high: '1920 × 1080',
-  twok: '2560 × 1440',
-  fourk: '3840 × 2160',
 };
 
 /** Credits: balance, statement and prices. */
@@ -110,10 +101,10 @@ function settled(chargedCredits: number, amountCredits: number): string {
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
-  const rows = QUALITIES.map(
-    (quality) =>
-      html`<tr><th scope="row" class="rowhead">${quality}</th><td class="tight">${SIZES[quality]}</td><td class="end number">${creditsPerSecond[quality]}</td></tr>`,
-  );
+  const rows = QUALITIES.map((quality) => {
+    const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
+    return html`<tr><th scope="row" class="rowhead">${quality}</th><td class="tight">${widthPx} × ${heightPx}</td><td class="end number">${creditsPerSecond[quality]}</td></tr>`;
+  });
   return html`<section class="card flush"><header><h2>Prices</h2></header>
 <table><thead><tr><th>Quality</th><th>Frame</th><th class="end">Credits / s</th></tr></thead><tbody>${rows}</tbody></table>
 <p class="small muted">The price of the first ${reserveSeconds} s is reserved when a render is accepted; the rest of it is returned.</p></section>`;

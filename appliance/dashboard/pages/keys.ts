@@ -6,6 +6,9 @@ import { copyable, csrfField, emptyState, note, page, postButton } from '../layo
 import { BASE, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker, accountQuery } from './scope.ts';
 
+/** Keys per page. */
+const ROWS = 100;
+
 const CODE =
   'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
 
@@ -95,8 +98,10 @@ function shownKey({ admin, params }: Visit): Promise<KeyInfo> {
 }
 
 async function listPage(visit: Visit): Promise<Html> {
-  const { admin, viewer, csrf } = visit;
-  const keys = await admin.keys.list({ account: accountOf(visit) });
+  const { admin, viewer, csrf, query } = visit;
+  const account = accountOf(visit);
+  const after = query['after'] || undefined;
+  const { keys, next } = await admin.keys.list({ account, limit: ROWS, after });
   // Live ones first, then the newest.
   const sorted = keys
     .toReversed()
@@ -121,7 +126,11 @@ async function listPage(visit: Visit): Promise<Html> {
       lead: 'API keys authenticate programs. Their webhook secrets sign the outcomes that are sent to you.',
       actions: [await accountPicker(visit, '/keys'), keys.length > 0 && create],
     },
-    html`<section class="card flush">${list}</section>`,
+    html`<section class="card flush">${list}</section>
+<nav class="paging" aria-label="Pages">
+<span>${after !== undefined && html`<a href="${BASE}/keys${accountQuery(visit)}">First page</a>`}</span>
+<span>${next !== null && html`<a href="${BASE}/keys?${new URLSearchParams({ account, after: next }).toString()}" rel="next">Next page</a>`}</span>
+</nav>`,
   );
 }
 

@@ -4,7 +4,7 @@ import { type Html, html, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { answerText, reasonText, requestHead, textBox } from './delivery-views.ts';
-import { accountOf, accountQuery } from './scope.ts';
+import { accountQuery, keysToChoose } from './scope.ts';
 
 /** A test event, and how its receiver verifies it. */
 export function webhookTestRoutes(): Route[] {
@@ -27,10 +27,8 @@ async function send(visit: Visit): Promise<Answer> {
 }
 
 async function testPage(visit: Visit, content?: Value): Promise<Html> {
-  const { admin, viewer, csrf } = visit;
-  const keys = (await admin.keys.list({ account: accountOf(visit) })).filter(
-    ({ revokedAt }) => revokedAt === null,
-  );
+  const { viewer, csrf, form, query } = visit;
+  const keys = await keysToChoose(visit, { live: true, named: form['key'] ?? query['key'] });
   return page(
     {
       title: 'Test event',

@@ -6,7 +6,7 @@ import { type Html, html } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { answerOf, answerText, deliveryTag, reasonText, requestHead, textBox } from './delivery-views.ts';
-import { accountOf, accountPicker, accountQuery } from './scope.ts';
+import { accountOf, accountPicker, accountQuery, keysToChoose } from './scope.ts';
 import { inputTime, utcTime } from './times.ts';
 
 const ROWS = 50;
@@ -39,7 +39,7 @@ async function listPage(visit: Visit): Promise<Answer> {
   const account = accountOf(visit);
   const before = query['before'] || undefined;
   const state = DELIVERY_STATES.find((one) => one === query['state']);
-  const keys = await admin.keys.list({ account });
+  const keys = await keysToChoose(visit, { named: query['key'] });
   const keyId = keys.find((key) => key.keyId === query['key'])?.keyId;
   // One more shows whether there is another page.
   const found = await admin.deliveries.list({ account, state, keyId, before, limit: ROWS + 1 });

@@ -2,7 +2,8 @@ import { TEXT } from './refusals.ts';
 
 /**
  * Shared state of the processes of a service besides its data: the check of the master key, and the machines.
- * `machines` is not logged, because each process writes its row again every few seconds; times are those of the server.
+ * `machines` is not logged, because each process writes its row again every few seconds: a crash of the server loses no
+ * more than a request to drain of which the machine has not heard yet. Times are those of the server.
  */
 export const CLUSTER_SCHEMA: string = `
 CREATE TABLE master_keys (
@@ -17,7 +18,7 @@ CREATE TABLE moved (
 );
 
 -- For workers that render some qualities only.
-CREATE INDEX queued_of_quality ON jobs (owner, quality, job_id) WHERE phase = 'queued';
+CREATE INDEX queued_of_quality ON jobs (quality, owner, job_id) WHERE phase = 'queued';
 
 CREATE UNLOGGED TABLE machines (
   machine_id ${TEXT} PRIMARY KEY,

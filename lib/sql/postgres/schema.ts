@@ -1,5 +1,6 @@
 import { CONFIRMATIONS } from '../../postgres-database/confirmations.ts';
 import { LEADERS } from '../../postgres-database/leaders.ts';
+import { PURGES } from '../../postgres-database/purges.ts';
 import { PostgresSchema } from '../../postgres-database/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
@@ -18,7 +19,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
       ACCOUNT_SCHEMA +
       CLUSTER_SCHEMA +
       CONFIRMATIONS +
-      LEADERS,
+      LEADERS +
+      PURGES,
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -51,6 +51,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
   const discards = new Discards({ assets, logger });
   const attempt = new Attempt(claimed, {
     book,
+    cancellations: { complete: async () => undefined },
     storage,
     ledger,
     pricing: new Pricing(),

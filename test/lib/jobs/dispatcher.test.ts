@@ -6,6 +6,7 @@ import { systemClock } from '../../../lib/clock.ts';
 import {
   type Claim,
   DataFolder,
+  type Ledger,
   LocalSignals,
   type Logger,
   type Precedence,
@@ -26,6 +27,7 @@ import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
@@ -48,7 +50,7 @@ async function setUp(
   const storage = Object.assign(folder.storage, { isShared });
   const world = {
     storage,
-    ledger: new UnmeteredLedger(),
+    ledger: more.ledger ?? new UnmeteredLedger(),
     pricing: new Pricing(),
     clock: more.clock ?? systemClock,
   };
@@ -83,9 +85,19 @@ async function setUp(
     // Concurrent enqueues may wake it at any time.
     if (wakesOften) dispatcher.wake();
   });
+  const cancellations = new Cancellations({
+    book,
+    storage,
+    signals,
+    discards,
+    events,
+    clock: world.clock,
+    logger,
+  });
   const options: DispatcherOptions = {
     ...world,
     book,
+    cancellations,
     assets,
     logger,
     signals,
@@ -100,15 +112,9 @@ async function setUp(
     ...more,
   };
   const dispatcher: Dispatcher = new Dispatcher(options);
-  t.teardown(() => dispatcher.stop(0));
-  const cancellations = new Cancellations({
-    book,
-    storage,
-    signals,
-    discards,
-    events,
-    clock: world.clock,
-    logger,
+  t.teardown(async () => {
+    await dispatcher.stop(0);
+    cancellations.stop();
   });
   const open = async (owner: string) =>
     (await book.add({ owner, request: REQUEST, metadataJson: null, webhookUrl: null, keyId: null })).job;
@@ -263,6 +269,44 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
   t.notOk(dispatcher.isShortage, 'a successful start ends the shortage');
   t.match(await storage.getJob(job.jobId), { phase: 'failed', attempts: 1 });
   await dispatcher.stop(0);
+});
+
+t.test('an external ledger that rejects an owner keeps no worker from the jobs of others', async (t) => {
+  const ledger = new DistantLedger(1_000);
+  const settle = ledger.settle.bind(ledger);
+  let rejects = true;
+  ledger.settle = async (request: Parameters<Ledger['settle']>[0]) => {
+    if (rejects && request.owner === 'a') throw new Error('this owner is unknown');
+    return settle(request);
+  };
+  const logged: unknown[][] = [];
+  const logger: Logger = {
+    ...silentLogger,
+    info: (details, message) => void logged.push([message, (details as { status?: string }).status]),
+  };
+  const clock = new FakeClock('2026-11-22T12:00:00Z');
+  const { storage, dispatcher, job, ends, rendered, statuses, add } = await setUp(t, logger, {
+    ledger,
+    clock,
+  });
+  ends[0]?.(rendered());
+  const second = await add('a');
+  await until(() => ends.length === 2);
+  ends[1]?.(rendered());
+  const other = await add('b');
+  await until(() => ends.length === 3 && dispatcher.running === 1);
+  for (const { jobId } of [job, second]) t.match(await storage.getJob(jobId), { phase: 'settling' });
+  ends[2]?.(rendered());
+  await until(() => dispatcher.running === 0);
+  t.match(await storage.getJob(other.jobId), { phase: 'completed' });
+  t.same(logged, [['job', 'completed']]);
+  rejects = false;
+  await until(() => {
+    clock.advance(30_000);
+    return statuses.filter((status) => status === 'completed').length === 3;
+  });
+  for (const { jobId } of [job, second]) t.match(await storage.getJob(jobId), { phase: 'completed' });
+  t.same(logged, Array(3).fill(['job', 'completed']));
 });
 
 t.test('a shortage ends when no job is queued', async (t) => {

@@ -1,8 +1,18 @@
-import t from 'tap';
-import { type Logger, ScenepressError, silentLogger, type Transaction } from '../../../lib/index.ts';
+import t, { type Test } from 'tap';
+import {
+  type Logger,
+  Pricing,
+  ScenepressError,
+  silentLogger,
+  type Transaction,
+  type TransactionOptions,
+} from '../../../lib/index.ts';
+import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
+import type { Claim } from '../../../lib/queue/queue.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 for (const [name, open] of [
   ['a ledger that joins transactions', openStored],
@@ -89,6 +99,50 @@ t.test('a claim lapses when its lease ends, which a renewal extends', async (t) 
   t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, phase: 'queued', attempts: 0 }]);
 });
 
+t.test('leases end by the clock of the storage, not by those of the machines that share it', async (t) => {
+  const { book, storage, ledger } = await openStored(t);
+  let serverMs = clock.now() - 3_600_000;
+  Object.assign(storage, { nowMs: async () => serverMs });
+  const ahead = new FakeClock(new Date(clock.now() + 2 * LEASE_MS).toISOString());
+  const pricing = new Pricing();
+  const other = new JobBook({ storage, ledger, pricing, clock: ahead });
+  const { jobId } = (await book.add(newJob)).job;
+  const [claimed] = await claimJobs(book);
+  serverMs += LEASE_MS - 1;
+  t.same(await other.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await other.claims.renew([claimed?.claim as Claim]), [claimed?.claim]);
+  serverMs += LEASE_MS - 1;
+  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  serverMs += 1;
+  t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, phase: 'queued' }]);
+});
+
+t.test('what workers do with their claims is urgent', async (t) => {
+  for (const open of [openStored, openDistant]) {
+    const { book, storage } = await open(t);
+    const urgent: boolean[] = [];
+    const transaction = storage.transaction.bind(storage);
+    t.intercept(storage, 'transaction', {
+      value: (work: (tx: Transaction) => Promise<unknown>, options?: TransactionOptions) => {
+        urgent.push(options?.isUrgent ?? false);
+        return transaction(work);
+      },
+    });
+    const jobs = [(await book.add(newJob)).job, (await book.add(newJob)).job];
+    t.notOk(urgent.splice(0).includes(true), 'not adding a job');
+    const [first, second] = (await claimJobs(book)).map(({ claim }) => claim) as [Claim, Claim];
+    await book.claims.renew([first, second]);
+    await book.claims.putBackLapsed({ except: 'w' });
+    await book.claims.requeue(first);
+    await book.finish(second, completed(1), { durationMs: 1 });
+    t.notOk(urgent.splice(0).includes(false));
+    await book.cancel(first.jobId);
+    t.notOk(urgent.includes(true), 'not canceling a job');
+    const ended = await Promise.all(jobs.map(({ jobId }) => storage.getJob(jobId)));
+    t.same(ended.map((job) => job?.phase).sort(), ['completed', 'failed']);
+  }
+});
+
 t.test('all lapsed claims are put back, in steps of 100', async (t) => {
   const { book } = await openStored(t, 10_000);
   const jobs: string[] = [];
@@ -116,23 +170,46 @@ t.test('a requeued job waits with its attempts, counted or not', async (t) => {
   t.match(await storage.getJob(jobId), { phase: 'running', attempts: 2 });
 });
 
-t.test('an unreadable job does not block others', async (t) => {
+/** A book with two jobs; the first can't be read while it is in `unreadable`. */
+async function openWithUnreadable(t: Test) {
   const errors: unknown[] = [];
   const logger: Logger = { ...silentLogger, error: (details) => errors.push(details) };
   const { book, storage } = await openStored(t, 100, { logger });
   const [broken, whole] = [(await book.add(newJob)).job, (await book.add(newJob)).job];
+  const unreadable = new Set<string>();
   const getJob = storage.getJob.bind(storage);
-  let isBroken = true;
   t.intercept(storage, 'getJob', {
     value: async (jobId: string, tx?: Transaction) => {
-      if (isBroken && jobId === broken.jobId)
-        throw new ScenepressError('storage_damaged', 'The row is damaged.');
+      if (unreadable.has(jobId)) throw new ScenepressError('storage_damaged', 'The row is damaged.');
       return getJob(jobId, tx);
     },
   });
+  return { book, broken, whole, unreadable, errors };
+}
+
+t.test('an unreadable job of a dead worker does not block others', async (t) => {
+  const { book, broken, whole, unreadable, errors } = await openWithUnreadable(t);
+  await claimJobs(book);
+  clock.advance(LEASE_MS);
+  unreadable.add(broken.jobId);
+  t.match(await book.claims.putBackLapsed(), [{ jobId: whole.jobId, phase: 'queued' }]);
+  t.match(errors, [{ jobId: broken.jobId, err: { code: 'storage_damaged' } }]);
+  unreadable.clear();
+  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  clock.advance(300_000);
+  t.match(
+    await book.claims.putBackLapsed({ except: 'another' }),
+    [{ jobId: broken.jobId }],
+    'it is put back later',
+  );
+});
+
+t.test('an unreadable job does not block others', async (t) => {
+  const { book, broken, whole, unreadable, errors } = await openWithUnreadable(t);
+  unreadable.add(broken.jobId);
   t.match(await claimJobs(book), [{ claim: { jobId: whole.jobId } }]);
   t.match(errors, [{ jobId: broken.jobId, err: { code: 'storage_damaged' } }]);
-  isBroken = false;
+  unreadable.clear();
   t.same(await claimJobs(book), []);
   clock.advance(300_000);
   t.match(await claimJobs(book), [{ claim: { jobId: broken.jobId } }], 'it is claimed later');

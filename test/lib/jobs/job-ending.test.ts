@@ -86,10 +86,13 @@ for (const [name, open] of [
 
     t.test('orphans are looked for where an attempt may have left some', async (t) => {
       const { book, begin } = await open(t);
-      const ended = async (outcome: 'completed' | 'failed', storedNothing?: boolean, attempts = 1) => {
+      const ended = async (
+        outcome: 'completed' | 'failed',
+        storedNothing?: boolean,
+        before: { counted: boolean }[] = [],
+      ) => {
         const { jobId } = (await book.add(newJob)).job;
-        for (let attempt = 1; attempt < attempts; attempt++)
-          await book.claims.requeue((await begin(jobId)).claim, { counted: true });
+        for (const attempt of before) await book.claims.requeue((await begin(jobId)).claim, attempt);
         const { claim } = await begin(jobId);
         const options = { durationMs: 1, ...(storedNothing !== undefined && { storedNothing }) };
         const { orphans } =
@@ -100,10 +103,14 @@ for (const [name, open] of [
       t.equal(await ended('failed', true), 0);
       t.equal(await ended('failed', false), 3);
       t.equal(await ended('failed'), 3);
-      t.equal(await ended('completed', true, 2), 6, 'after two attempts, of both');
+      for (const counted of [true, false])
+        t.equal(await ended('completed', true, [{ counted }]), 6, 'after two attempts, of both');
       const { jobId } = (await book.add(newJob)).job;
       await book.claims.requeue((await begin(jobId)).claim, { interrupted: true });
       t.equal((await book.cancel(jobId))?.orphans.length, 3, 'of an interrupted one');
+      const waiting = (await book.add(newJob)).job.jobId;
+      await book.claims.requeue((await begin(waiting)).claim);
+      t.equal((await book.cancel(waiting))?.orphans.length, 3, 'of one that was not counted');
     });
 
     t.test('what belongs to the end is committed with it, or the job does not end', async (t) => {

@@ -1,10 +1,10 @@
 import t from 'tap';
 import { QUALITIES } from '../../../lib/jobs/job.ts';
-import { defaultFps, sizeOf } from '../../../lib/jobs/qualities.ts';
+import { defaultFps, frameSizeOf } from '../../../lib/jobs/qualities.ts';
 
 t.test('qualities have the sizes and frame rates of Manim’s presets', async (t) => {
   const presets = QUALITIES.map((quality) => {
-    const { widthPx, heightPx } = sizeOf(quality, '16:9');
+    const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
     return [quality, widthPx, heightPx, defaultFps(quality)];
   });
   t.same(presets, [
@@ -17,5 +17,5 @@ t.test('qualities have the sizes and frame rates of Manim’s presets', async (t
 });
 
 t.test('portrait swaps width and height', async (t) => {
-  t.same(sizeOf('low', '9:16'), { widthPx: 480, heightPx: 854 });
+  t.same(frameSizeOf('low', '9:16'), { widthPx: 480, heightPx: 854 });
 });

@@ -28,26 +28,32 @@ t.test('requests of a refused owner are rejected, including repeated ones', asyn
   t.match(await service.enqueue({ ...request, owner: 'eve' }), { status: 'queued' });
 });
 
-for (const [where, ledger] of [
-  ['that joins transactions', undefined],
-  ['that is external', new DistantLedger(100)],
-] as const) {
-  t.test(`forgetAll also forgets a job that is being enqueued, with a ledger ${where}`, async (t) => {
-    let forgetting: Promise<number> | undefined;
-    const { service, storage } = await open(
-      t,
-      async () => {
-        if (forgetting !== undefined) return false;
-        // The owner is refused from now on, but this request was admitted just before.
-        forgetting = service.forgetAll('ada');
-        return true;
-      },
-      ledger,
-    );
-    const { jobId } = await service.enqueue(request);
-    t.equal(await forgetting, 1);
-    t.match(await service.get(jobId), { status: 'failed', className: '', forgottenAt: String });
-    t.equal(await storage.readSource(jobId), undefined);
-    await t.rejects(service.enqueue(request), { code: 'owner_refused' });
+t.test('forgetAll also forgets a job that is being enqueued', async (t) => {
+  let forgetting: Promise<number> | undefined;
+  const { service, storage } = await open(t, async () => {
+    if (forgetting !== undefined) return false;
+    // The owner is refused from now on, but this request was admitted just before.
+    forgetting = service.forgetAll('ada');
+    return true;
   });
-}
+  const { jobId } = await service.enqueue(request);
+  t.equal(await forgetting, 1);
+  t.match(await service.get(jobId), { status: 'failed', className: '', forgottenAt: String });
+  t.equal(await storage.readSource(jobId), undefined);
+  await t.rejects(service.enqueue(request), { code: 'owner_refused' });
+});
+
+t.test('an owner that is refused while an external ledger reserves gets no job', async (t) => {
+  const ledger = new DistantLedger(100);
+  let forgetting: Promise<number> | undefined;
+  const admits = async () => {
+    if (forgetting !== undefined) return false;
+    forgetting = service.forgetAll('ada');
+    return true;
+  };
+  const { service, storage } = await open(t, admits, ledger);
+  await t.rejects(service.enqueue(request), { code: 'owner_refused' });
+  t.equal(await forgetting, 0);
+  t.equal(ledger.balanceCredits, 100);
+  t.same(await storage.unfinishedJobs(), []);
+});

@@ -1,10 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { turn } from '../../../lib/clock.ts';
 import {
   type BudgetOptions,
   FileAssetStore,
   type JobEvent,
+  type JobRecord,
+  LocalSignals,
   RenderService,
   type Role,
   systemClock,
@@ -15,6 +18,7 @@ import type { PostgresStorage } from '../../../lib/postgres/index.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderProgress } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { newSchema, openPostgres } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -147,4 +151,34 @@ t.test('progress and previews are sent of watched jobs only', async (t) => {
   const preview = once(other.jobs.events, 'preview');
   one.events.emit('preview', '1', jpeg);
   t.same(await preview, ['1', jpeg], 'in several messages');
+});
+
+t.test('followed jobs are not read again before the last reads are answered', async (t) => {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const reads: PromiseWithResolvers<JobRecord | undefined>[] = [];
+  const getJob = () => {
+    const read = Promise.withResolvers<JobRecord | undefined>();
+    reads.push(read);
+    return read.promise;
+  };
+  const jobs = new RemoteJobs({
+    storage: { isShared: true, getJob },
+    signals: new LocalSignals(),
+    events: new EventEmitter(),
+    followed: () => ['1'],
+    progressHere: () => undefined,
+    clock,
+    random: systemRandom,
+  });
+  jobs.start();
+  t.teardown(() => jobs.stop());
+  for (let polls = 0; polls < 10; polls++) clock.advance(2_000);
+  t.equal(reads.length, 1);
+  reads[0]?.reject(new Error('the database is away'));
+  await turn();
+  const changed = once(jobs.events, 'change');
+  clock.advance(2_000);
+  t.equal(reads.length, 2);
+  reads[1]?.resolve(jobRecord('1'));
+  t.match(await changed, [{ jobId: '1' }]);
 });

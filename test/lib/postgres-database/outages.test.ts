@@ -1,3 +1,4 @@
+import pg from 'pg';
 import t from 'tap';
 import { type PostgresOptions, postgres } from '../../../lib/postgres/index.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
@@ -62,4 +63,25 @@ t.test('TLS verifies the server', async (t) => {
   const refused = { code: 'storage_failed', message: /not secure/ };
   await t.rejects(open({ tls: true }, named), refused, 'an unknown authority');
   await t.rejects(open({ tls: { ca } }), refused, 'another name');
+});
+
+t.test('a commit that the synchronous replica does not have is not reported as one', async (t) => {
+  const storage = await open({ retryForMs: 200, connectTimeoutMs: 500 });
+  const admin = new pg.Client({ connectionString: server.url });
+  await admin.connect();
+  t.teardown(() => admin.end());
+  const waitFor = async (replica: string) => {
+    await admin.query(`ALTER SYSTEM SET synchronous_standby_names TO '${replica}'`);
+    await admin.query('SELECT pg_reload_conf()');
+    for (;;) {
+      const { rows } = await admin.query('SHOW synchronous_standby_names');
+      if ((rows[0] as { synchronous_standby_names: string }).synchronous_standby_names === replica) return;
+    }
+  };
+  await waitFor('none');
+  const inserting = storage.transaction((tx) => storage.insertJob(tx, jobRecord('waits'), 'x'));
+  const isEnded = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'`;
+  while ((await admin.query(isEnded)).rowCount === 0);
+  await t.rejects(inserting, { code: 'storage_failed', message: /it is unknown whether/ });
+  await waitFor('');
 });

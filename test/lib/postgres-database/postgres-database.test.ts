@@ -6,6 +6,7 @@ import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import type { Transaction } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { newSchema, openPostgres, run, serverUrl } from '../../fixtures/postgres/database.ts';
 import { CuttingProxy, panic } from '../../fixtures/postgres/proxy.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
@@ -70,6 +71,46 @@ t.test('transactions that wait for each other’s rows both commit', async (t) =
     });
   await Promise.all([change(['1', '2'], first, second), change(['2', '1'], second, first)]);
   t.same([(await storage.getJob('1'))?.attempts, (await storage.getJob('2'))?.attempts], [2, 2]);
+});
+
+t.test('the server does not wait long for a process that takes no answers', async (t) => {
+  const { transaction } = await open(t);
+  const [row] = await transaction((tx) => tx.all('SHOW tcp_user_timeout'));
+  t.same(row, { tcp_user_timeout: '20000' });
+});
+
+t.test('an urgent transaction does not wait until others return their connections', async (t) => {
+  const { storage, insert } = await open(t);
+  const hold = Promise.withResolvers<void>();
+  const held = Array.from({ length: 20 }, () => storage.transaction(() => hold.promise));
+  const urgent = (jobId: string) =>
+    storage.transaction((tx) => storage.insertJob(tx, jobRecord(jobId), 'x'), { isUrgent: true });
+  await Promise.all(['1', '2', '3'].map(urgent));
+  t.equal(await storage.lead?.('task', 'me', 1_000), true);
+  hold.resolve();
+  await Promise.all(held);
+  await Promise.all(['4', '5', '6'].map(urgent));
+  await insert(jobRecord('7'));
+  t.equal((await storage.listJobs({})).length, 7);
+});
+
+t.test('with the fewest connections, urgent transactions wait like others', async (t) => {
+  const { storage } = await open(t, { maxConnections: 2 });
+  await storage.transaction((tx) => storage.insertJob(tx, jobRecord('1'), 'x'), { isUrgent: true });
+  t.equal((await storage.getJob('1'))?.jobId, '1');
+});
+
+t.test('a transaction knows the time of the server at its beginning', async (t) => {
+  const { storage, transaction } = await open(t);
+  const [row] = await transaction(async (tx) => {
+    const nowMs = await storage.nowMs?.(tx);
+    await tx.all('SELECT pg_sleep(0.01)');
+    return tx.all<{ late: number }>(
+      'SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint - ?::bigint AS late',
+      nowMs as number,
+    );
+  });
+  t.ok(row && row.late >= 9 && row.late < 10_000, `${row?.late} ms later`);
 });
 
 t.test('an error of the work is not repeated, whatever it looks like', async (t) => {
@@ -185,8 +226,34 @@ t.test('a purge removes the keys of forgotten texts from the files', async (t) =
   await storage.transaction((tx) => storage.forgetJob(tx, { ...job, forgottenAtMs: 5 }));
   t.ok(await isInFile(key), 'as an old version of the row');
   await storage.purge();
+  t.ok(await isInFile(key), 'not at once, because nobody can use the tables meanwhile');
+  await storage.purgeDue?.();
   t.notOk(await isInFile(key));
+  const fileOf = () => sql("SELECT pg_relation_filepath('text_keys')");
+  const file = await fileOf();
+  await storage.purgeDue?.();
+  t.same(await fileOf(), file, 'the table is rewritten once');
   t.equal((await storage.getJob('1'))?.forgottenAtMs, 5);
+});
+
+t.test('a purge does not let others wait long for tables that are in use', async (t) => {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const { storage, sql, transaction } = await open(t, { clock });
+  await storage.purge();
+  const purged = await transaction(async (tx) => {
+    await tx.all('SELECT 1 FROM accounts');
+    const purging = storage.purgeDue?.().catch((error: unknown) => error);
+    for (let tries = 1; tries < 5; tries++) {
+      while (clock.nextInMs !== 5_000) await new Promise(setImmediate);
+      clock.advance(5_000);
+    }
+    return purging;
+  });
+  t.match(purged, { code: 'storage_failed', message: /lock timeout/ });
+  const requests = () => sql('SELECT requests::int FROM purges');
+  t.same(await requests(), [{ requests: 1 }], 'it is repeated later');
+  await storage.purgeDue?.();
+  t.same(await requests(), []);
 });
 
 /** Resolves when a statement waits for a lock. */

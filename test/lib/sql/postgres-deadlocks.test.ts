@@ -37,6 +37,23 @@ t.test('a round that corrects times of a wrong clock locks owners before their r
   t.same([attempts, rounds], [1, 1], 'no deadlock');
 });
 
+t.test('a round passes over a delivery that another transaction has locked', async (t) => {
+  const storage = await openPostgres(t);
+  const { book, outcomes } = booksOf(storage);
+  const { job } = await book.add({ ...newJob, webhookUrl: 'https://a.test/' });
+  await book.cancel(job.jobId);
+  const [delivery] = await storage.deliveries.list({ jobId: job.jobId, limit: 1 });
+  const claim = async () =>
+    (await outcomes.claim({ most: 5, lanes: () => EVERY_LANE, onUnreadable: assert.fail })).length;
+  await storage.transaction(async (tx) => {
+    const locked = await storage.deliveries.get(delivery?.deliveryId ?? '', tx);
+    t.equal(await claim(), 0, 'it does not wait, with the lock of the owner');
+    assert(locked);
+    await storage.deliveries.update(tx, { ...locked, dueAtMs: clock.now() - 1 });
+  });
+  t.equal(await claim(), 1, 'the next round gives it');
+});
+
 /** Resolves when a transaction waits for a lock of this schema's owner `a`. */
 async function waiting(schema: string): Promise<void> {
   const text = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted

@@ -44,10 +44,11 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await storage.queue.state();
   const keys = new SqlKeyStore(database);
   await keys.listKeys();
-  await keys.listKeys({ accountId: 'a' });
+  await keys.listKeys({ accountId: 'a', live: true });
   await keys.findKeyByHash('h');
   const accounts = new SqlAccountStore(database);
   await accounts.listAccounts();
+  await accounts.listAccounts({ text: 'a' });
   await accounts.findAccountByEmail('a');
 
   const client = new pg.Client({ connectionString: url });

@@ -56,29 +56,34 @@ t.test('claims of an earlier run lapse immediately, because the folder has one o
   );
 });
 
-t.test('a rank that another process records during a round is corrected', async (t) => {
-  testFolder(t);
-  const storage = await openStorage(t);
-  await admit(storage, '1', 'y');
-  const claims = await storage.transaction(async (tx) => {
-    await storage.insertJob(tx, jobRecord('2', { owner: 'x' }), 'x');
-    const others: Precedence = { yields: false, inGoodStanding: false };
-    let late: Promise<void> | undefined;
-    const precedenceOf = (owner: string) => {
-      // As if another process committed it at this moment.
-      if (owner === 'y') late ??= storage.queue.admit(tx, { jobId: '2', owner: 'x', precedence: others });
-      return FIRST;
-    };
-    const request = { ...REQUEST, most: 3, changed: ['x'], precedenceOf };
-    const claims = await storage.queue.claim(tx, 'w', request);
-    await late;
-    return claims;
+for (const [kind, qualities] of [
+  ['of all qualities', undefined],
+  ['of some qualities', [jobRecord('1').quality]],
+] as const) {
+  t.test(`a rank that another process records during a round ${kind} is corrected`, async (t) => {
+    testFolder(t);
+    const storage = await openStorage(t);
+    await admit(storage, '1', 'y');
+    const claims = await storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord('2', { owner: 'x' }), 'x');
+      const others: Precedence = { yields: false, inGoodStanding: false };
+      let late: Promise<void> | undefined;
+      const precedenceOf = (owner: string) => {
+        // As if another process committed it at this moment.
+        if (owner === 'y') late ??= storage.queue.admit(tx, { jobId: '2', owner: 'x', precedence: others });
+        return FIRST;
+      };
+      const request = { ...REQUEST, most: 3, changed: ['x'], precedenceOf, qualities };
+      const claims = await storage.queue.claim(tx, 'w', request);
+      await late;
+      return claims;
+    });
+    t.same(
+      claims.map(({ jobId }) => jobId),
+      ['1', '2'],
+    );
   });
-  t.same(
-    claims.map(({ jobId }) => jobId),
-    ['1', '2'],
-  );
-});
+}
 
 /** The shortest time of a step, in milliseconds, as other processes share the CPU. */
 async function shortestMs(steps: number, step: (index: number) => Promise<unknown>): Promise<number> {

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
+import { pagesOfJobs } from '../../../lib/jobs/pages-of-jobs.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { Line } from '../../../lib/line.ts';
 import { silentLogger } from '../../../lib/logger.ts';
@@ -484,4 +485,26 @@ t.test('a page in use that is listed as free stops the start', async (t) => {
   writeFileSync(path, bytes);
   await storage.start();
   t.equal((await storage.readSource('2'))?.length, 50_000);
+});
+
+t.test('a listing without metadata has that of few jobs in memory', async (t) => {
+  const { database, storage, insert } = await open(t);
+  await Promise.all(
+    Array.from({ length: 250 }, (_, i) => insert(jobRecord(String(1000 + i), { metadataJson: '"m"' }))),
+  );
+  const reads: number[] = [];
+  const all = database.all.bind(database);
+  database.all = async <Row extends object>(...query: Parameters<typeof all>) => {
+    const rows = (await all(...query)) as Row[];
+    reads.push(rows.length);
+    return rows;
+  };
+  const jobs = await storage.listJobs({ metadata: false, limit: 10_000 });
+  t.equal(jobs.length, 250);
+  t.ok(Math.max(...reads) <= 100);
+  reads.length = 0;
+  for await (const page of pagesOfJobs(storage, { limit: 100 })) {
+    t.ok(page.every(({ metadataJson }) => metadataJson === null));
+  }
+  t.ok(Math.max(...reads) <= 100);
 });

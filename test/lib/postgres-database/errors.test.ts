@@ -1,0 +1,38 @@
+import t from 'tap';
+import { isScenepressError, silentLogger } from '../../../lib/index.ts';
+import { endOfFailure } from '../../../lib/jobs/attempt-end.ts';
+import { explained } from '../../../lib/postgres-database/errors.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
+
+const job = jobRecord('1', { phase: 'running', attempts: 2 });
+
+const outages: [what: string, failure: object][] = [
+  ['the server shuts down', { code: '57P01' }],
+  ['the server starts', { code: '57P03' }],
+  ['the server is a replica', { code: '25006' }],
+  ['the server has too many connections', { code: '53300' }],
+  ['the connection ends', { message: 'Connection terminated unexpectedly' }],
+  ['no connection opens in time', { message: 'timeout exceeded when trying to connect' }],
+  ['no answer arrives in time', { message: 'Query read timeout' }],
+  ['a statement takes too long', { code: '57014' }],
+  ['a lock is not free in time', { code: '55P03' }],
+  ['transactions conflict again and again', { code: '40001' }],
+  ['the disk of the server is full', { code: '53100' }],
+  ['nothing listens', { code: 'ECONNREFUSED' }],
+];
+
+for (const [what, failure] of outages) {
+  t.test(`a job waits, and its attempt does not count, while ${what}`, async (t) => {
+    const error = explained(Object.assign(new Error('failed'), failure)) as Error;
+    t.ok(isScenepressError(error, 'storage_failed', 'storage_full'));
+    t.match(endOfFailure(job, error, silentLogger), { next: 'wait', hold: 'shortage' });
+  });
+}
+
+t.test('errors that no retry mends count as attempts', async (t) => {
+  for (const code of ['28P01', '3D000', '42501', 'XX001']) {
+    const error = explained(Object.assign(new Error('failed'), { code })) as Error;
+    t.ok(isScenepressError(error), code);
+    t.match(endOfFailure(job, error, silentLogger), { next: 'count' }, code);
+  }
+});
