@@ -47,6 +47,13 @@ export async function main(args) {
     else if (arg === '--help') return process.stdout.write(usage);
     else return fail(`Unknown option or missing value: ${arg}\n\n${usage}`);
   }
+  const { platform, arch } = process;
+  if (platform !== 'linux' || arch !== 'x64') {
+    return fail(
+      `Renders need Linux on x64; this is ${platform} on ${arch}. Use a service on such a machine: \`scenepress render ` +
+        '--server URL`, or scenepress/client. They need no set-up.',
+    );
+  }
   try {
     if (options.archive ?? options.folder) await setUpShared(options);
     else if (isCheckout || options.pythonOnly || options.dev) await setUp(options);

@@ -57,6 +57,9 @@ const REASONS: Record<string, string> = {
   renderer: 'only Cairo draws here',
 };
 
+/** Without a file, and for renders by a service. */
+export const NO_MANIM_CONFIG: ManimConfig = { flags: {}, settings: {}, ignored: [] };
+
 /**
  * Reads the configuration of the `manim` command: that of the user, then `manim.cfg` in the current folder or the
  * `chosen` file.

@@ -6,14 +6,21 @@ export type Files = Pick<Asked, 'folder' | 'withheld' | 'server'>;
 const MISSING_MODULE = /^ModuleNotFoundError: No module named '([\w.]+)'/;
 const MISSING_FILE = /^(FileNotFoundError|NotADirectoryError|OSError: could not find)\b/;
 const FORBIDDEN = /^PermissionError\b/;
+/** The renderer's words. */
+const MISSING_TEX = /^TeX: .* can be added to (texmf|fonts)\/\S* of the studio's folder\.$/m;
 const READ_ONLY = /^OSError: \[Errno 30\]/;
 
-/** Advice for a scene's error about a missing file or module; undefined for other errors. */
+/** Advice for a scene's error about a missing file, module or font; undefined for other errors. */
 export function remedyOf(error: string, { folder, withheld, server }: Files): string | undefined {
   if (server)
     return MISSING_MODULE.test(error) || MISSING_FILE.test(error)
       ? 'A service has no files of this machine. Render without --server, or put what the scene needs into its file.'
       : undefined;
+  const [, place] = MISSING_TEX.exec(error) ?? [];
+  if (place !== undefined) {
+    const beside = place === 'texmf' && folder ? `Put its files into ${folder.path}, or` : 'Put its files';
+    return `${beside} below ${place}/ of a folder of yours: --studio-dir DIR.`;
+  }
   const [, module] = MISSING_MODULE.exec(error) ?? [];
   if (module !== undefined) return missingModule(folder, withheld);
   if (READ_ONLY.test(error) && folder)

@@ -73,8 +73,11 @@ function take(call: ReadyCall, send: (message: FromReady, then?: () => void) => 
   Object.assign(process.env, call.env);
   process.argv.splice(2, Number.POSITIVE_INFINITY, ...call.args);
   for (const name of ['stdout', 'stderr'] as const) {
-    const write = (chunk: Buffer, _: unknown, done: () => void) =>
-      send({ [name]: chunk.toString() } as FromReady, done);
+    // Done at once: what waited in the stream at the end would be lost.
+    const write = (chunk: Buffer, _: unknown, done: () => void) => {
+      send({ [name]: chunk.toString() } as FromReady);
+      done();
+    };
     const value = Object.assign(new Writable({ write }), { isTTY: call.terminals[name] });
     Object.defineProperty(process, name, { value, configurable: true });
   }

@@ -126,7 +126,9 @@ export function serverOf(flags: RenderFlags): { url: string; key: string } | und
     '--save_sections': flags.save_sections,
     '--folder': typeof flags.folder === 'string' ? flags.folder : undefined,
     '--seed': flags.seed,
+    '--zero_pad': flags.zero_pad,
     '--tex_template': flags.tex_template,
+    '--config_file': flags.manimConfig,
   }).find(([, value]) => value !== undefined);
   if (unknown) throw wrong(`A service has no ${unknown[0]}: it works without --server only.`);
   return { url: server, key };

@@ -1,6 +1,6 @@
 import { constants, statSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
-import { dirname, extname, join, resolve } from 'node:path';
+import { dirname, extname, join, resolve, sep } from 'node:path';
 import type { LocalFile, LocalOutputOptions } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { saveFile } from './save-file.ts';
@@ -125,9 +125,13 @@ export async function saveAll(
 
 export type Saved = { [Name in keyof Targets]: string | null };
 
-/** Whether a path names a folder: it is one, or ends with a slash. */
-export function isFolder(path: string): boolean {
-  return path.endsWith('/') || statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+/** Whether a path names a folder: it is one, or ends with a slash, or with the `separator` of this system. */
+export function isFolder(path: string, separator: string = sep): boolean {
+  return (
+    path.endsWith('/') ||
+    path.endsWith(separator) ||
+    statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
+  );
 }
 
 function wrong(message: string, cause?: unknown): UserError {

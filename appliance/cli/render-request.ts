@@ -13,7 +13,7 @@ import {
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
-import { type ManimConfig, readManimConfig } from './manim-config.ts';
+import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
 import { serverOf } from './remote-renderer.ts';
 import {
   checkTargets,
@@ -75,9 +75,8 @@ export interface Asked {
 const UNREADABLE = 'Let others read it (chmod -R o+rX), or run scenepress as an ordinary user.';
 /** Reads flags, configuration and code. Error: when they can't be rendered, before a renderer is started. */
 export async function askedOf(file: string, scenes: string[], flags: RenderFlags): Promise<Asked> {
-  const manim = readManimConfig(flags.manimConfig);
-  if (manim.ignored.length > 0)
-    process.stderr.write(`Settings of manim.cfg that have no effect here: ${manim.ignored.join(', ')}.\n`);
+  const server = serverOf(flags);
+  const manim = manimConfigFor(server, flags);
   if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
   applyConfig(manim.flags, flags, scenes);
   checkSingleFiles(flags, scenes.length > 1 || flags.all === true);
@@ -86,9 +85,7 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   const { width, height } = request.sizePx ?? { width: 2, height: 2 };
   if (!['gif', 'png', 'png-sequence'].includes(format) && (width % 2 === 1 || height % 2 === 1))
     throw wrongUsage(`Videos have an even width and height, not ${width},${height}.`);
-  const server = serverOf(flags);
-  const isPlain = format === 'mp4' && Object.keys(request.output?.config ?? {}).length === 0;
-  if (server && !isPlain) throw wrongUsage('A service makes MP4 only, without a manim.cfg of yours.');
+  if (server && format !== 'mp4') throw wrongUsage('A service makes MP4 only.');
   // The configuration has an option of this name too, for workers.
   const { quality: _, ...options } = flags;
   const config = configOf(options);
@@ -101,6 +98,19 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
     if (!flags.list) await checkTargets(targetsOf(className, format, flags), format);
   }
   return { file, folder, withheld, code, scenes, format, flags, request, server, config, made: [] };
+}
+
+/** Names the settings that have no effect; for a service all of them. */
+function manimConfigFor(server: Asked['server'], flags: RenderFlags): ManimConfig {
+  const manim = readManimConfig(flags.manimConfig);
+  const { length } = [...Object.keys(manim.flags), ...Object.keys(manim.settings), ...manim.ignored];
+  if (!server) {
+    if (manim.ignored.length > 0)
+      process.stderr.write(`Settings of manim.cfg that have no effect here: ${manim.ignored.join(', ')}.\n`);
+    return manim;
+  }
+  if (length > 0) process.stderr.write('manim.cfg has no effect on renders by a service.\n');
+  return NO_MANIM_CONFIG;
 }
 
 /** Settings of manim.cfg are the defaults of the flags. */

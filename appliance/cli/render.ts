@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   ASPECT_RATIOS,
@@ -11,6 +11,7 @@ import {
   userCacheFolder,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { flagOf } from '../config/options.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
@@ -20,10 +21,11 @@ import { addManimFlags, playRange, readManimFlags, resolution } from './manim-fl
 import { type Files, remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
 import { print, printable, printJson } from './output.ts';
+import type { Played } from './player-page.ts';
 import { ProgressLine } from './progress-line.ts';
 import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
-import { type Asked, askedOf, type RenderFlags, readCode, wrongUsage } from './render-request.ts';
+import { type Asked, askedOf, type RenderFlags, wrongUsage } from './render-request.ts';
 import { hostRenderer } from './warm-host.ts';
 import {
   HOST_VARIABLE,
@@ -33,7 +35,6 @@ import {
   warmKey,
   warmSocket,
 } from './warm-renderer.ts';
-import { FolderWatch } from './watch-folder.ts';
 import {
   type CommandRendererOptions,
   interruptible,
@@ -114,7 +115,10 @@ export function renderCommand(): Command {
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber)
     .option('--server <url>', 'render by a service elsewhere, with an API key of it')
     .option('--key <key>', 'API key for --server (SCENEPRESS_KEY)')
-    .option('--watch', 'render again when a file in the folder of <file> is saved, until Ctrl-C')
+    .option(
+      '--watch',
+      'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',
+    )
     .option(
       '--keep-warm <minutes>',
       'keep the renderer for the next call (default: 5 in a terminal, else 0)',
@@ -129,15 +133,7 @@ export function renderCommand(): Command {
       if (settings) return host(JSON.parse(settings) as HostSettings);
       readManimFlags(flags);
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
-      const asked = await askedOf(file, scenes, flags);
-      if (!flags.watch) return render(asked);
-      const saves = new FolderWatch(dirname(resolve(file)));
-      try {
-        asked.code = await readCode(file); // It may have been saved just before.
-        await render(asked, saves);
-      } finally {
-        saves.close();
-      }
+      await render(await askedOf(file, scenes, flags));
     });
   return addExamples(
     addManimFlags(command),
@@ -145,7 +141,7 @@ export function renderCommand(): Command {
     ['scenepress render scene.py Hello -pql', 'low quality, then open it, as with manim'],
     ['scenepress render scene.py Hello -s -o hello.png', 'only the last picture'],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
-    ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved'],
+    ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved, in a page'],
     ['scenepress render scene.py --list', 'list its scenes'],
     'scenepress render scene.py --all -q low -o videos/',
     ['scenepress render scene.py Hello --aspect 9:16 --thumbnail hello.jpg', 'portrait'],
@@ -176,7 +172,7 @@ async function host({ folder, config, ...settings }: HostSettings): Promise<void
   await withRenderer(config as Config, make, serve, { lasting: true });
 }
 
-async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
+async function render(asked: Asked): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
@@ -186,13 +182,18 @@ async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
   const work = async (renderer: Renders, interrupted: AbortSignal) => {
     progress.start();
     try {
-      await renderOnce(renderer, asked, { progress, interrupted });
-      while (saves) await renderNext(renderer, asked, saves, { progress, interrupted });
+      const once = () => renderOnce(renderer, asked, { progress, interrupted });
+      if (!flags.watch) return void (await once());
+      const { renderOnSaves } = await import('./render-on-saves.ts');
+      await renderOnSaves(asked, once, { progress, interrupted });
     } finally {
       progress.stop();
     }
   };
   if (asked.server) {
+    const unused = [...FLAGS, 'times', 'keepWarm'].filter((name) => flags[name] !== undefined);
+    if (unused.length > 0)
+      process.stderr.write(`No effect on renders by a service: ${unused.map(flagOf).join(', ')}.\n`);
     const remote = new RemoteRenderer(asked.server);
     return interruptible((signal) => work(remote, signal));
   }
@@ -210,51 +211,31 @@ async function render(asked: Asked, saves?: FolderWatch): Promise<void> {
   await withRenderer(config, make, start, { say: (words) => progress.say(words), lasting: true });
 }
 
-/** Renders the scenes that were asked for. */
-async function renderOnce(renderer: Renders, asked: Asked, running: Running): Promise<void> {
+/** Renders the scenes that were asked for, or lists those of the file. */
+async function renderOnce(renderer: Renders, asked: Asked, running: Running): Promise<Played[]> {
   const { file, scenes, format, flags } = asked;
   const { progress, interrupted } = running;
   const inCode = () => scenesIn(renderer, asked, interrupted);
-  if (flags.list) return printScenes(await inCode(), flags, progress);
+  if (flags.list) {
+    printScenes(await inCode(), flags, progress);
+    return [];
+  }
   const names = scenes.length > 0 ? scenes : chosen(file, await inCode(), flags);
   if (scenes.length === 0)
     for (const className of names) await checkTargets(targetsOf(className, format, flags), format);
   const results = await Promise.all(names.map((name) => renderScene(renderer, name, asked, running)));
   progress.clear();
   if (flags.json) printJson(names.length === 1 && !flags.all ? results[0] : results);
+  return results;
 }
 
-/** Renders again after the next save. Errors of the scene are shown, and the next save is awaited. */
-async function renderNext(
-  renderer: Renders,
-  asked: Asked,
-  saves: FolderWatch,
-  running: Running,
-): Promise<void> {
-  const { file, scenes, format, flags } = asked;
-  const { output, captions } = targetsOf(scenes[0] ?? '', format, flags);
-  running.progress.say('Waiting for a save');
-  const made = asked.made.length > 0 ? asked.made : [output, captions];
-  await saves.nextSave(made, running.interrupted);
-  running.progress.say(null);
-  asked.code = await readCode(file);
-  flags.preview = false; // The player has it open.
-  try {
-    await renderOnce(renderer, asked, running);
-  } catch (error) {
-    if (running.interrupted.aborted || !(error instanceof UserError)) throw error;
-    running.progress.clear();
-    process.stderr.write(`${printable(error.message)}\n`);
-  }
-}
-
-/** Renders a scene, saves its files, prints their paths and returns the result for JSON. */
+/** Renders a scene, saves its files, prints their paths and returns the result, as `--json` prints it. */
 async function renderScene(
   renderer: Renders,
   className: string,
   asked: Asked,
   { progress, interrupted }: Running,
-): Promise<object> {
+): Promise<Played & Record<string, unknown>> {
   const { code, request, format, flags, config, made } = asked;
   const rendered = await renderer.render(
     { code, className, ...request },

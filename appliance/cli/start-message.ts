@@ -82,7 +82,7 @@ export function otherKeyMessage({
   ];
   if (databaseUrl !== undefined) words.push('--database-url', shellWord(withoutPassword(databaseUrl)));
   else if (dataDir !== resolve(DEFAULT_DATA_DIR)) words.push('--data-dir', shellWord(dataDir));
-  return `To create another API key: ${plainCommand(words.join(' '))}\n`;
+  return `\nTo create another API key: ${plainCommand(words.join(' '))}\n`;
 }
 
 function shellWord(word: string): string {

@@ -22,6 +22,7 @@ export async function hostRenderer(
   started.catch(() => {}); // Reported to each caller.
   const callers = new Set<Socket>();
   let isOutdated = false;
+  let hasEnded = false;
   let usedAt = performance.now();
   let ready: ChildProcess | undefined;
   const server = createServer((socket) => {
@@ -67,18 +68,20 @@ export async function hostRenderer(
     }
   }
 
-  /** Keeps a process ready for the next call, and starts another one when that is used. */
+  /** Keeps a process ready for the next call. Starts another one when that call has ended, because it would slow it down. */
   function keepReady(): void {
     const child = startOwn({ [HOST_VARIABLE]: '', [READY_VARIABLE]: join(dirname(path), READY_SOCKET) });
+    let isCalled = false;
     ready = child;
     child.once('message', () => {
+      isCalled = true;
       child.disconnect();
       child.unref();
-      if (!isOutdated && !signal.aborted) keepReady();
     });
     child.once('error', () => {}); // Later calls load the program themselves.
     child.once('exit', () => {
       if (ready === child) ready = undefined;
+      if (isCalled && !isOutdated && !hasEnded) keepReady();
     });
   }
 
@@ -104,6 +107,7 @@ export async function hostRenderer(
     const isIdle = callers.size === 0 && performance.now() - usedAt > idleMs;
     if (isIdle || (callers.size === 0 && (isBroken || isOutdated || !(await isOwn())))) break;
   }
+  hasEnded = true;
   server.close();
   if (ready?.connected) ready.disconnect();
   for (const socket of callers) socket.destroy();

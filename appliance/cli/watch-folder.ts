@@ -1,32 +1,46 @@
-import { once } from 'node:events';
-import { type FSWatcher, watch } from 'node:fs';
-import { basename } from 'node:path';
+import { EventEmitter, once } from 'node:events';
+import { type FSWatcher, lstatSync, readdirSync, realpathSync, watch } from 'node:fs';
+import { basename, dirname, join, resolve, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { UserError } from '../user-error.ts';
 
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 150;
+/** Folders that programs write, often with very many files. */
+const OF_PROGRAMS = ['__pycache__', 'node_modules'];
+/** A file of every virtual environment of Python. */
+const ENVIRONMENT = 'pyvenv.cfg';
 
-/** Notices saves of files in a folder from its construction on, including those between calls of {@link FolderWatch.nextSave}. */
+/**
+ * Notices saves of files from its construction on, including those between calls of {@link FolderWatch.nextSave}. Hidden
+ * files, and folders of packages, are not watched.
+ */
 export class FolderWatch {
-  readonly #watcher: FSWatcher;
+  readonly #changes = new EventEmitter();
+  readonly #watchers = new Map<string, FSWatcher>();
   readonly #saved = new Set<string>();
+  #failure: UserError | undefined;
 
-  constructor(folder: string) {
-    this.#watcher = watch(folder, (_, name) => {
-      if (name !== null && !name.startsWith('.') && name !== '__pycache__') this.#saved.add(name);
-    });
+  /** Watches `file`, and all files in `folder` and its subfolders. */
+  constructor(file: string, folder: string | null) {
+    if (folder !== null) this.#watchTree(realOf(folder), false);
+    const path = realOf(file);
+    if (!this.#watchers.has(dirname(path))) this.#watch(dirname(path), (changed) => changed === path);
   }
 
   /**
-   * Resolves when a file was saved since the last call, except for the `own` ones. Rejects when `signal` is aborted, or
-   * the folder can't be watched any longer.
+   * Resolves when a file was saved since the last call, except for the `own` ones and those in `own` folders. Rejects
+   * when `signal` is aborted. Error: when a folder can't be watched.
    */
   async nextSave(own: string[], signal: AbortSignal): Promise<void> {
-    const ignored = own.flatMap((path) => [basename(path), `${basename(path)}.part`]);
+    const ignored = own.map(realOf);
+    const isOwn = (path: string) =>
+      ignored.some((one) => path === one || path === `${one}.part` || path.startsWith(`${one}${sep}`));
     for (;;) {
-      for (const name of ignored) this.#saved.delete(name);
+      if (this.#failure) throw this.#failure;
+      for (const path of this.#saved) if (isOwn(path)) this.#saved.delete(path);
       if (this.#saved.size > 0) break;
-      await once(this.#watcher, 'change', { signal });
+      await once(this.#changes, 'change', { signal });
     }
     while (this.#saved.size > 0) {
       this.#saved.clear();
@@ -35,6 +49,83 @@ export class FolderWatch {
   }
 
   close(): void {
-    this.#watcher.close();
+    for (const watcher of this.#watchers.values()) watcher.close();
+    this.#watchers.clear();
+  }
+
+  /** `isNew`: its files count as saved. */
+  #watchTree(folder: string, isNew: boolean): void {
+    this.#watch(folder, () => true);
+    const entries = entriesOf(folder);
+    if (entries.some(({ name }) => name === ENVIRONMENT)) {
+      this.#forget(folder);
+      return;
+    }
+    for (const entry of entries) {
+      if (isSkipped(entry.name)) continue;
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) this.#watchTree(path, isNew);
+      else if (isNew) this.#saved.add(path);
+    }
+  }
+
+  #watch(folder: string, concerns: (path: string) => boolean): void {
+    const fail = (cause: NodeJS.ErrnoException) => {
+      if (cause.code === 'ENOENT' || cause.code === 'EACCES') return;
+      this.#failure ??= new UserError(`${folder} can't be watched: ${cause.message}.`, { cause });
+      this.#changes.emit('change');
+    };
+    try {
+      const watcher = watch(folder, (event, name) => {
+        if (name === null || isSkipped(name) || !concerns(join(folder, name))) return;
+        this.#changed(join(folder, name), event);
+        this.#changes.emit('change');
+      });
+      watcher.on('error', fail);
+      this.#watchers.set(folder, watcher);
+    } catch (cause) {
+      fail(cause as NodeJS.ErrnoException);
+    }
+  }
+
+  #changed(path: string, event: string): void {
+    const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    if (!isFolder) this.#saved.add(path);
+    if (event !== 'rename') return;
+    // Another folder may have its name now.
+    this.#forget(path);
+    if (isFolder) this.#watchTree(path, true);
+  }
+
+  /** Stops watching a folder and its subfolders. */
+  #forget(folder: string): void {
+    for (const [path, watcher] of this.#watchers) {
+      if (path !== folder && !path.startsWith(`${folder}${sep}`)) continue;
+      watcher.close();
+      this.#watchers.delete(path);
+    }
+  }
+}
+
+function isSkipped(name: string): boolean {
+  return name.startsWith('.') || OF_PROGRAMS.includes(name);
+}
+
+/** None if it is gone, or this user can't read it. */
+function entriesOf(folder: string) {
+  try {
+    return readdirSync(folder, { withFileTypes: true });
+  } catch {
+    return [];
+  }
+}
+
+/** The path without links on the way to its last part. */
+function realOf(path: string): string {
+  const absolute = resolve(path);
+  try {
+    return join(realpathSync(dirname(absolute)), basename(absolute));
+  } catch {
+    return absolute; // Its folder is missing.
   }
 }

@@ -10,6 +10,9 @@ _LAST_COMMAND = re.compile(r"(\\(?:[a-zA-Z@]+|.))\s*$")
 _ENVIRONMENT = re.compile(r"^\\(?:begin|end)\{[a-z*]+\}$")
 _MISSING_FILE = re.compile(r"File `([^']+)' not found")
 _MISSING_FONT = re.compile(r'The font "([^"]+)" cannot be found')
+# By LaTeX and XeTeX: Metric (TFM) file not found; by LuaTeX: metric data not found or bad.
+_MISSING_METRIC = re.compile(r"Font .* not loadable: [Mm]etric")
+_PLACE = " It isn't installed here; it can be added to {} of the studio's folder."
 _BYTES_MAX = 1_048_576
 _CHARACTERS_MAX = 300
 
@@ -48,9 +51,11 @@ def _from_log(source: Path) -> str:
 
 def _advice(text: str) -> str:
     if _MISSING_FILE.search(text):
-        return " It isn't installed here; the studio that runs this service can put it into texmf/tex/latex/."
+        return _PLACE.format("texmf/tex/latex/")
     if _MISSING_FONT.search(text):
-        return " It isn't installed here; the studio that runs this service can put it into fonts/."
+        return _PLACE.format("fonts/")
+    if _MISSING_METRIC.search(text):
+        return _PLACE.format("texmf/fonts/")
     return ""
 
 

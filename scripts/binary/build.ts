@@ -32,6 +32,7 @@ import { BuildError } from '../root/build-error.ts';
 import { commandLine, type RootOptions } from '../root/command-line.ts';
 import { EPOCH_SECONDS } from '../root/epoch.ts';
 import { packagesOf, writeLists } from './lists.ts';
+import { checkSize } from './size.ts';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';
@@ -76,9 +77,12 @@ export function buildBinary(options: RootOptions): string {
       segments: [append(program, root.archive), append(program, renderer)],
     };
     appendFileSync(program, trailerOf({ name: nameOf(archive), ...archive }));
+    checkSize(statSync(program).size, options.compression);
     chmodSync(program, 0o755);
     const made = join(output, 'scenepress');
     renameSync(program, made);
+    // An image needs nothing else of the folder, which has gigabytes.
+    writeFileSync(join(output, '.dockerignore'), '*\n!scenepress\n');
     writeFileSync(`${made}.sha256`, `${hashOf(made)}  scenepress\n`);
     for (const name of readdirSync(lists)) copyFileSync(join(lists, name), join(output, name));
     return made;

@@ -58,14 +58,22 @@ export async function scenepress(args: string[], options?: CommandOptions): Prom
 
 /** Sends SIGINT to the process group, as Ctrl-C does, once standard error matches, and waits until it exits. */
 export async function interrupted(args: string[], when: RegExp, options?: CommandOptions): Promise<Ended> {
+  return reacting(args, { when, react: (pid) => process.kill(-pid, 'SIGINT'), ...(options && { options }) });
+}
+
+/** Runs `scenepress` until it exits, and calls `react` once standard error matches. */
+export async function reacting(
+  args: string[],
+  { when, react, options }: { when: RegExp; react: (pid: number) => void; options?: CommandOptions },
+): Promise<Ended> {
   const child = start(args, options);
   child.stdin.end();
   let stderr = '';
-  let pressed = false;
+  let matched = false;
   child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
     stderr += chunk;
-    if (!pressed && when.test(stderr)) process.kill(-(child.pid as number), 'SIGINT');
-    pressed ||= when.test(stderr);
+    if (!matched && when.test(stderr)) react(child.pid as number);
+    matched ||= when.test(stderr);
   });
   const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
   return { code: code as number | null, stdout, stderr };

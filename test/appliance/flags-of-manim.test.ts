@@ -4,7 +4,7 @@ import { Command } from 'commander';
 import t from 'tap';
 import { readManimConfig } from '../../appliance/cli/manim-config.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from '../../appliance/cli/manim-flags.ts';
-import { formatOf, targetsOf } from '../../appliance/cli/render-output.ts';
+import { formatOf, isFolder, targetsOf } from '../../appliance/cli/render-output.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
 t.test('the extension of the output selects the format, and contradictions are refused', async (t) => {
@@ -38,6 +38,12 @@ t.test('files are named after the scene, or as asked for', async (t) => {
     captions: join(folder, 'a.b.vtt'),
   });
   t.equal(target(join(folder, 'frames'), 'png-sequence').output, join(folder, 'frames'));
+});
+
+t.test('a path that ends with a separator is a folder', async (t) => {
+  t.ok(isFolder('new/', '\\'));
+  t.ok(isFolder('new\\', '\\'));
+  t.notOk(isFolder('new\\', '/'));
 });
 
 t.test('ranges and sizes are read as manim reads them', async (t) => {

@@ -23,6 +23,7 @@ t.test('the first start prints a valid key, the next prints none', async (t) => 
   const second = await serve(t, ['--data-dir', dataDir]);
   t.notMatch(second.stdout() + second.stderr(), KEY);
   t.notMatch(first.stdout(), 'key create');
+  t.match(second.stdout(), /\n\nTo create another/, 'apart from the link of the dashboard');
   const [, words = ''] = /^To create another API key: npx scenepress (.*)$/m.exec(second.stdout()) ?? [];
   const another = await scenepress(words.replace('NAME', 'Another').split(' '));
   t.match([another.code, KEY.exec(another.stdout)?.[0]], [0, KEY], another.stderr);

@@ -53,3 +53,20 @@ t.test('an error about a missing file says why the folder is withheld', async (t
     /To let them read those of a folder: --folder DIR/,
   );
 });
+
+t.test('an error about a missing TeX package or font names the flag', async (t) => {
+  const files = { folder: null, withheld: null, server: undefined };
+  const error = (place: string) =>
+    `TeX: LaTeX Error: File \`x.sty' not found. It isn't installed here; it can be added to ${place} of the studio's folder.\nline 4: Tex("x")`;
+  t.equal(
+    remedyOf(error('fonts/'), files),
+    'Put its files below fonts/ of a folder of yours: --studio-dir DIR.',
+  );
+  const folder = { path: '/lessons', file: 'a.py' };
+  t.equal(
+    remedyOf(error('texmf/tex/latex/'), { ...files, folder }),
+    'Put its files into /lessons, or below texmf/ of a folder of yours: --studio-dir DIR.',
+  );
+  const server = { url: 'https://renders.example.org', key: 'k' };
+  t.equal(remedyOf(error('texmf/tex/latex/'), { ...files, server }), undefined);
+});

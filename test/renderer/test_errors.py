@@ -37,7 +37,7 @@ TABLE = [
         scene(
             r"Tex('a', tex_template=TexTemplate(preamble=r'\usepackage{nosuchpackage}'))",
         ),
-        ["TeX: LaTeX Error: File `nosuchpackage.sty' not found.", "texmf/tex/latex/"],
+        ["TeX: LaTeX Error: File `nosuchpackage.sty' not found.", "texmf/tex/latex/ of the studio's folder"],
     ),
     (
         "TeX font",
@@ -46,7 +46,20 @@ TABLE = [
             "\nxelatex = TexTemplate(tex_compiler='xelatex', output_format='.xdv', preamble=font)"
             "\nTex('a', tex_template=xelatex)",
         ),
-        ['The font "No Such Font" cannot be found.', "fonts/"],
+        ['The font "No Such Font" cannot be found.', " fonts/ of the studio's folder"],
+    ),
+    (
+        "TeX font metric",
+        scene(r"Tex(r'\font\x=nosuchfont\x a')"),
+        ["not loadable: Metric (TFM) file", "isn't installed here", "texmf/fonts/ of the studio's folder"],
+    ),
+    (
+        "LuaTeX font metric",
+        scene(
+            "lualatex = TexTemplate(tex_compiler='lualatex', output_format='.dvi')"
+            "\nTex(r'\\font\\x=nosuchfont\\x a', tex_template=lualatex)",
+        ),
+        ["not loadable: metric data not found", "texmf/fonts/ of the studio's folder"],
     ),
     ("TeX character", scene("Tex('日本')"), ["Unicode character 日", "in: 日本", "line 5"]),
     (

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -105,6 +105,12 @@ t.test('a process that has loaded the program runs the next call as its caller w
   t.equal(await identityOf(socket), before);
   t.not(await isReady(), ready, 'another process is ready for the next call');
 
+  const command = [process.execPath, MAIN, ...args, 'Plain', '--times'];
+  const terminal = new Terminal(t, command, { cwd, env: { ...process.env, ...env } });
+  t.equal(await terminal.ended, 0);
+  t.match(terminal.shown, /Plain\.mp4\r\n.*Plain: start .* collect [\d.]+ s\r\n/, 'with its last lines');
+  await isReady();
+
   const wrong = await scenepress([...args, 'Plain', '-o', 'a.gif', '--format', 'webm'], { cwd, env });
   t.match(wrong, { code: 2, stdout: '', stderr: /doesn't fit a\.gif/ });
   await isReady();
@@ -150,24 +156,40 @@ t.test('a socket folder of somebody else is not used', async (t) => {
   t.strictSame(await readdir(join(cwd, 'scenepress')), []);
 });
 
-t.test('--watch renders again when the file is saved, also after an error', async (t) => {
+t.test('--watch renders again when a file of the folder is saved, also after an error', async (t) => {
   const cwd = await temporaryFolder(t);
-  const file = join(cwd, 'scenes.py');
-  await writeFile(file, scenes('pass'));
-  const child = spawn(process.execPath, [MAIN, 'render', 'scenes.py', 'Plain', '-ql', '--watch'], { cwd });
-  const shown = async (stream: 'stdout' | 'stderr', text: string) => {
-    for (let all = ''; !all.includes(text); ) all += (await once(child[stream], 'data'))[0];
+  await mkdir(join(cwd, 'lessons/parts'), { recursive: true });
+  await chmod(cwd, 0o755); // Scenes of root run as another user.
+  const module = join(cwd, 'lessons/parts/part.py');
+  await writeFile(module, 'LINE = 1\n');
+  await writeFile(join(cwd, 'scenes.py'), scenes('from lessons.parts import part; print("line", part.LINE)'));
+  const args = ['render', 'scenes.py', 'Plain', '-ql', '--folder', '.', '--watch', '-o', 'videos/a.mp4'];
+  const child = spawn(process.execPath, [MAIN, ...args], { cwd });
+  const shown = async (stream: 'stdout' | 'stderr', pattern: RegExp) => {
+    for (let all = ''; ; ) {
+      const match = pattern.exec(all);
+      if (match) return match;
+      all += (await once(child[stream], 'data'))[0];
+    }
   };
-  await shown('stdout', 'Plain.mp4');
-  const failed = shown('stderr', 'ValueError: mistake');
-  await writeFile(file, scenes('raise ValueError("mistake")'));
+  const [[, url = '']] = await Promise.all([shown('stderr', /^Player: (\S+)\n/m), shown('stdout', /a\.mp4/)]);
+  const page = await fetch(`${url}events`);
+  const events = page.body?.pipeThrough(new TextDecoderStream())[Symbol.asyncIterator]();
+  const nextEvent = async () => JSON.parse(String((await events?.next())?.value).replace('data: ', ''));
+  t.match(await nextEvent(), { scenes: [{ scene: 'Plain', kind: 'video', name: 'a.mp4', error: null }] });
+
+  const failed = shown('stderr', /ValueError: mistake/);
+  await writeFile(module, 'raise ValueError("mistake")\n');
   await failed;
-  const mended = shown('stdout', 'Plain.mp4');
-  await writeFile(file, scenes('pass'));
+  t.match(await nextEvent(), { scenes: [{ scene: 'Plain', kind: 'none', error: /^ValueError: mistake/ }] });
+  const mended = shown('stdout', /a\.mp4/);
+  await writeFile(module, 'LINE = 2\n');
   await mended;
+  t.match(await nextEvent(), { scenes: [{ kind: 'video', error: null }] });
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   t.equal(code, 130);
+  t.match((await events?.next())?.value, /^event: end$/m, 'the page ends with the command');
 });
 
 /** Removes the socket of a kept renderer, which then ends, and waits until it has left no files. */

@@ -5,6 +5,7 @@ import { scenepress } from '../appliance/command.ts';
 import { listeningAppliance } from '../appliance/listening-appliance.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
+const CONFIG = '[CLI]\npixel_width = 320\npixel_height = 160\nbackground_color = WHITE\nformat = gif\n';
 const SCENES = `from manim import *
 
 
@@ -49,6 +50,22 @@ t.test('render --server refuses what a service cannot do, and lists scenes by th
   t.match((await scenepress(args, { cwd })).stderr, /--key KEY, or SCENEPRESS_KEY/);
   const gif = await scenepress([...args, '--key', 'k', 'Circles', '-o', 'x.gif'], { cwd });
   t.match(gif, { code: 2, stderr: /MP4 only/ });
+  const config = await scenepress([...args, '--key', 'k', 'Circles', '-c', 'manim.cfg'], { cwd });
+  t.match(config, { code: 2, stderr: /A service has no --config_file/ });
   const listed = await scenepress([...args, '--key', 'k', '--list'], { cwd });
   t.equal(listed.stdout, 'Circles\nMissing\n', listed.stderr);
+});
+
+t.test('render --server names what has no effect, and goes on', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'scenes.py'), SCENES);
+  await writeFile(join(cwd, 'manim.cfg'), CONFIG);
+  const args = ['render', 'scenes.py', '--server', 'https://renders.example.org', '--key', 'k', '--list'];
+  const listed = await scenepress([...args, '--times', '--render-memory-mb', '512'], { cwd });
+  t.match(listed, { code: 0, stdout: 'Circles\nMissing\n' });
+  t.equal(
+    listed.stderr,
+    'manim.cfg has no effect on renders by a service.\n' +
+      'No effect on renders by a service: --render-memory-mb, --times.\n',
+  );
 });

@@ -1,7 +1,7 @@
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { interrupted, scenepress } from '../appliance/command.ts';
+import { interrupted, reacting, scenepress } from '../appliance/command.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const SCENES = `from manim import *
@@ -131,6 +131,29 @@ t.test('--all renders all scenes of a file, also those after a failing one', asy
     stderr,
     /^Failing: NameError: name 'undefined_name' is not defined\nline 16: self\.play\(undefined_name\)$/m,
   );
+});
+
+t.test('--all renders several scenes at the same time', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await mkdir(join(cwd, 'gate'));
+  await chmod(cwd, 0o755); // Scenes of root run as another user.
+  const scene = (name: string) => `class ${name}(Scene):
+    def construct(self):
+        print("${name} began")
+        self.wait(1)  # Text is reported with the next frames.
+        while not os.path.exists("gate/open"): time.sleep(0.05)
+        self.wait(0.1)
+`;
+  await writeFile(join(cwd, 'two.py'), `import os, time\nfrom manim import *\n${scene('A')}${scene('B')}`);
+  // A scene that waited for the end of the other one would never begin.
+  const both = /A began.*B began|B began.*A began/s;
+  const rendered = await reacting(['render', 'two.py', '--all', '-ql'], {
+    when: both,
+    react: () => void writeFile(join(cwd, 'gate/open'), ''),
+    options: { cwd },
+  });
+  t.equal(rendered.code, 0, rendered.stderr);
+  t.match(rendered.stderr, both);
 });
 
 t.test('a syntax error is located, and --out needs a single scene', async (t) => {

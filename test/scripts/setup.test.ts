@@ -22,6 +22,20 @@ t.test('set-up refuses options that it does not know', async (t) => {
   t.match(stderr, /Unknown option or missing value: --prod/);
 });
 
+t.test('set-up names the machine that renders need', async (t) => {
+  const other = "data:text/javascript,Object.defineProperty(process, 'platform', { value: 'darwin' })";
+  for (const args of [[], ['--archive', 'missing'], ['--python-only', '/missing']]) {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--import', other, join(root, 'scripts/setup.mjs'), ...args],
+      { encoding: 'utf8' },
+    );
+    t.equal(status, 1);
+    t.equal(stdout, '');
+    t.match(stderr, /^Renders need Linux on x64; this is darwin on \w+\. .*--server URL.*scenepress\/client/);
+  }
+});
+
 t.test('the command offers set-up', async (t) => {
   const { status, stdout } = run('scenepress.mjs', 'setup', '--help');
   t.equal(status, 0);

@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { ScenepressError } from '../../errors.ts';
 import { openArchive } from './archive-file.ts';
 import { finishRoot } from './finish-root.ts';
+import { checkMachine } from './machine.ts';
 import {
   environmentFolder,
   type FoundRenderer,
@@ -55,6 +56,7 @@ export interface EnsureRendererOptions {
  * ```
  */
 export async function ensureRenderer(options: EnsureRendererOptions = {}): Promise<FoundRenderer> {
+  checkMachine();
   const folder = resolve(options.folder ?? rendererFolder());
   options.signal?.throwIfAborted();
   if (options.archive !== undefined) return unpackRenderer(folder, options.archive, options);

@@ -1,6 +1,7 @@
 import { existsSync, lstatSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { ScenepressError } from '../../errors.ts';
+import { checkMachine } from '../setup/machine.ts';
 import { findRenderer, packageRoot, rendererFolder } from '../setup/renderer-folder.ts';
 import { environmentFiles, environmentOf, type PythonEnvironment, pythonOf } from './python-environment.ts';
 
@@ -58,13 +59,14 @@ const TREE_PYTHON = '/usr/bin/python3';
 const TREE_PACKAGE = '/usr/lib/scenepress';
 
 /**
- * Locates the tree, or the environment of the given interpreter. Error: `renderer_unavailable` when it is missing or
- * would expose files to scenes, such as the `closed` folders.
+ * Locates the tree, or the environment of the given interpreter. Error: `renderer_unavailable` when it is missing,
+ * would expose files to scenes, such as the `closed` folders, or can't run on this machine.
  */
 export async function findRoot(
   { root, python, folder }: { root?: string | (() => Promise<string>); python?: string; folder?: string },
   closed: string[] = [],
 ): Promise<RendererRoot> {
+  checkMachine();
   const named = python || (root === undefined && process.env['SCENEPRESS_PYTHON']);
   if (named) return environmentRoot(named, closed);
   if (root !== undefined) return treeRoot(typeof root === 'string' ? root : await root());

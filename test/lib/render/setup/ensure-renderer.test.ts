@@ -113,6 +113,27 @@ t.test('a service finds it by default, and otherwise names the command', { skip 
   t.equal((await findRoot({ folder })).tree, 'root' in found && found.root);
 });
 
+t.test('on other machines the renderer is refused, with what to use instead', async (t) => {
+  const machines = [
+    ['darwin', 'arm64'],
+    ['linux', 'arm64'],
+    ['win32', 'x64'],
+  ] as const;
+  for (const [platform, arch] of machines) {
+    t.intercept(process, 'platform', { value: platform });
+    t.intercept(process, 'arch', { value: arch });
+    const refusal = {
+      code: 'renderer_unavailable',
+      message: new RegExp(
+        `^Renders need Linux on x64; this is ${platform} on ${arch}\\. .*scenepress/client`,
+      ),
+    };
+    await t.rejects(findRoot({ root: '/missing' }), refusal);
+    await t.rejects(findRoot({ python: '/missing' }), refusal);
+    await t.rejects(ensureRenderer({ archive: '/missing' }), refusal);
+  }
+});
+
 t.test('roots of other versions are kept, because other projects may use them', { skip }, async (t) => {
   const { file, folder } = place(t);
   mkdirSync(join(folder, 'root-1234'), { recursive: true });
