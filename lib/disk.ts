@@ -1,4 +1,4 @@
-import { constants, fdatasync, fsync, readSync, writeSync } from 'node:fs';
+import { constants, fdatasync, fsync } from 'node:fs';
 import {
   chmod,
   type FileHandle,
@@ -19,27 +19,8 @@ import type { Buffer } from './node-types.ts';
 export interface DiskFile {
   /** Writes all bytes. When it rejects, any part of them may have been written. */
   write(bytes: Buffer, position: number): Promise<void>;
-  /**
-   * Synchronous `write`, for small records: a copy into the page cache takes less time than a switch to another
-   * thread. The slow part is `sync`.
-   */
-  writeNow(bytes: Buffer, position: number): void;
-  truncate(sizeBytes: number): Promise<void>;
   /** Resolves when all writes are on the storage device. */
   sync(): Promise<void>;
-  close(): Promise<void>;
-}
-
-/** A file with positional reads; stays readable after its name is removed. */
-export interface FileReader {
-  readonly sizeBytes: number;
-  /** Fills `into` from `position` on. Returns the filled part, which is shorter at the end of the file. */
-  read(position: number, into: Buffer): Promise<Buffer>;
-  /**
-   * Synchronous `read`, for lookups of a few kilobytes: these are nearly always in the page cache, and a switch
-   * to another thread would take thirty times as long as the read.
-   */
-  readNow(position: number, into: Buffer): Buffer;
   close(): Promise<void>;
 }
 
@@ -52,8 +33,6 @@ export interface Disk {
   open(path: string, how: 'create' | 'existing'): Promise<DiskFile>;
   /** The whole content; undefined when there is no such file. */
   read(path: string): Promise<Buffer | undefined>;
-  /** Opens an immutable file for reading; undefined when there is no such file. */
-  openToRead(path: string): Promise<FileReader | undefined>;
   rename(from: string, to: string): Promise<void>;
   /** Removing a missing file is not an error. */
   remove(path: string): Promise<void>;
@@ -80,8 +59,6 @@ export const realDisk: Disk = {
     const handle = await open(path, flags, 0o600);
     return {
       write: (bytes, position) => writeAll(handle, bytes, position),
-      writeNow: (bytes, position) => writeAllNow(handle, bytes, position),
-      truncate: (sizeBytes) => handle.truncate(sizeBytes),
       // Flushes the data and the file's size; the timestamps need not be durable.
       sync: () => flushData(handle.fd),
       close: () => handle.close(),
@@ -94,20 +71,6 @@ export const realDisk: Disk = {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
       throw Object.assign(error as Error, { path });
     }
-  },
-  async openToRead(path) {
-    const handle = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (!handle) return undefined;
-    const { size } = await handle.stat();
-    return {
-      sizeBytes: size,
-      read: (position, into) => readAt(handle, position, into),
-      readNow: (position, into) => readNowAt(handle, position, into),
-      close: () => handle.close(),
-    };
   },
   async stampOf(path) {
     const file = await stat(path, { bigint: true }).catch((error: NodeJS.ErrnoException) => {
@@ -133,6 +96,16 @@ export const realDisk: Disk = {
   },
 };
 
+/** Flushes a file. */
+export async function syncFile(path: string): Promise<void> {
+  const file = await open(path);
+  try {
+    await flushFile(file.fd);
+  } finally {
+    await file.close();
+  }
+}
+
 /**
  * Like `mkdir --parents`. The recursive mkdir of Node reports ENOENT for a read-only disk, and never ends where no
  * folder can be created, such as in /proc.
@@ -149,34 +122,10 @@ async function makeFolders(path: string, { hasParent = false } = {}): Promise<vo
   }
 }
 
-async function readAt(handle: FileHandle, position: number, into: Buffer): Promise<Buffer> {
-  for (let done = 0; done < into.length; ) {
-    const { bytesRead } = await handle.read(into, done, into.length - done, position + done);
-    if (bytesRead === 0) return into.subarray(0, done);
-    done += bytesRead;
-  }
-  return into;
-}
-
-function readNowAt({ fd }: FileHandle, position: number, into: Buffer): Buffer {
-  for (let done = 0; done < into.length; ) {
-    const bytesRead = readSync(fd, into, done, into.length - done, position + done);
-    if (bytesRead === 0) return into.subarray(0, done);
-    done += bytesRead;
-  }
-  return into;
-}
-
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {
   for (let done = 0; done < bytes.length; ) {
     const { bytesWritten } = await handle.write(bytes, done, bytes.length - done, position + done);
     done += bytesWritten;
-  }
-}
-
-function writeAllNow({ fd }: FileHandle, bytes: Buffer, position: number): void {
-  for (let done = 0; done < bytes.length; ) {
-    done += writeSync(fd, bytes, done, bytes.length - done, position + done);
   }
 }
 

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync, type Stats } from 'node:fs';
-import { cp, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { cp, lstat, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { isoTime } from '../clock.ts';
 import { DATA_FILES, LOCK_FILES, STUDIO_PARTS } from '../data-files.ts';
-import { flushFile, realDisk, replaceFile } from '../disk.ts';
+import { realDisk, replaceFile, syncFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
+import { pagesOfJobs } from '../jobs/pages-of-jobs.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
 import { allPages, pagesOf } from '../pages.ts';
-import { pagesOfJobs } from '../storage/storage.ts';
 import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-report.ts';
 import { DataFolder } from './data-folder.ts';
 
@@ -340,12 +340,6 @@ async function syncTree(folder: string): Promise<void> {
     else if (entry.isFile()) await syncFile(path);
   }
   await realDisk.syncFolder(folder);
-}
-
-async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  await flushFile(file.fd);
-  await file.close();
 }
 
 /** Undefined when there is no such file; other errors are thrown. */

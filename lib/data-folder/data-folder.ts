@@ -15,6 +15,7 @@ import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { Line } from '../line.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
@@ -82,7 +83,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** The file `master.key`, and that of a replacement that is in progress. */
   readonly masterKeyFiles: MasterKeyFiles;
   /** The tail of the queue of exclusive tasks. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #line = new Line();
   #isOpen = false;
   /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
@@ -182,9 +183,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
 
   /** Runs exclusive tasks one at a time: a backup must not overlap with a replacement of the master key. */
   alone<T>(work: () => Promise<T>): Promise<T> {
-    const done = this.#last.then(work, work);
-    this.#last = done.catch(() => {});
-    return done;
+    return this.#line.run(work);
   }
 
   /**

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Clock } from '../clock.ts';
-import { pagesOfJobs, type Storage, type Transaction } from '../storage/storage.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
+import { pagesOfJobs } from './pages-of-jobs.ts';
 
 /** Replaces the error of a forgotten job, which may quote its code. */
 export const FORGOTTEN: string = 'The render failed. The error message was removed together with the code.';

@@ -1,5 +1,6 @@
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
+import type { AuditReport } from './ledger-store.ts';
 import { DEFAULT_FREE_CREDITS_PER_MONTH, type StoredLedger } from './stored-ledger.ts';
 
 /**
@@ -11,6 +12,8 @@ import { DEFAULT_FREE_CREDITS_PER_MONTH, type StoredLedger } from './stored-ledg
  */
 export class UnmeteredLedger implements Ledger {
   readonly chargesNothing = true;
+  /** Checks the queue, deliveries and reserves that are still open; undefined without `books`. */
+  readonly audit?: () => Promise<AuditReport>;
   readonly #freeCredits: number;
   readonly #books: StoredLedger | undefined;
 
@@ -24,6 +27,7 @@ export class UnmeteredLedger implements Ledger {
   }: { freeCreditsPerMonth?: number; books?: StoredLedger | undefined } = {}) {
     this.#freeCredits = freeCreditsPerMonth;
     this.#books = books;
+    if (books) this.audit = () => books.audit();
   }
 
   /** Without `books` it joins any storage. */

@@ -4,5 +4,5 @@ import '../bundled.ts';
 
 export type { MasterKeyRecords, StoredMasterKey } from '../keys/stored-master-key.ts';
 export { migrateToFolder, migrateToPostgres } from '../migration/migrate.ts';
-export type { PostgresOptions } from '../storage/postgres/options.ts';
+export type { PostgresOptions } from '../postgres-database/options.ts';
 export { type PostgresStorage, postgres } from './postgres-storage.ts';

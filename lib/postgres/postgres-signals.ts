@@ -1,8 +1,8 @@
 import type { Clock } from '../clock.ts';
+import type { PostgresDatabase } from '../postgres-database/postgres-database.ts';
 import { LocalSignals } from '../signals/local-signals.ts';
 import { parseSignal } from '../signals/parse-signal.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
-import type { PostgresDatabase } from '../storage/postgres/postgres-database.ts';
 import { piecesOf, SignalPieces } from './signal-pieces.ts';
 
 /** Minimum time between notifications: each takes a lock of the whole database at its commit. */

@@ -1,10 +1,12 @@
-import { open, readFile, writeFile } from 'node:fs/promises';
+import { open, rename, writeFile } from 'node:fs/promises';
 import { isScenepressError } from '../errors.ts';
+import { openToRead } from '../file-reader.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { freePagesFault } from '../storage/sqlite/free-pages.ts';
-import { damageOf, resealed } from '../storage/sqlite/log-frames.ts';
+import { damageOf } from '../storage/sqlite/log-frames.ts';
 import { type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
+import { resealed } from './reseal-log.ts';
 import { restoreSchemaPages } from './schema-pages.ts';
 
 const HEADER_BYTES = 100;
@@ -28,7 +30,7 @@ const PAGE_COUNT_AT = 28;
  * Repairs known content in a copy of a damaged database: constants of the header, the schema, and the checksums of a
  * log whose pages are intact. Returns the faults found.
  */
-export async function mend(path: string): Promise<{ faults: string[]; laterLog: Buffer | undefined }> {
+export async function mend(path: string): Promise<{ faults: string[]; laterLog: string | undefined }> {
   const { fault, laterLog } = await mendLog(`${path}-wal`);
   const faults = [
     ...(fault === undefined ? [] : [fault]),
@@ -41,20 +43,23 @@ export async function mend(path: string): Promise<{ faults: string[]; laterLog: 
   return { faults: freeFault === undefined ? faults : [...faults, freeFault], laterLog };
 }
 
-/** `laterLog`: the log including the readable commits after the damage; some of its pages may be stale. */
-async function mendLog(path: string): Promise<{ fault?: string; laterLog?: Buffer }> {
-  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return Buffer.alloc(0);
-    throw error;
-  });
-  const damage = damageOf(bytes);
-  if (!damage) return {};
-  const { log, isExact } = resealed(bytes);
-  const place = damage.frame === 0 ? 'header' : `page ${damage.frame} of ${damage.frames}`;
-  const fault = `the write-ahead log is damaged in its ${place}`;
-  if (!isExact) return { fault: `${fault}; later commits are lost`, laterLog: log };
-  await writeFile(path, log);
-  return { fault };
+/** `laterLog`: a log including the readable commits after the damage; some of its pages may be stale. */
+async function mendLog(path: string): Promise<{ fault?: string; laterLog?: string }> {
+  const log = await openToRead(path);
+  if (!log) return {};
+  try {
+    const damage = await damageOf(log);
+    if (!damage) return {};
+    const laterLog = `${path}-resealed`;
+    await writeFile(laterLog, resealed(log));
+    const place = damage.frame === 0 ? 'header' : `page ${damage.frame} of ${damage.frames}`;
+    const fault = `the write-ahead log is damaged in its ${place}`;
+    if (!damage.hasItsPage) return { fault: `${fault}; later commits are lost`, laterLog };
+    await rename(laterLog, path);
+    return { fault };
+  } finally {
+    await log.close();
+  }
 }
 
 async function mendHeader(path: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { copyFile, link, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, rename, rm } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { systemClock } from '../clock.ts';
 import { DAMAGED_PREFIX, DATA_FILES, DOCUMENT_FILES } from '../data-files.ts';
@@ -112,7 +112,7 @@ async function examine(
     if (laterLog) {
       const laterPath = `${damagedPath}-later`;
       await copyFile(damagedPath, laterPath);
-      await writeFile(`${laterPath}-wal`, laterLog);
+      await rename(laterLog, `${laterPath}-wal`);
       lost.push(...changesAfter(laterPath, target));
     }
     rebuildQueue(target);

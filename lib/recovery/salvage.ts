@@ -26,8 +26,6 @@ type Key = SqlValue[];
 
 export interface Table {
   name: string;
-  /** The version of the schema that added it; default 1. */
-  since?: number;
   key: string[];
   /** The table's rows are stored by row id, so a damaged index on `key` hides none of them. */
   hasRowIds?: boolean;
@@ -95,14 +93,13 @@ export const TABLES: Table[] = [
     ...checked(EXCHANGES),
     supposed: `SELECT delivery_id ${FROM_KEPT_DELIVERIES} AND deliveries.attempts <> '[]'`,
   },
-  { ...checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'), since: 2 },
+  checked(SESSIONS, 'sessions_of_account', 'sessions_by_expiry'),
   {
     ...checked(ACTS),
     indexes: ['SELECT act_id FROM acts INDEXED BY acts_of_actor WHERE actor IS NOT NULL'],
-    since: 2,
   },
-  { ...checked(KEY_USES, 'sqlite_autoindex_key_uses_1'), hasRowIds: true, since: 2 },
-  { ...checked(TIMELINES), since: 4 },
+  { ...checked(KEY_USES, 'sqlite_autoindex_key_uses_1'), hasRowIds: true },
+  checked(TIMELINES),
 ];
 
 const BOOKS = ['grants', 'ledger_entries'];
@@ -130,7 +127,7 @@ function deliveryWithoutTexts(row: Row, textKey: TextKey, { random }: Salvage): 
  */
 export function salvage(source: Connection, target: Connection, how: Salvage): LostRow[] {
   const lost: LostRow[] = [];
-  for (const table of tablesIn(source)) {
+  for (const table of TABLES) {
     target.run('BEGIN');
     const saved = new Set<string>();
     const known = new Set<string>();
@@ -164,12 +161,6 @@ export function salvage(source: Connection, target: Connection, how: Salvage): L
     target.run('COMMIT');
   }
   return lost;
-}
-
-/** Those of the version of the schema that a database has. */
-function tablesIn(source: Connection): Table[] {
-  const { user_version: version = 1 } = source.get<{ user_version: number }>('PRAGMA user_version', []) ?? {};
-  return TABLES.filter(({ since = 1 }) => since <= version);
 }
 
 /** Recreates the account row, so its ledger entries can be saved. */

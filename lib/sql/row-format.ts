@@ -199,8 +199,7 @@ export class RowFormat<Rec extends object> {
   #openTexts(cells: Cells): Record<string, unknown> {
     try {
       const values = JSON.parse(decrypt(cells['texts'] as Uint8Array, textKeyOf(cells).key)) as unknown[];
-      // A row of an earlier version has fewer.
-      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i] ?? null]));
+      return Object.fromEntries(this.#sealed.map(({ field }, i) => [field, values[i]]));
     } catch (error) {
       throw this.#damaged(cells, error);
     }

@@ -21,7 +21,8 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 const DEFAULT_LIMIT = 50;
 
 /** As in the indexes. */
-const STATE_CONDITIONS: Record<Exclude<DeliveryState, 'pending'>, string> = {
+const STATE_CONDITIONS: Record<DeliveryState, string> = {
+  pending: 'due_at_ms IS NOT NULL',
   delivered: 'delivered_at_ms IS NOT NULL',
   failed: 'due_at_ms IS NULL AND delivered_at_ms IS NULL',
 };
@@ -92,25 +93,15 @@ export class SqlDeliveryStore implements DeliveryStore {
   async list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]> {
     const { state, limit = DEFAULT_LIMIT, before } = query;
     const conditions = conditionsOf(query);
-    const values = conditions.map(({ value }) => value);
     const texts = conditions.map(({ text }) => text);
-    if (state === 'pending') {
-      const due = conditions.filter(({ isOfDue }) => isOfDue);
-      const where = due.length > 0 ? `WHERE ${due.map(({ text }) => text).join(' AND ')}` : '';
-      // The first ones suffice if all conditions are on the table of due deliveries.
-      const page = due.length === conditions.length ? 'ORDER BY delivery_id DESC LIMIT ?' : '';
-      texts.unshift(`delivery_id IN (SELECT delivery_id FROM due_deliveries ${where} ${page})`);
-      values.unshift(...due.map(({ value }) => value), ...(page === '' ? [] : [limit]));
-    } else if (state !== undefined) {
-      texts.push(STATE_CONDITIONS[state]);
-    }
+    if (state !== undefined) texts.push(STATE_CONDITIONS[state]);
     const where = texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '';
     const inside = tx && this.#database.inside(tx);
     // Two transactions that add a delivery because of what they found here run one after the other.
     const locked = query.jobId === undefined ? undefined : inside?.lock(`deliveries of ${query.jobId}`);
     const found = (inside ?? this.#database).all(
       `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
-      ...values,
+      ...conditions.map(({ value }) => value),
       limit,
     );
     const [rows] = await Promise.all([found, locked]);
@@ -178,20 +169,19 @@ function exchangesIn(row: object | undefined): Exchange[] {
   return row ? (JSON.parse(EXCHANGES.record(row).exchanges) as Exchange[]) : [];
 }
 
-interface Condition {
-  text: string;
-  value: string | number;
-  /** Whether the table of due deliveries has the column, too. */
-  isOfDue: boolean;
-}
-
-function conditionsOf({ owner, jobId, keyId, before, after }: DeliveryQuery): Condition[] {
-  const all: [text: string, value: string | undefined, isOfDue: boolean][] = [
-    ['job_id = ?', jobId, false],
-    ['owner = ?', owner, true],
-    ['key_id = ?', keyId, false],
-    ['delivery_id < ?', before, true],
-    ['delivery_id > ?', after, true],
+function conditionsOf({
+  owner,
+  jobId,
+  keyId,
+  before,
+  after,
+}: DeliveryQuery): { text: string; value: string }[] {
+  const all: [text: string, value: string | undefined][] = [
+    ['job_id = ?', jobId],
+    ['owner = ?', owner],
+    ['key_id = ?', keyId],
+    ['delivery_id < ?', before],
+    ['delivery_id > ?', after],
   ];
-  return all.flatMap(([text, value, isOfDue]) => (value === undefined ? [] : [{ text, value, isOfDue }]));
+  return all.flatMap(([text, value]) => (value === undefined ? [] : [{ text, value }]));
 }

@@ -325,7 +325,7 @@ export class SqlStorage implements Storage {
     const row = await this.#database.get(TIMELINES.byKey, jobId);
     if (!row) return { plays: [], output: '' };
     const { plays, output } = TIMELINES.record(row);
-    return { plays, output: output ?? '' };
+    return { plays, output };
   }
 
   async readSource(jobId: string): Promise<string | undefined> {

@@ -52,11 +52,10 @@ export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat
   code: string;
 }>('sources', { jobId: 'plain', code: 'sealed' });
 
-/** `output` is null in rows of an earlier version. */
 interface TraceRow {
   jobId: string;
   plays: Play[];
-  output: string | null;
+  output: string;
 }
 export const TIMELINES: RowFormat<TraceRow> = new RowFormat<TraceRow>('timelines', {
   jobId: 'plain',

@@ -55,7 +55,7 @@ export interface SqlDatabase extends SqlReader {
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** As {@link Storage.alone}. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
-  /** A query that may take minutes; does not block other work. */
+  /** A query that may take minutes; does not block other work. Do not await it in a transaction. */
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
   /** Checks the integrity of the whole database in the background; returns a sentence per problem. */
   check(): Promise<string[]>;

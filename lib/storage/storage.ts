@@ -1,5 +1,4 @@
 import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
-import { pagesOf } from '../pages.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
@@ -52,24 +51,6 @@ export interface JobCountQuery {
   after: string;
   /** The largest number of each status that is counted. Default: no limit. */
   limit?: number;
-}
-
-/** All jobs of an owner, or of all owners, without metadata; the newest first, in pages of up to `limit`. */
-export function pagesOfJobs(
-  storage: Pick<Storage, 'listJobs'>,
-  { owner, limit }: { owner?: string; limit: number },
-): AsyncGenerator<JobRecord[]> {
-  return pagesOf(
-    ({ after, ...page }) =>
-      storage.listJobs({
-        ...page,
-        metadata: false,
-        ...(owner !== undefined && { owner }),
-        ...(after !== undefined && { before: after }),
-      }),
-    ({ jobId }) => jobId,
-    limit,
-  );
 }
 
 /** How a job ended, and whose it was. */

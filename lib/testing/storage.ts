@@ -281,6 +281,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
 
     async 'stores idempotent requests by owner and key, until they are old'(storage) {
       const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
+      await insert(storage, jobRecord('1'));
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
       const find = (owner: string, key: string) =>
         storage.transaction((tx) => storage.getIdempotentRequest(owner, key, tx));
@@ -318,6 +319,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
     async 'keeps a request that replaces an old one during its removal'(storage) {
       const old = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
       await insert(storage, jobRecord('1', { phase: 'completed' }));
+      await insert(storage, jobRecord('2'));
       await storage.transaction((tx) => storage.putIdempotentRequest(tx, old));
       const request = { ...old, jobId: '2', createdAtMs: 2000 };
       const forgotten = jobRecord('1', { phase: 'completed', forgottenAtMs: 1 });

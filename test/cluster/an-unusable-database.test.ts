@@ -54,7 +54,7 @@ t.test('a schema of a newer version is refused', async (t) => {
   const schema = newSchema();
   const config = { databaseUrl: await serverUrl(), databaseSchema: schema };
   t.equal(await refusal(t, config), 'opened');
-  await run('INSERT INTO migrations VALUES (99)', { schema });
+  await run('INSERT INTO migrations VALUES (99, 99)', { schema });
   t.match(
     await refusal(t, config),
     /written by a newer version of Scenepress \(schema 99, .*Use that version/,

@@ -1,6 +1,6 @@
 /**
  * Records the system calls by which the database and the documents change a disk, and simulates a power cut at
- * `POWER_CUTS` moments (default 400): any part of what was not flushed by then is lost. A start on each resulting state
+ * `POWER_CUTS` moments (default 250): any part of what was not flushed by then is lost. A start on each resulting state
  * must find everything that was acknowledged, complete and once.
  *
  * `SEED` repeats the random choices, but the timing of the programs differs. A failure therefore keeps the recording;

@@ -150,6 +150,42 @@ t.test('in a shared storage, jobs that a dead process left settling are settled'
   t.match(warned, [/Settled jobs whose process died/]);
 });
 
+t.test(
+  'idempotency keys are forgotten when they are old, but not by a clock that was set far ahead',
+  async (t) => {
+    const { book, storage, ledger } = await openStored(t);
+    const tidied: Promise<unknown>[] = [];
+    const alone: Storage['alone'] = (task, work) => {
+      const done = storage.alone(task, work);
+      if (task === 'tidying') tidied.push(done);
+      return done;
+    };
+    const options = { storage: { alone }, ledger, book, retention: {}, logger: silentLogger, clock };
+    const upkeep = new Upkeep(options as unknown as UpkeepOptions);
+    upkeep.start();
+    t.teardown(() => upkeep.stop());
+    const passHours = async (hours: number) => {
+      const { length } = tidied;
+      for (const untilMs = clock.uptimeMs() + hours * 3_600_000; clock.uptimeMs() < untilMs; ) {
+        clock.advance(600_000);
+        await Promise.all(tidied);
+      }
+      t.ok(tidied.length > length);
+    };
+    const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
+    const { jobId } = (await book.add(request)).job;
+
+    const behindMs = Date.parse('2046-11-21') - clock.now();
+    clock.set(new Date(clock.now() + behindMs).toISOString());
+    await passHours(0.5);
+    clock.set(new Date(clock.now() - behindMs).toISOString());
+    await passHours(20);
+    t.equal((await book.add(request)).job.jobId, jobId);
+    await passHours(6);
+    t.not((await book.add(request)).job.jobId, jobId);
+  },
+);
+
 /** Two upkeeps on one database that count what they do. */
 async function twoUpkeeps(t: Test) {
   const one = await openPostgres(t);

@@ -219,8 +219,7 @@ export class UnpackedRoot {
   }
 
   /**
-   * An unmarked root may be in use: by older versions, which know no marks, or by other machines or containers on a
-   * shared file system, which have another boot id.
+   * An unmarked root may be in use by other machines or containers on a shared file system, which have another boot id.
    */
   async #removeUnlessUsed(): Promise<boolean> {
     const unused = lock(this.#useFile(this.path), 'exclusive');

@@ -1,4 +1,4 @@
-import { lockOf } from '../../storage/postgres/locks.ts';
+import { lockOf } from '../../postgres-database/locks.ts';
 import { TEXT } from './refusals.ts';
 
 /** The first turn of an owner's hosts, with one index lookup per pace. */

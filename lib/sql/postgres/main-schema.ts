@@ -61,7 +61,7 @@ ${refuseUpdateOfSome('jobs_end_once', 'jobs', {
   when: `NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
   OR NEW.aspect_ratio <> OLD.aspect_ratio OR NEW.fps <> OLD.fps OR NEW.key_id IS DISTINCT FROM OLD.key_id
   OR NEW.reserve_credits <> OLD.reserve_credits OR NEW.attempts <> OLD.attempts
-  OR NEW.token IS DISTINCT FROM OLD.token
+  OR NEW.interruptions IS DISTINCT FROM OLD.interruptions OR NEW.token IS DISTINCT FROM OLD.token
   OR NEW.created_at_ms <> OLD.created_at_ms OR NEW.started_at_ms IS DISTINCT FROM OLD.started_at_ms
   OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS DISTINCT FROM OLD.duration_ms
   OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts
@@ -88,7 +88,7 @@ CREATE TABLE idempotent_requests (
   owner ${TEXT} NOT NULL,
   key_hash ${TEXT} NOT NULL,
   fingerprint ${TEXT} NOT NULL,
-  job_id ${TEXT} NOT NULL,
+  job_id ${TEXT} NOT NULL REFERENCES jobs ON DELETE CASCADE,
   created_at_ms bigint NOT NULL,
   checksum bigint NOT NULL,
   PRIMARY KEY (owner, key_hash)
@@ -146,6 +146,9 @@ CREATE INDEX ended_jobs_of_quality ON jobs (phase, quality, job_id)
 CREATE INDEX ended_jobs_of_owner_and_quality ON jobs (owner, phase, quality, job_id)
   WHERE phase = 'completed' OR phase = 'failed';
 CREATE INDEX deliveries_of_key ON deliveries (key_id, delivery_id) WHERE key_id IS NOT NULL;
+CREATE INDEX pending_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NOT NULL;
 CREATE INDEX delivered_of_owner ON deliveries (owner, delivery_id) WHERE delivered_at_ms IS NOT NULL;
 CREATE INDEX delivered_of_key ON deliveries (key_id, delivery_id) WHERE delivered_at_ms IS NOT NULL;
 CREATE INDEX failed_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;

@@ -4,8 +4,8 @@ import { refuseDelete, refuseUpdate, TEXT } from './refusals.ts';
 const SHARES = 64;
 
 /**
- * The queue, as in `../sqlite/queue-schema.ts` and `turn-schema.ts`: triggers maintain the counts in `turns`. No
- * index contains a count, so that a new or an ended job changes no index of the owner's row.
+ * The queue, as in `../sqlite/queue-schema.ts`: triggers maintain the counts in `turns`. No index contains a count, so that
+ * a new or an ended job changes no index of the owner's row.
  *
  * The totals are in several rows, of which each connection changes one, and at its commit: every transaction that adds
  * or ends a job changes them, and would otherwise wait for the flush of the one before. A share may be negative; their

@@ -1,7 +1,7 @@
-import { CONFIRMATIONS } from '../../storage/postgres/confirmations.ts';
-import { LEADERS } from '../../storage/postgres/leaders.ts';
-import { PURGES } from '../../storage/postgres/purges.ts';
-import { PostgresSchema } from '../../storage/postgres/schema.ts';
+import { CONFIRMATIONS } from '../../postgres-database/confirmations.ts';
+import { LEADERS } from '../../postgres-database/leaders.ts';
+import { PURGES } from '../../postgres-database/purges.ts';
+import { PostgresSchema } from '../../postgres-database/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
@@ -9,13 +9,18 @@ import { LEDGER_SCHEMA } from './ledger-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 
-/** The tables of jobs, books, queue, deliveries, accounts, keys and machines. */
+/** The tables of jobs, books, queue, deliveries, accounts, keys and processes. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
-    MAIN_SCHEMA + LEDGER_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + ACCOUNT_SCHEMA + PURGES,
-    CONFIRMATIONS,
-    { sql: CLUSTER_SCHEMA, compatibleFrom: 2 },
-    { sql: LEADERS, compatibleFrom: 2 },
+    MAIN_SCHEMA +
+      LEDGER_SCHEMA +
+      QUEUE_SCHEMA +
+      DUE_SCHEMA +
+      ACCOUNT_SCHEMA +
+      CLUSTER_SCHEMA +
+      CONFIRMATIONS +
+      LEADERS +
+      PURGES,
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

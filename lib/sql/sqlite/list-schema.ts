@@ -1,6 +1,6 @@
 /**
- * Indexes of the filters of lists, and of what an account was charged in a period. Ended jobs and deliveries are added
- * to an index once; those of the others are few, and found by the tables of what is due.
+ * Indexes of the filters of lists, and of what an account was charged in a period. Ended jobs are added to an index once;
+ * the others are few.
  */
 export const LIST_SCHEMA: string = `
 CREATE INDEX ended_jobs_of_quality ON jobs (phase, quality, job_id)
@@ -9,6 +9,9 @@ CREATE INDEX ended_jobs_of_owner_and_quality ON jobs (owner, phase, quality, job
   WHERE phase = 'completed' OR phase = 'failed';
 
 CREATE INDEX deliveries_of_key ON deliveries (key_id, delivery_id) WHERE key_id IS NOT NULL;
+CREATE INDEX pending_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NOT NULL;
 CREATE INDEX delivered_of_owner ON deliveries (owner, delivery_id) WHERE delivered_at_ms IS NOT NULL;
 CREATE INDEX delivered_of_key ON deliveries (key_id, delivery_id) WHERE delivered_at_ms IS NOT NULL;
 CREATE INDEX failed_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;

@@ -6,7 +6,8 @@
  * the row is read: SQLite's pages have none. `texts` is the user content of a row, encrypted with the key of
  * `text_key_id`. Keys are appended, and overwritten by zeros of the same length, so SQLite never moves one and leaves
  * no copies. `jobs_with_artifacts` starts with a constant column: otherwise the query planner would choose
- * `jobs_in_phase` and read all terminal jobs.
+ * `jobs_in_phase` and read all terminal jobs. `deliveries` does not reference `jobs`: a recovery keeps the webhooks of a job
+ * that is lost.
  */
 export const MAIN_SCHEMA: string = `
 CREATE TABLE text_keys (
@@ -62,7 +63,7 @@ WHEN OLD.phase IN ('completed', 'failed') AND (
   NEW.job_id <> OLD.job_id OR NEW.owner <> OLD.owner OR NEW.phase <> OLD.phase OR NEW.quality <> OLD.quality
   OR NEW.aspect_ratio <> OLD.aspect_ratio OR NEW.fps <> OLD.fps OR NEW.key_id IS NOT OLD.key_id
   OR NEW.reserve_credits <> OLD.reserve_credits OR NEW.attempts <> OLD.attempts
-  OR NEW.token IS NOT OLD.token
+  OR NEW.interruptions IS NOT OLD.interruptions OR NEW.token IS NOT OLD.token
   OR NEW.created_at_ms <> OLD.created_at_ms OR NEW.started_at_ms IS NOT OLD.started_at_ms
   OR NEW.completed_at_ms <> OLD.completed_at_ms OR NEW.duration_ms IS NOT OLD.duration_ms
   OR NEW.credits_cost <> OLD.credits_cost OR NEW.artifacts <> OLD.artifacts
@@ -79,12 +80,18 @@ CREATE TABLE sources (
   text_key_id INTEGER NOT NULL REFERENCES text_keys,
   texts BLOB NOT NULL
 ) STRICT, WITHOUT ROWID;
+CREATE TABLE timelines (
+  job_id TEXT PRIMARY KEY REFERENCES jobs ON DELETE CASCADE,
+  checksum INTEGER NOT NULL,
+  text_key_id INTEGER NOT NULL REFERENCES text_keys,
+  texts BLOB NOT NULL
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE idempotent_requests (
   owner TEXT NOT NULL,
   key_hash TEXT NOT NULL,
   fingerprint TEXT NOT NULL,
-  job_id TEXT NOT NULL,
+  job_id TEXT NOT NULL REFERENCES jobs ON DELETE CASCADE,
   created_at_ms INTEGER NOT NULL,
   checksum INTEGER NOT NULL,
   PRIMARY KEY (owner, key_hash)

@@ -2,7 +2,9 @@
  * The queue: a row of `queue` for each waiting or running job, and a row of `turns` for each owner of one.
  *
  * `ready` counts waiting jobs that are not suspects. Triggers maintain the counts, so they cannot diverge from the
- * rows; the program sets the turns. `precedence`: 0 in good standing, 1 not; plus 2 for owners that yield.
+ * rows. A claim moves its owner behind all others, in the update that counts it; otherwise the program sets the turns.
+ * `precedence`: 0 in good standing, 1 not; plus 2 for owners that yield. `is_ready` is for the index: what most updates of
+ * the counts do not change.
  */
 export const QUEUE_SCHEMA: string = `
 CREATE TABLE queue (
@@ -32,10 +34,11 @@ CREATE TABLE turns (
   precedence INTEGER NOT NULL CHECK (precedence BETWEEN 0 AND 3),
   waiting INTEGER NOT NULL CHECK (waiting >= 0),
   ready INTEGER NOT NULL CHECK (ready BETWEEN 0 AND waiting),
-  running INTEGER NOT NULL CHECK (running >= 0)
+  running INTEGER NOT NULL CHECK (running >= 0),
+  is_ready INTEGER GENERATED ALWAYS AS (ready > 0) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_in_order ON turns (turn);
-CREATE INDEX turns_to_serve ON turns (precedence, turn, running) WHERE ready > 0;
+CREATE INDEX turns_to_serve ON turns (precedence, turn, running) WHERE is_ready = 1;
 CREATE TABLE queue_totals (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   waiting INTEGER NOT NULL CHECK (waiting >= 0),
@@ -58,7 +61,9 @@ BEGIN
   UPDATE turns SET waiting = waiting + (NEW.worker IS NULL) - (OLD.worker IS NULL),
     ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL)
       - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL),
-    running = running + (NEW.worker IS NOT NULL) - (OLD.worker IS NOT NULL)
+    running = running + (NEW.worker IS NOT NULL) - (OLD.worker IS NOT NULL),
+    turn = iif(OLD.worker IS NULL AND NEW.worker IS NOT NULL,
+      (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1, turn)
   WHERE owner = NEW.owner;
 END;
 CREATE TRIGGER queue_counts_less AFTER DELETE ON queue

@@ -4,14 +4,8 @@ import { LIST_SCHEMA } from './list-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 import { SIGN_IN_SCHEMA } from './sign-in-schema.ts';
-import { TIMELINE_SCHEMA } from './timeline-schema.ts';
-import { TURN_SCHEMA } from './turn-schema.ts';
 
-/** The tables of jobs, queue, deliveries and books; those of the dashboard; indexes of its lists; plays of scenes. */
+/** The tables of jobs, queue, deliveries and books; those of the dashboard; indexes of its lists. */
 export const SQLITE_SCHEMA: Schema = new Schema([
-  MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA,
-  SIGN_IN_SCHEMA,
-  LIST_SCHEMA,
-  TIMELINE_SCHEMA,
-  TURN_SCHEMA,
+  MAIN_SCHEMA + QUEUE_SCHEMA + DUE_SCHEMA + SIGN_IN_SCHEMA + LIST_SCHEMA,
 ]);

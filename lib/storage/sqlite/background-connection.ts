@@ -1,17 +1,15 @@
-import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 import { Connection } from './connection.ts';
 
 export type BackgroundTask =
-  /** Copies commits from the log into the database; `truncate`: copies all and truncates the log. */
-  | { kind: 'checkpoint'; truncate: boolean }
+  /** Copies commits from the log into the database. */
+  | { kind: 'checkpoint'; truncate: false }
+  /** Copies all and truncates the log; waits for readers in other programs at most `waitMs`. */
+  | { kind: 'checkpoint'; truncate: true; waitMs: number }
   | { kind: 'query'; text: string; values: SqlValue[] }
-  /** Writes a snapshot of the database to another file and flushes it. */
+  /** Writes a snapshot of the database to another file. */
   | { kind: 'copy'; path: string };
-
-/** Kept short: commits are blocked while the log is truncated, so do not wait for readers in other programs. */
-const BUSY_MS = 100;
 
 /** A connection for slow SQLite operations: checkpoints, copies and full scans. */
 export class BackgroundConnection {
@@ -19,22 +17,20 @@ export class BackgroundConnection {
 
   constructor(path: string) {
     this.#connection = new Connection(path);
-    this.#connection.exec(
-      `PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -8192; PRAGMA busy_timeout = ${BUSY_MS}`,
-    );
+    this.#connection.exec('PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192');
   }
 
   /** Returns the rows of the task. */
   do(task: BackgroundTask): object[] {
     switch (task.kind) {
       case 'checkpoint':
-        this.#checkpoint(task.truncate);
+        if (task.truncate) this.#truncateLog(task.waitMs);
+        else this.#connection.exec('PRAGMA wal_checkpoint(PASSIVE)');
         return [];
       case 'query':
         return this.#connection.all(task.text, task.values);
       case 'copy':
         this.#connection.copyTo(task.path);
-        flush(task.path);
         return [];
     }
   }
@@ -43,26 +39,13 @@ export class BackgroundConnection {
     this.#connection.close();
   }
 
-  #checkpoint(truncate: boolean): void {
-    const mode = truncate ? 'TRUNCATE' : 'PASSIVE';
-    const [row] = this.#connection.all<{ busy: number }>(`PRAGMA wal_checkpoint(${mode})`, []);
-    if (!truncate || row?.busy === 0) return;
+  #truncateLog(waitMs: number): void {
+    this.#connection.exec(`PRAGMA busy_timeout = ${waitMs}`);
+    const [row] = this.#connection.all<{ busy: number }>('PRAGMA wal_checkpoint(TRUNCATE)', []);
+    if (row?.busy === 0) return;
     throw new ScenepressError(
       'storage_locked',
       "The write-ahead log can't be truncated while another program reads the database. End that program.",
     );
-  }
-}
-
-/**
- * SQLite leaves the copy in the page cache; without this, the first connection to it would flush it on the main
- * thread.
- */
-function flush(path: string): void {
-  const file = openSync(path, 'r+');
-  try {
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
   }
 }

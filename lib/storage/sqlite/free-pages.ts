@@ -1,4 +1,5 @@
-import { type FileHandle, open } from 'node:fs/promises';
+import assert from 'node:assert/strict';
+import { type FileReader, openToRead } from '../../file-reader.ts';
 
 const PAGE_BYTES = 4096;
 const BLANK = Buffer.alloc(PAGE_BYTES);
@@ -14,11 +15,11 @@ const MOST_TRUNKS = 4;
  * would destroy a page in use. Free pages must be zeroed (`secure_delete`), and the log must be empty.
  */
 export async function freePagesFault(path: string): Promise<string | undefined> {
-  const file = await open(path, 'r');
+  const file = await openToRead(path);
+  assert(file, 'the database exists');
   try {
-    const { size } = await file.stat();
-    const header = await read(file, 0, HEADER_BYTES);
-    const pages = size / PAGE_BYTES;
+    const header = await file.read(0, HEADER_BYTES);
+    const pages = file.sizeBytes / PAGE_BYTES;
     const seen = new Set<number>();
     const isNew = (page: number) => page > 1 && page <= pages && !seen.has(page) && seen.add(page);
     let trunk = header.readUInt32BE(FIRST_TRUNK_AT);
@@ -47,12 +48,6 @@ function isBlank(page: Buffer): boolean {
   return page.equals(BLANK) || page.reduce((count, byte) => count + Math.sign(byte), 0) <= 1;
 }
 
-function readPage(file: FileHandle, page: number): Promise<Buffer> {
-  return read(file, (page - 1) * PAGE_BYTES, PAGE_BYTES);
-}
-
-async function read(file: FileHandle, position: number, sizeBytes: number): Promise<Buffer> {
-  const bytes = Buffer.alloc(sizeBytes);
-  await file.read(bytes, 0, sizeBytes, position);
-  return bytes;
+function readPage(file: FileReader, page: number): Promise<Buffer> {
+  return file.read((page - 1) * PAGE_BYTES, PAGE_BYTES);
 }

@@ -18,7 +18,7 @@ export interface SqliteDatabaseOptions {
   onFlush?: (flush: Flush) => void;
   /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;
-  /** Runs slow operations on the database of that path. Default: in a thread. */
+  /** Makes what runs slow operations on the database of that path; called twice. Default: in a thread. */
   background?: (path: string) => BackgroundTasks;
   /** The log size at which a checkpoint is due, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;

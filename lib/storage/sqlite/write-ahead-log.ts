@@ -1,9 +1,12 @@
 import { fstatSync } from 'node:fs';
-import { type FileHandle, open, readFile, stat } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { flushData, isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
+import { type FileReader, openToRead } from '../../file-reader.ts';
 import { damaged } from './connection.ts';
 import { damageOf } from './log-frames.ts';
+
+const PIECE_BYTES = 1024 * 1024;
 
 /** The write-ahead log file of a database. */
 export class WriteAheadLog {
@@ -24,30 +27,33 @@ export class WriteAheadLog {
    * `storage_damaged` when the log is damaged, because SQLite would silently drop all commits after the damage.
    */
   async rewrite(): Promise<void> {
-    const found = await stat(this.#path).catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') return undefined;
-      throw error;
-    });
-    if (!found || found.size === 0) return;
-    const bytes = await readFile(this.#path);
-    const damage = damageOf(bytes);
-    if (damage) {
-      const why = `of the ${damage.frames} pages in its log, none after the first ${damage.frame} can be used`;
-      throw damaged(this.#databasePath, why);
-    }
+    const log = await openToRead(this.#path);
+    if (!log) return;
     try {
-      await replaceFile(realDisk, dirname(this.#path), basename(this.#path), [bytes]);
+      if (log.sizeBytes === 0) return;
+      const damage = await damageOf(log);
+      if (damage) {
+        const why = `of the ${damage.frames} pages in its log, none after the first ${damage.frame} can be used`;
+        throw damaged(this.#databasePath, why);
+      }
+      await replaceFile(realDisk, dirname(this.#path), basename(this.#path), piecesOf(log));
     } catch (error) {
       if (!isOutOfSpace(error)) throw error;
-      await this.#rewriteInPlace(bytes);
+      await this.#rewriteInPlace(log);
+    } finally {
+      await log.close();
     }
   }
 
   /** For a full disk: overwrites the log with the same bytes. */
-  async #rewriteInPlace(bytes: Buffer): Promise<void> {
+  async #rewriteInPlace(log: FileReader): Promise<void> {
     const file = await realDisk.open(this.#path, 'existing');
     try {
-      await file.write(bytes, 0);
+      let position = 0;
+      for await (const piece of piecesOf(log)) {
+        await file.write(piece, position);
+        position += piece.length;
+      }
       await file.sync();
     } finally {
       await file.close();
@@ -77,4 +83,9 @@ export class WriteAheadLog {
     if (!this.#file) throw new Error('the log is open');
     return this.#file;
   }
+}
+
+async function* piecesOf({ sizeBytes, read }: FileReader): AsyncGenerator<Buffer> {
+  for (let position = 0; position < sizeBytes; position += PIECE_BYTES)
+    yield await read(position, Math.min(PIECE_BYTES, sizeBytes - position));
 }

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { mock } from 'node:test';
 import t, { type Test } from 'tap';
+import { realDisk } from '../../../lib/disk.ts';
 import { FileAssetStore } from '../../../lib/index.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -18,6 +20,20 @@ t.test('put replaces an existing file and leaves no partial one', async (t) => {
   await store.put('job/video.mp4', file);
   t.equal(readFileSync(store.path('job/video.mp4'), 'utf8'), 'new');
   t.same(readdirSync(join(store.path('job/video.mp4'), '..')), ['video.mp4']);
+});
+
+t.test('a deletion is flushed to the folder from which a name was removed', async (t) => {
+  const { store, root, file } = await openStore(t);
+  await store.put('job/video.mp4', file);
+  await store.put('job/thumbnail.jpg', file);
+  const syncFolder = mock.method(realDisk, 'syncFolder');
+  t.teardown(() => syncFolder.mock.restore());
+  const flushed = () => syncFolder.mock.calls.map(({ arguments: [folder] }) => folder);
+  await store.delete('job/video.mp4');
+  t.same(flushed(), [join(root, 'assets/job')]);
+  syncFolder.mock.resetCalls();
+  await store.delete('job/thumbnail.jpg');
+  t.same(flushed(), [join(root, 'assets')]);
 });
 
 t.test('a key that leads out of the store fails an assertion', async (t) => {

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { DataFolder, StoredLedger, UnmeteredLedger } from '../../../lib/index.ts';
+import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
@@ -40,6 +41,20 @@ t.test('with the books of a time when renders cost credits, open reserves are re
   t.same(await ledger.settle(job), { kind: 'settled', chargedCredits: 0 });
   await ledger.void({ jobId: 'j2', owner: 'a' });
   t.equal((await books.balance('a')).total, 1000);
+});
+
+t.test('an audit checks reserves that are still open, and the queue', async (t) => {
+  const { books, storage } = await openBooks(t);
+  const ledger = new UnmeteredLedger({ books });
+  await books.reserve({ ...job, amountCredits: 40 });
+  await storage.transaction((tx) =>
+    storage.insertJob(tx, jobRecord('j2', { owner: 'b', reserveCredits: 0 }), 'x'),
+  );
+  t.match((await ledger.audit?.())?.problems, [
+    'a: job j1 is open in the ledger, but there is no such job',
+    'b: job j2 is queued, but not in the queue',
+  ]);
+  t.equal(new UnmeteredLedger().audit, undefined, 'nothing to check without books');
 });
 
 t.test('the books get no entries of jobs without a reserve', async (t) => {

@@ -1,8 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { damageOf, resealed } from '../../../lib/storage/sqlite/log-frames.ts';
+import { resealed } from '../../../lib/recovery/reseal-log.ts';
+import * as frames from '../../../lib/storage/sqlite/log-frames.ts';
+import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -29,6 +31,18 @@ function makeLog(t: Test, commits = COMMITS): { log: Buffer; lengths: number[] }
   return { log: readFileSync(`${path}-wal`), lengths };
 }
 
+/** In a buffer of its own, as pieces of a file are. */
+function logOf(bytes: Buffer): frames.LogBytes {
+  return {
+    sizeBytes: bytes.length,
+    read: async (position, sizeBytes) => Buffer.from(bytes.subarray(position, position + sizeBytes)),
+  };
+}
+
+function damageOf(bytes: Buffer): Promise<frames.LogDamage | undefined> {
+  return frames.damageOf(logOf(bytes));
+}
+
 function flip(bytes: Buffer, bit: number): Buffer {
   const flipped = Buffer.from(bytes);
   flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
@@ -46,9 +60,9 @@ function pagesOf(log: Buffer): Buffer {
 
 t.test('an intact log has no damage, wherever it ends', async (t) => {
   const { log } = makeLog(t);
-  t.equal(damageOf(Buffer.alloc(0)), undefined);
+  t.equal(await damageOf(Buffer.alloc(0)), undefined);
   for (let length = 0; length <= log.length; length += 1021)
-    if (damageOf(Buffer.from(log.subarray(0, length)))) t.fail(`damage in ${length} bytes`);
+    if (await damageOf(log.subarray(0, length))) t.fail(`damage in ${length} bytes`);
 });
 
 t.test(`a flipped bit before the last commit is located (SEED=${SEED})`, async (t) => {
@@ -62,13 +76,13 @@ t.test(`a flipped bit before the last commit is located (SEED=${SEED})`, async (
   for (const bit of bits) {
     const flipped = flip(log, bit);
     const frame = Math.max(0, 1 + Math.floor(((bit >> 3) - HEADER_BYTES) / FRAME_BYTES));
-    const damage = damageOf(flipped);
+    const damage = await damageOf(flipped);
     // Damage in a header that crosses a sector boundary looks like a torn write.
     if (damage === undefined && frame === (lastBegins - HEADER_BYTES) / FRAME_BYTES) continue;
     if (damage?.frame !== frame) t.match(damage, { frame }, `bit ${bit}`);
-    const { log: sealed, isExact } = resealed(flipped);
-    if (damageOf(sealed)) t.fail(`bit ${bit} is still damage`);
-    if (isExact && !pagesOf(sealed).equals(pagesOf(log))) t.fail(`bit ${bit} has changed a page`);
+    const sealed = Buffer.concat(await Array.fromAsync(resealed(logOf(flipped))));
+    if (await damageOf(sealed)) t.fail(`bit ${bit} is still damage`);
+    if (damage?.hasItsPage && !pagesOf(sealed).equals(pagesOf(log))) t.fail(`bit ${bit} has changed a page`);
   }
   t.pass(`${bits.length} bits`);
 });
@@ -84,12 +98,32 @@ t.test(
       if (lastFrame <= begin || (lastFrame % SECTOR_BYTES) + 16 <= SECTOR_BYTES || !lengths[commit + 1])
         continue;
       const flipped = flip(log.subarray(0, lengths[commit + 1]), (begin + 17) * 8);
-      t.match(damageOf(flipped), { frame: 1 + (begin - HEADER_BYTES) / FRAME_BYTES });
+      t.match(await damageOf(flipped), { frame: 1 + (begin - HEADER_BYTES) / FRAME_BYTES });
       tried += 1;
     }
     t.ok(tried > 0);
   },
 );
+
+t.test('damage of a log of more than 2 GiB is found', async (t) => {
+  const { log, lengths } = makeLog(t);
+  const path = join(testFolder(t), 'large');
+  writeFileSync(`${path}-wal`, flip(log, ((lengths[9] as number) + 100) * 8));
+  truncateSync(`${path}-wal`, 2 ** 31 + FRAME_BYTES);
+  await t.rejects(new WriteAheadLog(path).rewrite(), {
+    code: 'storage_damaged',
+    message: /of the 521234 pages in its log, none after the first/,
+  });
+});
+
+t.test('a log is rewritten piece by piece', async (t) => {
+  const { log } = makeLog(t);
+  const path = join(testFolder(t), 'long');
+  const bytes = Buffer.concat([log, Buffer.alloc(3 * 1024 * 1024 + 5, 'x')]);
+  writeFileSync(`${path}-wal`, bytes);
+  await new WriteAheadLog(path).rewrite();
+  t.ok(readFileSync(`${path}-wal`).equals(bytes));
+});
 
 t.test(`a last commit torn by a power cut is not damage (SEED=${SEED})`, async (t) => {
   const { log, lengths } = makeLog(t);
@@ -100,7 +134,7 @@ t.test(`a last commit torn by a power cut is not damage (SEED=${SEED})`, async (
     const torn = Buffer.from(log.subarray(0, to));
     for (let at = from - (from % SECTOR_BYTES); at < to; at += SECTOR_BYTES)
       if (random() < 0.5) torn.fill(0, Math.max(from, at), Math.min(to, at + SECTOR_BYTES));
-    const damage = damageOf(torn);
+    const damage = await damageOf(torn);
     if (damage) t.fail(`attempt ${attempt}, commit ${commit}`, { damage });
   }
   t.pass();

@@ -4,7 +4,9 @@ import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import type { JobRecord } from '../../../lib/index.ts';
+import { pagesOfJobs } from '../../../lib/jobs/pages-of-jobs.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
+import { Line } from '../../../lib/line.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
@@ -12,12 +14,15 @@ import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { JOBS } from '../../../lib/sql/tables.ts';
 import {
+  BackgroundConnection,
+  type BackgroundTask,
+} from '../../../lib/storage/sqlite/background-connection.ts';
+import {
   type Flush,
   SqliteDatabase,
   type SqliteDatabaseOptions,
 } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
-import { pagesOfJobs } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
@@ -142,6 +147,76 @@ t.test('the log is truncated while transactions commit', async (t) => {
   }
   t.equal(timesEmptied, 3, `${jobs} jobs`);
   t.equal((await storage.listJobs({ limit: 10_000 })).length, jobs);
+});
+
+/** As a thread: one task at a time. Queries keep their snapshot until `end` is called. */
+function heldQueries(path: string) {
+  const begun = Promise.withResolvers<void>();
+  const held = Promise.withResolvers<void>();
+  const background = () => {
+    const line = new Line();
+    let connection: BackgroundConnection | undefined;
+    return {
+      do: <Row extends object>(task: BackgroundTask) =>
+        line.run(async () => {
+          connection ??= new BackgroundConnection(path);
+          if (task.kind !== 'query') return connection.do(task) as Row[];
+          const reader = new DatabaseSync(path, { readOnly: true });
+          reader.exec('BEGIN');
+          const rows = reader.prepare(task.text).all() as Row[];
+          begun.resolve();
+          await held.promise;
+          reader.close();
+          return rows;
+        }),
+      stop: async () => connection?.close(),
+    };
+  };
+  return { background, begun: begun.promise, end: () => held.resolve() };
+}
+
+t.test('a purge beside a long query does not hold commits', async (t) => {
+  const path = join(testFolder(t), 'database.sqlite');
+  const { background, begun, end } = heldQueries(path);
+  const { database, storage, insert } = await open(t, { background }, path);
+  await insert(jobRecord('1'));
+  const query = database.queryInBackground('SELECT job_id FROM jobs');
+  await begun;
+  let isPurged = false;
+  const purge = storage.purge().then(() => {
+    isPurged = true;
+  });
+  const later = database.queryInBackground('SELECT job_id FROM jobs');
+  await insert(jobRecord('2'));
+  t.match(await storage.getJob('2'), { jobId: '2' });
+  t.notOk(isPurged);
+  end();
+  t.match(await query, { length: 1 });
+  await purge;
+  t.equal(statSync(`${path}-wal`).size, 0);
+  t.match(await later, { length: 2 });
+});
+
+t.test('a checkpoint that is due beside a long query does not hold commits', async (t) => {
+  const path = join(testFolder(t), 'database.sqlite');
+  const { background, begun, end } = heldQueries(path);
+  let onTruncated = () => {};
+  const flushFile = async (descriptor: number) => {
+    if (fstatSync(descriptor).size === 0) onTruncated();
+  };
+  const options = { background, flushFile, checkpointAfterBytes: 64 * 1024 };
+  const { database, insert } = await open(t, options, path);
+  await insert(jobRecord('first'));
+  const query = database.queryInBackground('SELECT job_id FROM jobs');
+  await begun;
+  for (let i = 0; i < 20; i++) await insert(jobRecord(`${i}`), 'x'.repeat(10_000));
+  t.ok(statSync(`${path}-wal`).size > 3 * 64 * 1024);
+  const truncated = new Promise<void>((resolve) => {
+    onTruncated = resolve;
+  });
+  end();
+  await query;
+  await truncated;
 });
 
 t.test('keys of forgotten texts are removed from all files', async (t) => {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { isScenepressError, silentLogger } from '../../../lib/index.ts';
 import { endOfFailure } from '../../../lib/jobs/attempt-end.ts';
-import { explained } from '../../../lib/storage/postgres/errors.ts';
+import { explained } from '../../../lib/postgres-database/errors.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 const job = jobRecord('1', { phase: 'running', attempts: 2 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type Clock, delay } from '../../clock.ts';
-import { isScenepressError, ScenepressError } from '../../errors.ts';
-import { InProgress } from '../../in-progress.ts';
-import { silentLogger } from '../../logger.ts';
-import type { Random } from '../../random.ts';
-import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Storage, Transaction, TransactionOptions } from '../storage.ts';
+import { type Clock, delay } from '../clock.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
+import { InProgress } from '../in-progress.ts';
+import { silentLogger } from '../logger.ts';
+import type { Random } from '../random.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';

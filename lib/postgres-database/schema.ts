@@ -1,4 +1,4 @@
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../errors.ts';
 import type { PgClient } from './driver.ts';
 import { lockOf } from './locks.ts';
 
@@ -7,14 +7,13 @@ const OLDEST_SERVER = 130_000;
 
 const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
   version bigint PRIMARY KEY,
+  compatible_from bigint NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT now()
-);
-ALTER TABLE migrations ADD COLUMN IF NOT EXISTS compatible_from bigint`;
+)`;
 
-/** Migrations applied after a version. A table of an earlier version lacks the column. */
+/** Migrations applied after a version. */
 const APPLIED = `SELECT coalesce(max(version), 0) AS version,
-  coalesce(max(coalesce((to_jsonb(m) ->> 'compatible_from')::bigint, version)) FILTER (WHERE version > $1), 0) AS needed
-  FROM migrations AS m`;
+  coalesce(max(compatible_from) FILTER (WHERE version > $1), 0) AS needed FROM migrations`;
 
 /**
  * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts';
-import type { Logger } from '../../logger.ts';
-import type { TlsOptions } from '../../node-types.ts';
-import type { Random } from '../../random.ts';
+import type { Clock } from '../clock.ts';
+import type { Logger } from '../logger.ts';
+import type { TlsOptions } from '../node-types.ts';
+import type { Random } from '../random.ts';
 
 /** Options of a connection to Postgres. */
 export interface PostgresOptions {

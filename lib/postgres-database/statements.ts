@@ -1,4 +1,4 @@
-import type { SqlValue } from '../sql.ts';
+import type { SqlValue } from '../storage/sql.ts';
 import type { PgQuery } from './driver.ts';
 
 /** Statements whose plans are kept by each connection. Beyond that number they are planned at each call. */

@@ -1,8 +1,8 @@
 import pg from 'pg';
 import t from 'tap';
+import { Confirmations } from '../../../lib/postgres-database/confirmations.ts';
+import type { PgClient, PgQuery } from '../../../lib/postgres-database/driver.ts';
 import { systemRandom } from '../../../lib/random.ts';
-import { Confirmations } from '../../../lib/storage/postgres/confirmations.ts';
-import type { PgClient, PgQuery } from '../../../lib/storage/postgres/driver.ts';
 import { openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
 
 const LIMIT = { query_timeout: 5000 };

@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import t from 'tap';
-import type { Connections } from '../../../lib/storage/postgres/connections.ts';
-import type { PgQuery } from '../../../lib/storage/postgres/driver.ts';
-import { Listener } from '../../../lib/storage/postgres/listener.ts';
+import type { Connections } from '../../../lib/postgres-database/connections.ts';
+import type { PgQuery } from '../../../lib/postgres-database/driver.ts';
+import { Listener } from '../../../lib/postgres-database/listener.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 t.test('a server that does not answer is asked again on another connection', async (t) => {

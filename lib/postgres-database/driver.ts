@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../errors.ts';
 
 /** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
 export interface PgDriver {

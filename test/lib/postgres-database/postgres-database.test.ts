@@ -271,12 +271,7 @@ async function isWaiting(schema: string): Promise<void> {
 t.test('processes that start at the same time migrate one after the other', async (t) => {
   const schema = newSchema();
   const [one, other] = await Promise.all([openPostgres(t, { schema }), openPostgres(t, { schema })]);
-  t.same(await run('SELECT version::int FROM migrations', { schema }), [
-    { version: 1 },
-    { version: 2 },
-    { version: 3 },
-    { version: 4 },
-  ]);
+  t.same(await run('SELECT version::int FROM migrations', { schema }), [{ version: 1 }]);
   await helpersOf(one).insert(jobRecord('1'));
   t.equal((await other.getJob('1'))?.jobId, '1');
 });
@@ -284,8 +279,8 @@ t.test('processes that start at the same time migrate one after the other', asyn
 t.test('data of a newer version is rejected', async (t) => {
   const { storage, sql } = await open(t);
   await storage.stop();
-  await sql('INSERT INTO migrations (version) VALUES (5)');
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 5/ });
+  await sql('INSERT INTO migrations (version, compatible_from) VALUES (2, 2)');
+  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 2/ });
   await t.rejects(storage.getJob('1'), { code: 'not_running' });
 });
 

@@ -1,4 +1,4 @@
-import type { Random } from '../../random.ts';
+import type { Random } from '../random.ts';
 import type { PgClient, PgQuery } from './driver.ts';
 import { queryOf } from './statements.ts';
 
@@ -6,11 +6,13 @@ import { queryOf } from './statements.ts';
  * A row for each connection that writes, with the nonce of its last transaction. Updates change no index, and pages
  * have space for new versions of their rows.
  */
-export const CONFIRMATIONS: string = `CREATE TABLE confirmations (
+export const CONFIRMATIONS: string = `
+CREATE TABLE confirmations (
   slot text PRIMARY KEY,
   nonce text NOT NULL,
   at timestamptz NOT NULL
-) WITH (fillfactor = 20)`;
+) WITH (fillfactor = 20);
+`;
 
 const WRITE = `INSERT INTO confirmations VALUES (?, ?, now())
   ON CONFLICT (slot) DO UPDATE SET nonce = excluded.nonce, at = excluded.at`;

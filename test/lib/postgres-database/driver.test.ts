@@ -2,7 +2,7 @@ import { registerHooks } from 'node:module';
 import { Writable } from 'node:stream';
 import t from 'tap';
 import { postgres } from '../../../lib/postgres/index.ts';
-import { type PgClient, type PgResult, sendTogether } from '../../../lib/storage/postgres/driver.ts';
+import { type PgClient, type PgResult, sendTogether } from '../../../lib/postgres-database/driver.ts';
 
 t.test('without its driver, a storage in Postgres says what to install', async (t) => {
   const hooks = registerHooks({

@@ -1,4 +1,4 @@
-import { type Clock, delay } from '../../clock.ts';
+import { type Clock, delay } from '../clock.ts';
 import type { PgClient } from './driver.ts';
 import { isBusy } from './errors.ts';
 

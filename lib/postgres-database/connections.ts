@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { ScenepressError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
+import { ScenepressError } from '../errors.ts';
+import type { Logger } from '../logger.ts';
 import {
   loadDriver,
   type PgClient,

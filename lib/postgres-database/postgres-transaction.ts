@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
+import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import { type PgClient, type PgQuery, type PgResult, sendTogether } from './driver.ts';
 import { isAborted } from './errors.ts';
 import { lockOf } from './locks.ts';

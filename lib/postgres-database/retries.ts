@@ -1,7 +1,7 @@
-import { Backoff } from '../../backoff.ts';
-import { type Clock, delay } from '../../clock.ts';
-import { isScenepressError } from '../../errors.ts';
-import type { Random } from '../../random.ts';
+import { Backoff } from '../backoff.ts';
+import { type Clock, delay } from '../clock.ts';
+import { isScenepressError } from '../errors.ts';
+import type { Random } from '../random.ts';
 import { isConflict, isDisconnection, isDuplicate } from './errors.ts';
 
 const MOST_CONFLICTS = 20;

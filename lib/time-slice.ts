@@ -1,4 +1,4 @@
-import { type Clock, turn } from '../../clock.ts';
+import { type Clock, turn } from './clock.ts';
 
 const LONGEST_MS = 4;
 

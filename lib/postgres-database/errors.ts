@@ -1,4 +1,4 @@
-import { isScenepressError, ScenepressError } from '../../errors.ts';
+import { isScenepressError, ScenepressError } from '../errors.ts';
 
 /** Codes of Postgres (SQLSTATE). */
 const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detected

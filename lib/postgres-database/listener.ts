@@ -1,5 +1,5 @@
-import { Backoff } from '../../backoff.ts';
-import { type Clock, delay } from '../../clock.ts';
+import { Backoff } from '../backoff.ts';
+import { type Clock, delay } from '../clock.ts';
 import type { Connections } from './connections.ts';
 import type { PgClient } from './driver.ts';
 
