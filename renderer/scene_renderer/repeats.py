@@ -31,7 +31,9 @@ _INSERTED = re.compile(rb"(?<=\x00\x00)\x03")
 _PLACES = re.compile(rb"\x00\x00(?=[\x00-\x03])")
 _HIGH_PROFILE = 100
 _GREY = 128
-_SLICE_BYTES_MAX = 128
+# Of a slice that skips all macroblocks: it takes less than a twentieth of a bit for each.
+_HEADER_BYTES_MAX, _MACROBLOCKS_PER_BYTE = 16, 128
+_MACROBLOCK_PX = 16 * 16
 
 Packet: TypeAlias = "av.Packet[Any]"
 
@@ -227,5 +229,6 @@ def _skipping_slice(encoder: av.VideoCodecContext) -> bytes:
     assert twin.extradata == encoder.extradata
     _, unit = _START_CODES.split(bytes(packets[1]))
     assert unit[0] & _UNIT_TYPE == _SLICE
-    assert len(unit) <= _SLICE_BYTES_MAX
+    macroblocks = encoder.width * encoder.height // _MACROBLOCK_PX
+    assert len(unit) <= _HEADER_BYTES_MAX + macroblocks // _MACROBLOCKS_PER_BYTE
     return unit

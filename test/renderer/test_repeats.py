@@ -33,8 +33,9 @@ def drawn(number: int, *, noise: int = 0) -> Pixels:
 def encode(shots: list[tuple[Pixels, int]]) -> bytes:
     """A video in which each picture is shown for a number of frames."""
     file = io.BytesIO()
+    height, width, _ = shots[0][0].shape
     with av.open(file, "w", format="mp4") as container:
-        stream = mp4.add_video(container, *SIZE, FPS)
+        stream = mp4.add_video(container, width, height, FPS)
         stream.codec_context.thread_count, stream.codec_context.thread_type = 4, "FRAME"
         encoder, converter = RepeatingEncoder(stream), Converter("yuv420p")
         for pixels, count in shots:
@@ -102,6 +103,15 @@ def test_equal_pictures_are_repeated() -> None:
     one, other = drawn(1), drawn(2)
     separately = encode([(one, 1), (one.copy(), 1), (one.copy(), 3), (other, 1)])
     assert separately == encode([(one, 5), (other, 1)])
+
+
+@pytest.mark.parametrize("size", [(2, 2), (90, 160), (854, 480), (1920, 1080), (3840, 2160), (2160, 3840)])
+def test_pictures_of_any_size_can_be_repeated(size: tuple[int, int]) -> None:
+    width, height = size
+    pixels = np.random.default_rng(1).integers(0, 256, (height, width, 4), dtype=np.uint8)
+    frames = [hash(data) for _, data in frames_of(encode([(pixels, 3)]))]
+    assert len(frames) == 3
+    assert len(set(frames)) == 1
 
 
 def key_frames(video: bytes) -> list[int]:
