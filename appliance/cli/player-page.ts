@@ -16,6 +16,8 @@ export interface Played {
 }
 
 const TOKEN_BYTES = 16;
+/** Other users of the machine may connect; files that they hold open must not use up this process's. */
+const CONNECTIONS_MAX = 64;
 const TYPES: Record<string, string> = {
   '.mp4': 'video/mp4',
   '.webm': 'video/webm',
@@ -105,8 +107,12 @@ export class PlayerPage {
     });
   }
 
-  /** Resolves with the URL, which others can't guess. */
+  /**
+   * Resolves with the URL, which can't be guessed. A browser that is opened with it may show it to other users of the
+   * machine, among its arguments.
+   */
   async start(): Promise<string> {
+    this.#server.maxConnections = CONNECTIONS_MAX;
     this.#server.on('connection', (socket) => socket.unref());
     this.#server.listen(0, '127.0.0.1');
     await once(this.#server, 'listening');

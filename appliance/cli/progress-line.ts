@@ -4,7 +4,7 @@ import { counted } from './output.ts';
 const BAR_WIDTH = 24;
 const BLOCK_WIDTH = 6;
 const REDRAW_MS = 100;
-const STAGES: Record<RenderStage, string> = {
+export const STAGES: Record<RenderStage, string> = {
   loading: 'Loading the scene',
   rendering: 'Rendering',
   finishing: 'Finishing',

@@ -11,10 +11,12 @@ import type {
   LocalRender,
   LocalRenderOptions,
   LocalRequest,
+  RenderProgress,
   RenderStage,
 } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { printable } from './output.ts';
+import { STAGES } from './progress-line.ts';
 import type { RenderFlags } from './render-request.ts';
 import type { Renders } from './warm-renderer.ts';
 
@@ -60,8 +62,7 @@ export class RemoteRenderer implements Renders {
       ));
       let ended: EndedJob | undefined;
       for await (const event of this.#client.follow(jobId, options)) {
-        if (event.type === 'progress')
-          onProgress?.({ ...event.progress, stage: event.progress.stage as RenderStage });
+        if (event.type === 'progress') onProgress?.(progressOf(event.progress));
         if (event.type === 'job' && event.job.status === 'running')
           onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
         if (event.type === 'job' && event.job.completedAt !== null) ended = event.job as EndedJob;
@@ -87,7 +88,7 @@ export class RemoteRenderer implements Renders {
     const render: LocalRender = {
       status,
       durationMs: durationMs ?? 0,
-      error,
+      error: error === null ? null : String(error),
       files,
       output: '',
       usage: null,
@@ -108,6 +109,25 @@ export class RemoteRenderer implements Renders {
       throw cause;
     }
   }
+}
+
+/** What a service reports, which may be anything. */
+function progressOf({
+  stage,
+  frames,
+  seconds,
+}: {
+  stage: unknown;
+  frames: unknown;
+  seconds: unknown;
+}): RenderProgress {
+  const isKnown = (text: unknown): text is RenderStage =>
+    typeof text === 'string' && Object.hasOwn(STAGES, text);
+  return {
+    stage: isKnown(stage) ? stage : 'rendering',
+    frames: Number(frames) || 0,
+    seconds: Number(seconds) || 0,
+  };
 }
 
 /** Where to render, if elsewhere. Error: for flags that a service has no field for. */

@@ -6,6 +6,8 @@ import { UserError } from '../user-error.ts';
 
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 150;
+/** Another program may write all the time. */
+const SETTLED_MAX_MS = 1500;
 /** Folders that programs write, often with very many files. */
 const OF_PROGRAMS = ['__pycache__', 'node_modules'];
 /** A file of every virtual environment of Python. */
@@ -42,10 +44,11 @@ export class FolderWatch {
       if (this.#saved.size > 0) break;
       await once(this.#changes, 'change', { signal });
     }
-    while (this.#saved.size > 0) {
+    for (let waitedMs = 0; this.#saved.size > 0 && waitedMs < SETTLED_MAX_MS; waitedMs += SETTLED_MS) {
       this.#saved.clear();
       await delay(SETTLED_MS, undefined, { signal });
     }
+    this.#saved.clear();
   }
 
   close(): void {
@@ -89,7 +92,7 @@ export class FolderWatch {
   }
 
   #changed(path: string, event: string): void {
-    const isFolder = lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+    const isFolder = isFolderAt(path);
     if (!isFolder) this.#saved.add(path);
     if (event !== 'rename') return;
     // Another folder may have its name now.
@@ -109,6 +112,15 @@ export class FolderWatch {
 
 function isSkipped(name: string): boolean {
   return name.startsWith('.') || OF_PROGRAMS.includes(name);
+}
+
+/** False for what is gone, or out of this user's reach. */
+function isFolderAt(path: string): boolean {
+  try {
+    return lstatSync(path).isDirectory();
+  } catch {
+    return false;
+  }
 }
 
 /** None if it is gone, or this user can't read it. */

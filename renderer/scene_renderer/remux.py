@@ -112,6 +112,9 @@ class Remuxer:
     def checked_picture(self, packet: AnyPacket, units: Iterable[bytes]) -> AnyPacket:
         """Return a packet of which only times and one slice are left. `units`: its NAL units."""
         self._count(packet)
+        # Decoders drop pictures before the first key picture, so those that are shown aren't all.
+        if self._pictures >= self._job.limits.frames:
+            raise SceneError(f"The video is longer than the limit of {self._job.limits.frames} frames.")
         slices = list(_slices(units, first=self._pictures == 0))
         if len(slices) != 1 or len(slices[0]) > self._picture_bytes_max:
             raise SceneError("The video has a picture with more to it than the renderer's encoder writes.")

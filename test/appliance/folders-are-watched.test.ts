@@ -1,4 +1,4 @@
-import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { FolderWatch } from '../../appliance/cli/watch-folder.ts';
@@ -66,4 +66,16 @@ t.test('without a folder that scenes can read, only their file is watched', asyn
   await t.rejects(watch.nextSave([], AbortSignal.timeout(QUIET_MS)), { name: 'AbortError' });
   await writeFile(join(folder, 'scenes.py'), 'saved');
   await watch.nextSave([], signal);
+});
+
+t.test('a file that is written all the time does not keep a save from being noticed', async (t) => {
+  const folder = await temporaryFolder(t);
+  const watch = watched(t, join(folder, 'scenes.py'), folder);
+  let isWriting = true;
+  const written = (async () => {
+    while (isWriting) await appendFile(join(folder, 'log.txt'), 'line\n');
+  })();
+  await watch.nextSave([], signal);
+  isWriting = false;
+  await written;
 });

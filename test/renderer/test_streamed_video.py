@@ -168,6 +168,15 @@ def test_other_than_what_encoders_write_is_rejected(
     assert not (tmp_path / "thumbnail.jpg").exists()
 
 
+def test_pictures_that_are_not_shown_count_too(inspector: Zygote, tmp_path: Path, sent: bytes) -> None:
+    """Decoders drop what comes before the first key picture."""
+    parts = parts_of(sent)
+    later = parts[pictures_of(parts)[-1]]
+    many = [(b"P", place, place, later[3]) for place in range(101)]
+    outcome = inspect(inspector, tmp_path, inspect_job(frames=100), stream_of(many))
+    assert outcome.error == "The video is longer than the limit of 100 frames."
+
+
 @pytest.mark.parametrize("kind", [b"P", b"S", b"E"])
 def test_a_part_is_not_read_that_is_larger_than_its_kind_can_be(
     inspector: Zygote, tmp_path: Path, sent: bytes, kind: bytes
