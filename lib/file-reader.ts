@@ -19,7 +19,11 @@ export async function openToRead(path: string): Promise<FileReader | undefined> 
     sizeBytes: (await file.stat()).size,
     async read(position, sizeBytes) {
       const bytes = Buffer.alloc(sizeBytes);
-      await file.read(bytes, 0, sizeBytes, position);
+      for (let at = 0, isEnd = false; at < sizeBytes && !isEnd; ) {
+        const { bytesRead } = await file.read(bytes, at, sizeBytes - at, position + at);
+        at += bytesRead;
+        isEnd = bytesRead === 0;
+      }
       return bytes;
     },
     close: () => file.close(),

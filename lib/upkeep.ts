@@ -80,7 +80,7 @@ export class Upkeep {
         ),
       ];
     }
-    void this.#once('audit', ONCE_AN_HOUR_MS, () => this.#audit());
+    void this.#once('audit', ONCE_AN_HOUR_MS, () => this.#audit(), this.#auditedElsewhere);
     this.#steady.look();
   }
 
@@ -98,7 +98,7 @@ export class Upkeep {
 
   /** Runs once a day. */
   async nightly(): Promise<void> {
-    await this.#once('nightly audit', ONCE_A_NIGHT_MS, () => this.#audit());
+    await this.#once('nightly audit', ONCE_A_NIGHT_MS, () => this.#audit(), this.#auditedElsewhere);
     await this.#once('check', ONCE_A_NIGHT_MS, () => this.#check());
   }
 
@@ -125,13 +125,19 @@ export class Upkeep {
 
   /**
    * Runs a task unless a process of the storage has done so within that time. `work` resolves with false when the next
-   * process should do it, too: what it found is to be known there, or it failed.
+   * process should do it, too: what it found is to be known there, or it failed. `elsewhere` runs instead if another
+   * process has done it or is doing it.
    */
-  #once(task: string, withinMs: number, work: () => Promise<boolean>): Promise<void> {
+  #once(
+    task: string,
+    withinMs: number,
+    work: () => Promise<boolean>,
+    elsewhere: () => void = () => {},
+  ): Promise<void> {
     const { storage, random } = this.#options;
     return this.#alone(task, async () => {
       const run = storage.lead ? randomId('upkeep', random) : '';
-      if ((await storage.lead?.(task, run, withinMs)) === false) return;
+      if ((await storage.lead?.(task, run, withinMs)) === false) return elsewhere();
       if (!(await work())) await storage.lead?.(task, run, 0);
     });
   }
@@ -172,6 +178,11 @@ export class Upkeep {
       this.#report(error, failed);
     }
   }
+
+  /** An audit that finds problems does not count as one for other processes. */
+  readonly #auditedElsewhere = (): void => {
+    this.#bookProblems = 0;
+  };
 
   async #audit(): Promise<boolean> {
     try {

@@ -54,22 +54,30 @@ export class KeyAdministration {
     const limit = check(listLimit, request.limit);
     const after = check(placeInList, request.after);
     const one = request.account === undefined ? undefined : await this.#accounts.find(request.account);
-    const found = await this.#keys.list({
-      ...(one && { accountId: one.accountId }),
-      ...(after !== undefined && { after }),
-      live: request.live === true,
-      limit: limit + 1,
-    });
-    const { rows, next } = pageOf(found, limit, ({ keyId }) => keyId);
-    const emails = await this.#emailsOf(rows, one ? [one] : []);
+    const live = request.live === true;
+    for (let place = after; ; ) {
+      const found = await this.#keys.list({
+        ...(one && { accountId: one.accountId }),
+        ...(place !== undefined && { after: place }),
+        live,
+        limit: limit + 1,
+      });
+      const { rows, next } = pageOf(found, limit, ({ keyId }) => keyId);
+      const keys = await this.#infoOf(rows, one ? [one] : []);
+      if (keys.length > 0 || next === null) return { keys, next };
+      place = next;
+    }
+  }
+
+  /** Keys without the forgotten ones of deleted accounts. `known`: accounts that have been read. */
+  async #infoOf(rows: KeyRecord[], known: Account[]): Promise<KeyInfo[]> {
+    const emails = await this.#emailsOf(rows, known);
     const uses = await this.#uses.lastKeyUses(rows.map(({ keyId }) => keyId));
     const lastUsed = new Map(uses.map(({ keyId, usedAtMs }) => [keyId, usedAtMs]));
-    const keys = rows.flatMap((key) => {
+    return rows.flatMap((key) => {
       const email = emails.get(key.accountId) ?? '';
-      // Those of deleted accounts are forgotten.
       return email === '' ? [] : [keyInfo(key, email, lastUsed.get(key.keyId))];
     });
-    return { keys, next };
   }
 
   /** The addresses of the accounts of keys, by id. `known`: accounts that have been read. */

@@ -102,7 +102,8 @@ export class JobClaims {
       return { record: await this.#storage.getJob(jobId, tx) };
     } catch (error) {
       if (!isScenepressError(error, 'storage_damaged')) throw error;
-      this.#logger.error({ err: error, jobId }, 'The job of a dead worker can’t be read; retrying later.');
+      const again = this.#storage.isShared ? 'It is tried again later.' : 'The next start tries again.';
+      this.#logger.error({ err: error, jobId }, `The job of a dead worker can't be read. ${again}`);
       await this.#storage.queue.renew(tx, [claim], nowMs + LONGEST_HOLD_MS);
       return undefined;
     }

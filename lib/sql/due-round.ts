@@ -159,7 +159,10 @@ export class DueRound {
       if (this.#looked.has(due.delivery_id)) throw damaged();
       this.#looked.add(due.delivery_id);
       const given = await this.#give(due.delivery_id);
-      if (given === 'locked') return false;
+      if (given === 'locked') {
+        this.#looked.delete(due.delivery_id); // Its host may have a turn again in this round.
+        return false;
+      }
       if (!given) continue;
       this.#given.push(given);
       if (given.dueAtMs === null) continue;

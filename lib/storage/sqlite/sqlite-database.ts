@@ -32,6 +32,8 @@ const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 const END_OF_VIEW = 'ROLLBACK';
 /** How long a purge, which blocks commits meanwhile, waits for readers in other programs. */
 const PURGE_WAIT_MS = 100;
+/** For reads of this process. Commits wait meanwhile. */
+const CHECKPOINT_WAIT_MS = 20;
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 
 /** Rejects a group in which one transaction failed; the others are retried. */
@@ -86,7 +88,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
       afterBytes: options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES,
-      checkpoint: () => this.#checkpoint({ waitMs: 0 }),
+      checkpoint: () => this.#checkpoint({ waitMs: CHECKPOINT_WAIT_MS }),
       logger: options.logger ?? silentLogger,
     });
   }
