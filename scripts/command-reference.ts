@@ -3,13 +3,12 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
+import { CONFIGURATION_GROUP } from '../appliance/cli/config-flags.ts';
 import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
-import { flagOf, OPTIONS } from '../appliance/config/options.ts';
 
 const MANUAL = join(import.meta.dirname, '../appliance/cli.md');
 const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];
 const WIDTH = 118;
-const CONFIGURATION = new Set(['--config', ...Object.keys(OPTIONS).map(flagOf)]);
 
 /** The manual with the reference that the program has now. */
 export function withReference(manual: string): string {
@@ -41,9 +40,12 @@ function operands(command: Command): string[] {
   });
 }
 
-/** False for hidden options, and for configuration options, which are described in another section. */
+/**
+ * False for hidden options, and for configuration options, which are described in another section. A command's own
+ * option may have the name of one, such as `render --quality`.
+ */
 function isOwn(option: Option): boolean {
-  return !option.hidden && !CONFIGURATION.has(option.long ?? '');
+  return !option.hidden && option.helpGroupHeading !== CONFIGURATION_GROUP;
 }
 
 function usage({ flags, mandatory }: Option): string {

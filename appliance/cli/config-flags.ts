@@ -19,7 +19,9 @@ export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
   'masterKeyFile',
 ];
 
-const GROUP = 'Configuration (flags take precedence over variables, variables over the file):';
+/** The heading of configuration options in the help of a command; its own options are under another one. */
+export const CONFIGURATION_GROUP =
+  'Configuration (flags take precedence over variables, variables over the file):';
 
 /** Adds flags for configuration options to a command. */
 export function addConfigFlags(command: Command, names: (keyof Config)[]): Command {
@@ -30,10 +32,12 @@ export function addConfigFlags(command: Command, names: (keyof Config)[]): Comma
     const shown = defaultText ?? schema.validate(undefined).value;
     if (shown !== undefined) notes.push(`default: ${shown}`);
     const flag = value ? `${flagOf(name)} <${value}>` : flagOf(name);
-    command.addOption(new Option(flag, `${description} (${notes.join('; ')})`).helpGroup(GROUP));
+    command.addOption(
+      new Option(flag, `${description} (${notes.join('; ')})`).helpGroup(CONFIGURATION_GROUP),
+    );
   }
   const file = 'Configuration file (JSON) with options by name, e.g. {"port": 80} (SCENEPRESS_CONFIG)';
-  return command.addOption(new Option('--config <file>', file).helpGroup(GROUP));
+  return command.addOption(new Option('--config <file>', file).helpGroup(CONFIGURATION_GROUP));
 }
 
 /** The configuration from flags, environment, file and defaults. */

@@ -12,6 +12,18 @@ t.test('the command reference is up to date; if not, run: node scripts/command-r
   t.equal(withReference(manual), manual);
 });
 
+t.test(
+  'the command reference has a command’s own option that is named like an option of the configuration',
+  async (t) => {
+    const entries = manual.replaceAll('\n    ', ' ').split('\n');
+    const entryOf = (path: string) => entries.find((entry) => entry.startsWith(`scenepress ${path} `)) ?? '';
+    t.match(entryOf('render'), '[-q|--quality <quality>]');
+    t.match(entryOf('job list'), '[--quality <quality>]');
+    t.match(entryOf('install-service'), '[--data-dir <folder>]');
+    t.notMatch(entryOf('serve'), '--data-dir', 'configuration options are in another section');
+  },
+);
+
 t.test('every command has a description, an example and, if it prints data, --json', async (t) => {
   for (const { path, command } of all(createProgram())) {
     t.not(command.description(), '', path);
