@@ -9,7 +9,7 @@ export interface QueueOptions extends QueueCaps {
    * Number of workers reserved for owners in good standing: those whose completed renders within 24 hours took at
    * least as long as those that failed by their scenes or were canceled. This prevents an owner with endless scenes
    * from occupying all workers. One worker always serves all owners. Default 0. Under CPU contention, renders of
-   * other owners get a third of the CPU share of those of owners in good standing.
+   * other owners get about a seventh of the CPU share of those of owners in good standing.
    */
   reservedWorkers: number;
   /**
