@@ -294,6 +294,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
     },
 
     async 'removes idempotent requests in steps'(storage) {
+      await insert(storage, jobRecord('1'));
       const requests = Array.from({ length: 2500 }, (_, i) => ({
         owner: 'a',
         key: `${i}`,

@@ -34,7 +34,8 @@ t.test(
       for (const name of readdirSync(disk)) rmSync(join(disk, name), { recursive: true });
     }
     t.comment(`runs in which each step failed: ${JSON.stringify(Object.fromEntries(failures))}`);
-    for (const name of ['the start', 'a purge', 'a backup', 'a setting', 'accounts 1', 'job 1'])
+    // A purge may have found space in every run: it needs none if a checkpoint came before it.
+    for (const name of ['the start', 'a backup', 'a setting', 'accounts 1', 'job 1'])
       t.ok(failures.has(name), `${name} failed on a full disk`);
   },
 );

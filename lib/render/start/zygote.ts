@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import { EventEmitter } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import type { Clock, Timer } from '../../clock.ts';
+import { EmitterBase } from '../../emitter.ts';
 import { killSession, killTree } from '../end/stray-processes.ts';
 import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
 import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
@@ -39,7 +39,7 @@ export interface ZygoteOptions {
  * It ends with the thread that started it: by the end of its standard input, and by the kernel's parent-death signal.
  * When it ends or hangs, its running job rejects with {@link ZygoteDied}, and it emits `death` once.
  */
-export class Zygote extends EventEmitter<{ death: [reason: string] }> {
+export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
   readonly #onLog: (line: string) => void;
   readonly #silenceTimeoutMs: number;

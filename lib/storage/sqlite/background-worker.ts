@@ -51,7 +51,10 @@ export class BackgroundWorker {
   #started(): Worker {
     if (this.#worker) return this.#worker;
     // A path, because the packed executable resolves its embedded files only by path.
-    const worker = new Worker(fileURLToPath(THREAD_FILE), { workerData: { path: this.#path } });
+    const worker = new Worker(fileURLToPath(THREAD_FILE), {
+      name: 'database',
+      workerData: { path: this.#path },
+    });
     this.#worker = worker;
     worker.on('message', ({ id, rows, error }: BackgroundAnswer) => {
       const answer = this.#waiting.get(id);

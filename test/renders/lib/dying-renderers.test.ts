@@ -14,7 +14,7 @@ import { drawing, ENDLESS, enqueue, render, startService, WITH_A_CHILD } from '.
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const threads: Worker[] = [];
-process.on('worker', (thread) => threads.push(thread));
+process.on('worker', (thread) => thread.threadName !== 'database' && threads.push(thread));
 
 const folder = testFolder(t);
 const service = await startService(t, { folder, workers: 1, renderer: { silenceTimeoutMs: 1500 } });

@@ -5,7 +5,7 @@ import { afterOneFrame, render, scene, startService } from '../../fixtures/rende
 const MIB = 1024 * 1024;
 const service = await startService(t, {
   workers: 1,
-  limits: { memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 4 },
+  limits: { memoryBytes: 600 * MIB, frames: 40, outputBytes: MIB / 16 },
 });
 
 t.test('the memory limit applies to all processes of a scene together', async (t) => {
