@@ -250,8 +250,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Erases a job's content, from the disk too: code, metadata, error, artifacts and webhook bodies. Its cost, times
-   * and owner are kept. Can be repeated after an error. Errors: `not_found`; `conflict` while the job is not
+   * Erases a job's content, from the disk too (with Postgres within an hour, by a process with the role `upkeep`): code,
+   * metadata, error, artifacts and webhook bodies. Its cost, times and owner are kept. Can be repeated after an error. Errors: `not_found`; `conflict` while the job is not
    * terminal.
    */
   async forget(jobId: string, { owner }: JobScope = {}): Promise<Job> {

@@ -82,7 +82,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   readonly #documents: Documents;
   /** The file `master.key`, and that of a replacement that is in progress. */
   readonly masterKeyFiles: MasterKeyFiles;
-  /** The tail of the queue of exclusive tasks. */
+  /** Exclusive tasks, one after the other. */
   readonly #line = new Line();
   #isOpen = false;
   /** Watches the free disk space. @internal */
