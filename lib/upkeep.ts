@@ -59,7 +59,9 @@ export class Upkeep {
     this.#steady = new SteadyClock(options.clock);
   }
 
-  /** Problems found by the last audit; null before the first audit and without a ledger. */
+  /**
+   * Problems found by the last audit, also of another process; null before the first audit and without a ledger.
+   */
   get bookProblems(): number | null {
     return this.#bookProblems;
   }

@@ -255,8 +255,21 @@ t.test('processes that share a database audit it once a night', async (t) => {
   }
   t.same(
     upkeeps.map(({ bookProblems }) => bookProblems),
-    [0, null],
+    [0, 0],
   );
+});
+
+t.test('problems that are mended are forgotten when another process audits the books', async (t) => {
+  const { upkeeps, found, later } = await twoUpkeeps(t);
+  const [first, second] = upkeeps;
+  found.problems.push('too little');
+  await first?.nightly();
+  t.equal(first?.bookProblems, 1);
+  found.problems.length = 0;
+  await later();
+  await second?.nightly();
+  await first?.nightly();
+  t.equal(first?.bookProblems, 0);
 });
 
 t.test('problems in the books are found by each process that audits a shared database', async (t) => {
