@@ -202,8 +202,8 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /**
-   * Puts it off until {@link purgeDue}, for which nobody else can use the tables. The log (WAL), replicas and backups are
-   * the task of who runs Postgres.
+   * Puts it off until {@link purgeDue}, during which no other transaction can use the tables. The log (WAL), replicas and
+   * backups are the task of the operator of Postgres.
    */
   async purge(): Promise<void> {
     await this.transaction((tx) => tx.run(REQUEST_PURGE));

@@ -17,8 +17,8 @@ const MOST_TRIES = 5;
 const PAUSE_MS = 5_000;
 
 /**
- * Rewrites tables if that was requested, except for rows that transactions still see which began before. Nobody can use
- * a table while it is rewritten.
+ * Rewrites tables if that was requested, except for rows that transactions still see which began before. No transaction
+ * can use a table while it is rewritten.
  */
 export async function carryOutPurge(client: PgClient, tables: string[], clock: Clock): Promise<void> {
   const [purge] = (await client.query('SELECT requests FROM purges')).rows as { requests: number }[];

@@ -226,7 +226,7 @@ t.test('a purge removes the keys of forgotten texts from the files', async (t) =
   await storage.transaction((tx) => storage.forgetJob(tx, { ...job, forgottenAtMs: 5 }));
   t.ok(await isInFile(key), 'as an old version of the row');
   await storage.purge();
-  t.ok(await isInFile(key), 'not at once, because nobody can use the tables meanwhile');
+  t.ok(await isInFile(key), 'not at once, because no transaction can use the tables meanwhile');
   await storage.purgeDue?.();
   t.notOk(await isInFile(key));
   const fileOf = () => sql("SELECT pg_relation_filepath('text_keys')");
