@@ -83,7 +83,7 @@ t.test('an owner that is deleted while an external ledger reserves gets no job',
   t.equal(await deleting.service.forgetAll(owner), 0);
   answered.resolve();
   await t.rejects(enqueuing, { code: 'owner_refused' });
-  t.equal(slow.balanceCredits, 100, 'what was reserved is returned');
+  t.equal(slow.balanceCredits, 100, 'the reserve is returned');
   t.same(await deleting.service.list({ owner }), []);
   t.same(await deleting.storage.unfinishedJobs(), []);
 });
