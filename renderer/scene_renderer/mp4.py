@@ -8,11 +8,10 @@ import av
 from av.video.reformatter import ColorRange, Colorspace
 
 _TICKS_PER_SECOND = 1000
-# Manim encodes with preset medium and CRF 23, each play on its own. These settings take a third of its CPU
-# time for videos of about its size that are not below it in SSIM and PSNR; mbtree, its look-ahead and subq
-# add what the preset lacks for that. Without B-frames, videos are a tenth larger, but take a quarter
-# less time, and pictures can be repeated (`repeats.py`). `npm run bench -- encoding` measures other
-# settings.
+# Manim encodes with preset medium and CRF 23, each play on its own. These settings take half of its CPU time
+# for videos of about its size that are not below it in SSIM and PSNR; mbtree, its look-ahead and subq add
+# what the preset lacks for that. Without B-frames, videos are up to a third larger, but take a quarter less
+# time, and pictures can be repeated (`repeats.py`). `npm run bench -- encoding` measures other settings.
 OPTIONS = {
     "preset": "superfast",
     "crf": "20",

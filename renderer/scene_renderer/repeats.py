@@ -1,7 +1,7 @@
 """Pictures that repeat the one before them, without encoding them.
 
 A scene that waits shows one picture for seconds. x264 takes a millisecond or more of each repetition,
-although all that it writes is a slice of some twenty bytes that skips every macroblock. Here such a slice is
+although all that it writes is a slice of a few dozen bytes that skips every macroblock. Here such a slice is
 made once, by the same encoder from two equal pictures, and inserted with a frame number of its own. The
 pictures that follow are renumbered.
 
@@ -31,7 +31,7 @@ _INSERTED = re.compile(rb"(?<=\x00\x00)\x03")
 _PLACES = re.compile(rb"\x00\x00(?=[\x00-\x03])")
 _HIGH_PROFILE = 100
 _GREY = 128
-# Of a slice that skips all macroblocks: it takes less than a twentieth of a bit for each.
+# Of a slice that skips all macroblocks, which takes about a sixteenth of a bit for each.
 _HEADER_BYTES_MAX, _MACROBLOCKS_PER_BYTE = 16, 128
 _MACROBLOCK_PX = 16 * 16
 
