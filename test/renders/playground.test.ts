@@ -16,6 +16,15 @@ class Hello(Scene):
         self.wait(1)
         self.play(FadeIn(Square()))
 `;
+/** Renders until it is canceled. */
+const ENDLESS = `from manim import *
+
+class Endless(Scene):
+    def construct(self):
+        square = Square()
+        while True:
+            self.play(Rotate(square))
+`;
 const VIDEO = `document.querySelector('#result video')`;
 
 t.test('a scene is written, rendered, watched and corrected in the playground', async (t) => {
@@ -29,8 +38,7 @@ t.test('a scene is written, rendered, watched and corrected in the playground', 
   await page.locator('select[name=className] option[value=Hello]').waitFor({ state: 'attached' });
   await page.keyboard.press('Control+Enter');
 
-  await page.locator('#result .picture img').waitFor({ timeout: 60_000 });
-  await page.getByText(/frames, \d\.\d s of video/).waitFor();
+  await page.getByText(/frames, \d\.\d s of video/).waitFor({ timeout: 60_000 });
   await until(page, `${VIDEO}?.currentTime > 0.3`);
   t.equal(await page.evaluate(`${VIDEO}.error`), null, 'it plays by itself');
   await until(page, `${VIDEO}.textTracks[0].mode === 'showing' && ${VIDEO}.textTracks[0].cues?.length === 1`);
@@ -88,8 +96,10 @@ t.test('a reload does not stop a render, which can be canceled from the page', a
   const { url, member, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);
-  await page.goto(`${url}/dashboard/playground?example=06-lorenz`);
+  await page.goto(`${url}/dashboard/playground`);
   await page.locator('html[data-connected]').waitFor();
+  await replaceText(page, ENDLESS);
+  await page.locator('select[name=className] option[value=Endless]').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Render' }).click();
   await page.locator('#result .picture img').waitFor({ timeout: 60_000 });
   await page.reload();
