@@ -32,7 +32,7 @@ const PAGE = 100;
 /** Idempotent requests removed by a statement, which has a time limit. */
 const MOST_REMOVED = 1000;
 /** For jobs that clients poll. */
-const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHE_BYTES = 24 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
