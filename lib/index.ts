@@ -43,7 +43,7 @@ export {
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
-export type { JobListQuery } from './jobs/job-list-query.ts';
+export type { JobCountQuery, JobListQuery, JobQuery } from './jobs/job-list-query.ts';
 export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
@@ -162,8 +162,6 @@ export type { ChangedJob, Signal, Signals } from './signals/signals.ts';
 export type { QueueWork } from './sql/queue-work.ts';
 export type {
   IdempotentRequest,
-  JobCountQuery,
-  JobQuery,
   RenderTrace,
   ResealedStep,
   ResealStep,

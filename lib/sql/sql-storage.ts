@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
 import { allRowsAfter } from '../pages.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
-  JobCountQuery,
-  JobQuery,
   RenderTrace,
   ResealedStep,
   ResealStep,

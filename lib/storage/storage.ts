@@ -1,4 +1,5 @@
-import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
+import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
 import type { Queue } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
@@ -20,37 +21,6 @@ export interface RenderTrace {
 export interface Transaction {
   /** The storage that it belongs to. */
   readonly store: object;
-}
-
-/** A query for jobs, newest first. */
-export interface JobQuery {
-  /** Only those of this owner. */
-  owner?: string;
-  /** Only those with this status. */
-  status?: JobStatus;
-  /** Only those of this quality. */
-  quality?: Quality;
-  /** Maximum number of jobs; default 50. */
-  limit?: number;
-  /** Only jobs older than this one: the last `jobId` of the previous page. */
-  before?: string;
-  /** Only jobs whose ids sort behind it. */
-  after?: string;
-  /**
-   * Whether the jobs have their metadata, which may be 200 KiB each; default true. False: their metadata is null, and
-   * that of few jobs is in memory at the same time.
-   */
-  metadata?: boolean;
-}
-
-/** A query for the number of jobs. */
-export interface JobCountQuery {
-  /** Only those of this owner. */
-  owner?: string;
-  /** Only jobs whose ids sort behind it. */
-  after: string;
-  /** The largest number of each status that is counted. Default: no limit. */
-  limit?: number;
 }
 
 /** How a job ended, and whose it was. */
