@@ -1,7 +1,14 @@
 // The thread of a BackgroundWorker.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError } from '../../errors.ts';
-import { BackgroundConnection, type BackgroundTask } from './background-connection.ts';
+import type { SqlValue } from '../sql.ts';
+import { openInBackground } from './background-connection.ts';
+
+/** A statement to run; null: close the connection. */
+export interface BackgroundRequest {
+  id: number;
+  statement: { text: string; values: SqlValue[] } | null;
+}
 
 export interface BackgroundAnswer {
   id: number;
@@ -14,20 +21,23 @@ export interface BackgroundAnswer {
 }
 
 const port = parentPort as MessagePort;
-const connection = new BackgroundConnection((workerData as { path: string }).path);
+const connection = openInBackground((workerData as { path: string }).path);
 
-port.on('message', ({ id, task }: { id: number; task: BackgroundTask | 'close' }) => {
-  if (task === 'close') {
-    connection.close();
-    port.close();
+port.on('message', ({ id, statement }: BackgroundRequest) => {
+  if (statement) {
+    port.postMessage(answerTo(id, statement));
     return;
   }
-  port.postMessage(answerTo(id, task));
+  connection.close();
+  port.close();
 });
 
-function answerTo(id: number, task: BackgroundTask): BackgroundAnswer {
+function answerTo(
+  id: number,
+  { text, values }: NonNullable<BackgroundRequest['statement']>,
+): BackgroundAnswer {
   try {
-    return { id, rows: connection.do(task) };
+    return { id, rows: connection.all(text, values) };
   } catch (error) {
     const code = isScenepressError(error) ? error.code : undefined;
     return { id, rows: [], error: { code, message: (error as Error).message } };

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
-import type { BackgroundTask } from './background-connection.ts';
-import type { BackgroundAnswer } from './background-thread.ts';
+import type { SqlValue } from '../sql.ts';
+import type { BackgroundAnswer, BackgroundRequest } from './background-thread.ts';
 
 // TypeScript when running from source.
 const THREAD_FILE = new URL(
@@ -10,10 +10,10 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Runs slow SQLite operations: a {@link BackgroundWorker}. */
-export type BackgroundTasks = Pick<BackgroundWorker, 'do' | 'stop'>;
+/** Runs slow statements: a {@link BackgroundWorker}. */
+export type Background = Pick<BackgroundWorker, 'all' | 'stop'>;
 
-/** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */
+/** Runs slow statements one at a time in a thread, which starts with the first one. */
 export class BackgroundWorker {
   readonly #path: string;
   #worker: Worker | undefined;
@@ -25,25 +25,25 @@ export class BackgroundWorker {
     this.#path = databasePath;
   }
 
-  /** Resolves with the rows of the task. */
-  async do<Row extends object>(task: BackgroundTask): Promise<Row[]> {
+  /** Resolves with the rows. */
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     const worker = this.#started();
     const answer = Promise.withResolvers<object[]>();
     const id = ++this.#lastId;
     this.#waiting.set(id, answer);
     worker.ref();
-    worker.postMessage({ id, task });
+    worker.postMessage({ id, statement: { text, values } } satisfies BackgroundRequest);
     return (await answer.promise) as Row[];
   }
 
-  /** Ends the thread after its pending tasks. */
+  /** Ends the thread after its pending statements. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
     this.#isStopping = true;
     worker.ref();
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    worker.postMessage({ id: 0, task: 'close' });
+    worker.postMessage({ id: 0, statement: null } satisfies BackgroundRequest);
     await ended;
     this.#isStopping = false;
   }

@@ -8,8 +8,7 @@ import { silentLogger } from '../../logger.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
-import type { BackgroundTask } from './background-connection.ts';
-import { type BackgroundTasks, BackgroundWorker } from './background-worker.ts';
+import { type Background, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
@@ -20,8 +19,6 @@ import type { Schema } from './schema.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-export type { Flush, SqliteDatabaseOptions } from './options.ts';
-
 /** The exit code after a disk I/O error (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
 /** Maximum number of problems that a check reports. */
@@ -30,11 +27,12 @@ const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 /** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
-/** How long a purge, which blocks commits meanwhile, waits for readers in other programs. */
-const PURGE_WAIT_MS = 100;
-/** For reads of this process. Commits wait meanwhile. */
-const CHECKPOINT_WAIT_MS = 20;
+/** How long a truncation of the log waits for readers in other programs. Commits wait meanwhile. */
+const WAIT_FOR_READERS = 'PRAGMA busy_timeout = 20';
+/** How often a purge tries to truncate the log. */
+const PURGE_TRIES = 5;
 const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+const LOG_IN_USE = "The log can't be truncated while another program reads the database. End that program.";
 
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');
@@ -52,9 +50,9 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #path: string;
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
-  readonly #background: BackgroundTasks;
+  readonly #background: Background;
   /** Copies the log. Not the thread of {@link #background}, in which a query may take a minute. */
-  readonly #checkpointer: BackgroundTasks;
+  readonly #checkpointer: Background;
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onFullDisk: () => Promise<void>;
@@ -88,7 +86,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
       afterBytes: options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES,
-      checkpoint: () => this.#checkpoint({ waitMs: CHECKPOINT_WAIT_MS }),
+      checkpoint: () => this.#checkpoint({ tries: 1 }),
       logger: options.logger ?? silentLogger,
     });
   }
@@ -169,13 +167,15 @@ export class SqliteDatabase implements SqlDatabase {
 
   async queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     this.#assertOpen();
-    return this.#longTasks.run(() => this.#background.do<Row>({ kind: 'query', text, values }));
+    return this.#longTasks.run(() => this.#background.all<Row>(text, ...values));
   }
 
   /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
-    this.#assertOpen();
-    await this.#longTasks.run(() => this.#background.do({ kind: 'copy', path }));
+    await this.queryInBackground('VACUUM INTO ?', path).catch((cause: unknown) => {
+      if (!isFullDisk(cause)) throw cause;
+      throw new ScenepressError('storage_full', `The disk is too full for the copy ${path}.`, { cause });
+    });
     await syncFile(path); // SQLite does not, and the first connection to it would, on the main thread.
   }
 
@@ -188,7 +188,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async purge(): Promise<void> {
     this.#assertOpen();
-    await this.#checkpoint({ waitMs: PURGE_WAIT_MS });
+    await this.#checkpoint({ tries: PURGE_TRIES });
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
@@ -311,7 +311,7 @@ export class SqliteDatabase implements SqlDatabase {
     } catch {
       if (writer.isInTransaction) writer.run('ROLLBACK');
     }
-    await this.#flushLog().catch(nothing); // A failure is handled in `#flushLog`.
+    await this.#flushLog().catch(() => {}); // A failure is handled in `#flushLog`.
   }
 
   /**
@@ -357,20 +357,21 @@ export class SqliteDatabase implements SqlDatabase {
    * Copies most of the log while commits continue, and blocks them only for the rest. Begins after the queries in the
    * background, and holds further ones.
    */
-  #checkpoint({ waitMs }: { waitMs: number }): Promise<void> {
+  #checkpoint({ tries }: { tries: number }): Promise<void> {
     return this.#longTasks.run(async () => {
       let copiedBytes: number;
       do {
         copiedBytes = this.#log.sizeBytes;
-        await this.#copyLog({ kind: 'checkpoint', truncate: false });
+        await this.#copyLog('PRAGMA wal_checkpoint(PASSIVE)');
       } while (this.#log.sizeBytes - copiedBytes > CHECKPOINT_AFTER_BYTES); // After a long query, the first takes seconds.
-      await this.#line.run(() => this.#emptyLog(waitMs));
+      await this.#line.run(() => this.#emptyLog(tries));
     });
   }
 
-  async #copyLog(task: BackgroundTask): Promise<void> {
+  async #copyLog(text: string): Promise<{ busy?: number }> {
     try {
-      await this.#checkpointer.do(task);
+      const [row = {}] = await this.#checkpointer.all<{ busy: number }>(text);
+      return row;
     } catch (error) {
       // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and truncate
       // the log. After a restart, the whole log is copied again.
@@ -380,19 +381,20 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /** Runs in the line of transactions. */
-  async #emptyLog(waitMs: number): Promise<void> {
+  async #emptyLog(tries: number): Promise<void> {
     await this.#flushing;
     await this.#commit();
     await this.#flushing;
     // An open snapshot prevents truncating the log. All commits are durable at this point.
     this.#opened.reader.run(END_OF_VIEW);
     try {
-      await this.#copyLog({ kind: 'checkpoint', truncate: true, waitMs });
+      await this.#checkpointer.all(WAIT_FOR_READERS);
+      let { busy } = await this.#copyLog(EMPTY_LOG);
+      for (let tried = 1; busy !== 0 && tried < tries; tried++) ({ busy } = await this.#copyLog(EMPTY_LOG));
+      if (busy !== 0) throw new ScenepressError('storage_locked', LOG_IN_USE);
       await this.#flushLog(); // SQLite does not: a power loss could restore the old log.
     } finally {
       this.#showCommits();
     }
   }
 }
-
-function nothing(): void {}

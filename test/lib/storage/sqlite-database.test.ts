@@ -13,15 +13,11 @@ import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { JOBS } from '../../../lib/sql/tables.ts';
-import {
-  BackgroundConnection,
-  type BackgroundTask,
-} from '../../../lib/storage/sqlite/background-connection.ts';
-import {
-  type Flush,
-  SqliteDatabase,
-  type SqliteDatabaseOptions,
-} from '../../../lib/storage/sqlite/sqlite-database.ts';
+import type { SqlValue } from '../../../lib/storage/sql.ts';
+import { openInBackground } from '../../../lib/storage/sqlite/background-connection.ts';
+import type { Connection } from '../../../lib/storage/sqlite/connection.ts';
+import type { Flush, SqliteDatabaseOptions } from '../../../lib/storage/sqlite/options.ts';
+import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
@@ -155,15 +151,15 @@ function heldQueries(path: string) {
   const held = Promise.withResolvers<void>();
   const background = () => {
     const line = new Line();
-    let connection: BackgroundConnection | undefined;
+    let connection: Connection | undefined;
     return {
-      do: <Row extends object>(task: BackgroundTask) =>
+      all: <Row extends object>(text: string, ...values: SqlValue[]) =>
         line.run(async () => {
-          connection ??= new BackgroundConnection(path);
-          if (task.kind !== 'query') return connection.do(task) as Row[];
+          connection ??= openInBackground(path);
+          if (!text.startsWith('SELECT')) return connection.all<Row>(text, values);
           const reader = new DatabaseSync(path, { readOnly: true });
           reader.exec('BEGIN');
-          const rows = reader.prepare(task.text).all() as Row[];
+          const rows = reader.prepare(text).all() as Row[];
           begun.resolve();
           await held.promise;
           reader.close();
