@@ -33,6 +33,7 @@ export {
   type Artifact,
   ASPECT_RATIOS,
   type AspectRatio,
+  type IdempotentRequest,
   type Job,
   type JobOutcome,
   type JobPhase,
@@ -40,6 +41,8 @@ export {
   type JobStatus,
   QUALITIES,
   type Quality,
+  type RenderTrace,
+  type UnfinishedPhase,
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
@@ -66,7 +69,7 @@ export {
   type Resealing,
   replaceMasterKey,
 } from './keys/replace-master-key.ts';
-export type { SealedSecrets } from './keys/sealed-secrets.ts';
+export type { ResealedStep, ResealStep, SealedSecrets } from './keys/sealed-secrets.ts';
 export type { Balance, Ledger, ReserveAnswer } from './ledger/ledger.ts';
 export type {
   AuditReport,
@@ -161,14 +164,9 @@ export { LocalSignals } from './signals/local-signals.ts';
 export type { ChangedJob, Signal, Signals } from './signals/signals.ts';
 export type { QueueWork } from './sql/queue-work.ts';
 export type {
-  IdempotentRequest,
-  RenderTrace,
-  ResealedStep,
-  ResealStep,
   Storage,
   Transaction,
   TransactionOptions,
-  UnfinishedPhase,
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';

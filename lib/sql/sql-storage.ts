@@ -1,21 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
-import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
-import { allRowsAfter } from '../pages.ts';
-import type { Random } from '../random.ts';
-import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
+  JobPhase,
+  JobRecord,
+  JobStatus,
   RenderTrace,
-  ResealedStep,
-  ResealStep,
-  Storage,
-  Transaction,
-  TransactionOptions,
   UnfinishedPhase,
-} from '../storage/storage.ts';
+} from '../jobs/job.ts';
+import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
+import { allRowsAfter } from '../pages.ts';
+import type { Random } from '../random.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';

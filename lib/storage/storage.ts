@@ -1,18 +1,17 @@
-import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
+import type {
+  EndedRender,
+  IdempotentRequest,
+  JobRecord,
+  JobStatus,
+  RenderTrace,
+  UnfinishedPhase,
+} from '../jobs/job.ts';
 import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { Play } from '../render/run/messages.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
-
-/** Reports of a render about its scene. User content, encrypted and erased with the job's other texts. */
-export interface RenderTrace {
-  /** The plays and waits of a completed scene, in their order, at most 1,000. */
-  plays: Play[];
-  /** Output of its code, and warnings: at most 33,000 characters. */
-  output: string;
-}
 
 /**
  * An opaque handle on an open transaction. Passed between the stores of one database (jobs, deliveries, ledger), so
@@ -21,44 +20,6 @@ export interface RenderTrace {
 export interface Transaction {
   /** The storage that it belongs to. */
   readonly store: object;
-}
-
-/** How a job ended, and whose it was. */
-export type EndedRender = Pick<JobRecord, 'owner' | 'phase' | 'failedBy' | 'durationMs' | 'completedAtMs'>;
-
-/** The phases of jobs that aren't terminal. */
-export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
-
-/** An idempotent request: repeating it does not add a second job. */
-export interface IdempotentRequest {
-  /** Keys of different owners are independent. */
-  owner: string;
-  /** The client's idempotency key. */
-  key: string;
-  /** Identifies the content of the request. */
-  fingerprint: string;
-  /** The job it added. */
-  jobId: string;
-  /** Epoch milliseconds. */
-  createdAtMs: number;
-}
-
-/** One step of re-encrypting all sealed secrets. */
-export interface ResealStep {
-  /** Re-encrypts a secret; returns its argument when that is not needed. */
-  reseal: (sealed: string) => string;
-  /** Where the previous step ended; undefined: start at the beginning. */
-  from?: string | undefined;
-  /** Maximum number of replacements. */
-  limit: number;
-}
-
-/** The result of a {@link ResealStep}. */
-export interface ResealedStep {
-  /** Number of secrets that were sealed again. */
-  replaced: number;
-  /** Where to continue; undefined: done, except for secrets written meanwhile. */
-  next: string | undefined;
 }
 
 /** How a transaction is run. A storage may ignore it. */
