@@ -5,13 +5,9 @@ import type { SqlValue } from '../sql.ts';
 import { openInBackground } from './background-connection.ts';
 
 /** A statement to run; null: close the connection. */
-export interface BackgroundRequest {
-  id: number;
-  statement: { text: string; values: SqlValue[] } | null;
-}
+export type BackgroundRequest = { text: string; values: SqlValue[] } | null;
 
 export interface BackgroundAnswer {
-  id: number;
   rows: object[];
   /**
    * The error, if any. `code` is that of a {@link ScenepressError}: error classes do not survive the transfer between
@@ -23,23 +19,20 @@ export interface BackgroundAnswer {
 const port = parentPort as MessagePort;
 const connection = openInBackground((workerData as { path: string }).path);
 
-port.on('message', ({ id, statement }: BackgroundRequest) => {
-  if (statement) {
-    port.postMessage(answerTo(id, statement));
+port.on('message', (request: BackgroundRequest) => {
+  if (request) {
+    port.postMessage(answerTo(request));
     return;
   }
   connection.close();
   port.close();
 });
 
-function answerTo(
-  id: number,
-  { text, values }: NonNullable<BackgroundRequest['statement']>,
-): BackgroundAnswer {
+function answerTo({ text, values }: NonNullable<BackgroundRequest>): BackgroundAnswer {
   try {
-    return { id, rows: connection.all(text, values) };
+    return { rows: connection.all(text, values) };
   } catch (error) {
     const code = isScenepressError(error) ? error.code : undefined;
-    return { id, rows: [], error: { code, message: (error as Error).message } };
+    return { rows: [], error: { code, message: (error as Error).message } };
   }
 }
