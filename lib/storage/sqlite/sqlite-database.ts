@@ -27,12 +27,12 @@ const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 /** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
-/** How long a truncation of the log waits for readers in other programs. Commits wait meanwhile. */
-const WAIT_FOR_READERS = 'PRAGMA busy_timeout = 20';
-/** How often a purge tries to truncate the log. */
-const PURGE_TRIES = 5;
-const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
-const LOG_IN_USE = "The log can't be truncated while another program reads the database. End that program.";
+/** How long a checkpoint waits for readers in other programs. Commits wait meanwhile. */
+const WAIT_FOR_READERS = 'PRAGMA busy_timeout = 50';
+const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+/** SQLite overwrites the log from its start. A flush takes a third of the time if the file does not grow. */
+const RESTART_LOG = 'PRAGMA wal_checkpoint(RESTART)';
+const LOG_IN_USE = "The log can't be emptied while another program reads the database. End that program.";
 
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');
@@ -62,7 +62,7 @@ export class SqliteDatabase implements SqlDatabase {
   #isOpen = false;
   /** Transactions and commits. */
   readonly #line = new Line();
-  /** Queries and copies in the background, and truncations of the log, which a query's snapshot would prevent. */
+  /** Queries and copies in the background, and checkpoints, which a query's snapshot would delay. */
   readonly #longTasks = new Line();
   /** The transactions since the last commit. */
   #group: CommitGroup | undefined;
@@ -86,7 +86,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
       afterBytes: options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES,
-      checkpoint: () => this.#checkpoint({ tries: 1 }),
+      checkpoint: () => this.#checkpoint(this.#log.isLong ? TRUNCATE_LOG : RESTART_LOG),
       logger: options.logger ?? silentLogger,
     });
   }
@@ -108,7 +108,7 @@ export class SqliteDatabase implements SqlDatabase {
     const writer = await makeDatabase(this.#path, this.#schema);
     try {
       if (emptyLog) {
-        writer.all(EMPTY_LOG, []);
+        writer.all(TRUNCATE_LOG, []);
         const fault = await freePagesFault(this.#path);
         if (fault !== undefined) throw damaged(this.#path, fault);
       }
@@ -122,8 +122,8 @@ export class SqliteDatabase implements SqlDatabase {
       this.#moveReaderOn();
       this.#isOpen = true;
     } catch (error) {
-      await this.#log.close();
       writer.close();
+      await this.#log.close();
       throw error;
     }
   }
@@ -139,9 +139,9 @@ export class SqliteDatabase implements SqlDatabase {
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
     await this.#background.stop();
     await this.#checkpointer.stop();
-    await this.#log.close();
     this.#opened.reader.close();
     this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
+    await this.#log.close();
     this.#connections = undefined;
   }
 
@@ -188,7 +188,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async purge(): Promise<void> {
     this.#assertOpen();
-    await this.#checkpoint({ tries: PURGE_TRIES });
+    await this.#checkpoint(TRUNCATE_LOG);
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
@@ -357,14 +357,14 @@ export class SqliteDatabase implements SqlDatabase {
    * Copies most of the log while commits continue, and blocks them only for the rest. Begins after the queries in the
    * background, and holds further ones.
    */
-  #checkpoint({ tries }: { tries: number }): Promise<void> {
+  #checkpoint(text: string): Promise<void> {
     return this.#longTasks.run(async () => {
       let copiedBytes: number;
       do {
         copiedBytes = this.#log.sizeBytes;
         await this.#copyLog('PRAGMA wal_checkpoint(PASSIVE)');
       } while (this.#log.sizeBytes - copiedBytes > CHECKPOINT_AFTER_BYTES); // After a long query, the first takes seconds.
-      await this.#line.run(() => this.#emptyLog(tries));
+      await this.#line.run(() => this.#emptyLog(text));
     });
   }
 
@@ -373,7 +373,7 @@ export class SqliteDatabase implements SqlDatabase {
       const [row = {}] = await this.#checkpointer.all<{ busy: number }>(text);
       return row;
     } catch (error) {
-      // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and truncate
+      // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and empty
       // the log. After a restart, the whole log is copied again.
       if (isScenepressError(error, 'storage_failed')) this.#onFatal(error);
       throw error;
@@ -381,16 +381,15 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /** Runs in the line of transactions. */
-  async #emptyLog(tries: number): Promise<void> {
+  async #emptyLog(text: string): Promise<void> {
     await this.#flushing;
     await this.#commit();
     await this.#flushing;
-    // An open snapshot prevents truncating the log. All commits are durable at this point.
+    // An open snapshot would prevent that. All commits are durable at this point.
     this.#opened.reader.run(END_OF_VIEW);
     try {
       await this.#checkpointer.all(WAIT_FOR_READERS);
-      let { busy } = await this.#copyLog(EMPTY_LOG);
-      for (let tried = 1; busy !== 0 && tried < tries; tried++) ({ busy } = await this.#copyLog(EMPTY_LOG));
+      const { busy } = await this.#copyLog(text);
       if (busy !== 0) throw new ScenepressError('storage_locked', LOG_IN_USE);
       await this.#flushLog(); // SQLite does not: a power loss could restore the old log.
     } finally {
