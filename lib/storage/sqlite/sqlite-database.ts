@@ -30,7 +30,7 @@ const END_OF_VIEW = 'ROLLBACK';
 /** How long a checkpoint waits for readers in other programs. Commits wait meanwhile. */
 const WAIT_FOR_READERS = 'PRAGMA busy_timeout = 50';
 const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
-/** SQLite overwrites the log from its start. A flush takes a third of the time if the file does not grow. */
+/** SQLite then overwrites the log from its start. Flushes are several times as fast if the file does not grow. */
 const RESTART_LOG = 'PRAGMA wal_checkpoint(RESTART)';
 const LOG_IN_USE = "The log can't be emptied while another program reads the database. End that program.";
 
