@@ -66,6 +66,7 @@ export async function checkAndCopyAssets(
     const unsourced = await copy.jobWithoutSource();
     if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
     for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
+      signal?.throwIfAborted();
       for (const job of page) secrets.addJob(job);
       jobs += page.length;
     }
@@ -116,10 +117,14 @@ export async function refuseExisting(path: string, what: string): Promise<void> 
 }
 
 /** Streams the file: studio folders may hold files of many gigabytes. */
-export async function fingerprintOf(path: string): Promise<{ sha256: string; sizeBytes: number }> {
+export async function fingerprintOf(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ sha256: string; sizeBytes: number }> {
   const hash = createHash('sha256');
   let sizeBytes = 0;
   for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    signal?.throwIfAborted();
     hash.update(piece as Buffer);
     sizeBytes += (piece as Buffer).length;
   }
@@ -127,9 +132,10 @@ export async function fingerprintOf(path: string): Promise<{ sha256: string; siz
 }
 
 /** Copies a tree of files, folders and links; no effect when `from` does not exist. */
-export async function copyTree(from: string, to: string): Promise<void> {
+export async function copyTree(from: string, to: string, signal?: AbortSignal): Promise<void> {
   if (!(await statusOf(from))) return;
   const filter = async (path: string) => {
+    signal?.throwIfAborted();
     const status = await lstat(path);
     return status.isFile() || status.isDirectory() || status.isSymbolicLink();
   };
@@ -137,10 +143,11 @@ export async function copyTree(from: string, to: string): Promise<void> {
 }
 
 /** Flushes all files and folders of a tree. */
-export async function syncTree(folder: string): Promise<void> {
+export async function syncTree(folder: string, signal?: AbortSignal): Promise<void> {
   for (const entry of await readdir(folder, { withFileTypes: true })) {
+    signal?.throwIfAborted();
     const path = join(folder, entry.name);
-    if (entry.isDirectory()) await syncTree(path);
+    if (entry.isDirectory()) await syncTree(path, signal);
     else if (entry.isFile()) await syncFile(path);
   }
   await realDisk.syncFolder(folder);

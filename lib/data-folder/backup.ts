@@ -22,7 +22,7 @@ import type { DataFolder } from './data-folder.ts';
  * jobs' sources and artifacts, accounts, keys and the studio folders. The copy is verified before it is renamed into
  * place; an unreadable file fails it (`storage_failed`). The master key is only included on request. Backups and
  * replacements of the master key exclude each other; an interrupted replacement must be completed first (`conflict`).
- * `signal` aborts it between two files, and then nothing is left of it.
+ * `signal` aborts it, though not within the copy of the database, and then nothing is left of it.
  *
  * ```ts
  * const { folder, jobs } = await backUp(dataFolder, '/backups/monday');
@@ -68,7 +68,7 @@ async function copyInto(
   await mkdir(part, { recursive: true, mode: 0o700 });
   await source.copyDatabase(part);
   const contents = await checkAndCopyAssets(part, { source, signal });
-  for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name));
+  for (const name of STUDIO_PARTS) await copyTree(join(source.path, name), join(part, name), signal);
   const keyFiles = withMasterKey
     ? [DATA_FILES.masterKey, DATA_FILES.masterKeyCheck]
     : [DATA_FILES.masterKeyCheck];
@@ -78,8 +78,7 @@ async function copyInto(
   }
   const files: Manifest['files'] = {};
   for (const path of await filesIn(part)) {
-    signal?.throwIfAborted();
-    files[path] = await fingerprintOf(join(part, path));
+    files[path] = await fingerprintOf(join(part, path), signal);
   }
   const manifest: Manifest = {
     format: 1,
@@ -88,7 +87,7 @@ async function copyInto(
     files,
   };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
-  await syncTree(part);
+  await syncTree(part, signal);
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return reportOf(target, manifest, contents);

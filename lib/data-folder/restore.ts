@@ -23,7 +23,7 @@ import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-r
  * at the time of the backup are sent after the next start, possibly for the second time; receivers identify them by
  * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
  * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
- * the given key is wrong. On error nothing is restored.
+ * the given key is wrong. On error nothing is restored, nor when `signal` aborts it.
  *
  * ```ts
  * await restore('/backups/monday', './renders', { dropDeliveries: true });
@@ -32,12 +32,13 @@ import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-r
 export async function restore(
   backup: string,
   target: string,
-  { dropDeliveries = false, masterKey: given, storeMasterKey = false }: RestoreOptions = {},
+  { dropDeliveries = false, masterKey: given, storeMasterKey = false, signal }: RestoreOptions = {},
 ): Promise<BackupReport & { masterKey: RestoredMasterKey }> {
   const manifest = await readManifest(backup);
   const masterKey = given === undefined ? undefined : await rightKey(given, backup);
   for (const [path, expected] of Object.entries(manifest.files)) {
-    const found = await fingerprintOf(join(backup, path)).catch(() => undefined);
+    const found = await fingerprintOf(join(backup, path), signal).catch(() => undefined);
+    signal?.throwIfAborted();
     if (found?.sha256 !== expected.sha256) {
       throw new ScenepressError(
         'storage_damaged',
@@ -48,15 +49,22 @@ export async function restore(
   await refuseExisting(target, 'The data folder');
   const part = `${target}.part`;
   await tryPlace(part, target);
-  await copyTree(backup, part);
-  await rm(join(part, MANIFEST));
-  const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey });
-  const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
-  await syncTree(part);
-  // Replaces an empty folder, if any.
-  await rename(part, target);
-  await realDisk.syncFolder(dirname(target));
-  return { ...reportOf(target, manifest, contents), masterKey: where };
+  try {
+    await copyTree(backup, part, signal);
+    await rm(join(part, MANIFEST));
+    const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey, signal });
+    const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
+    await syncTree(part, signal);
+    signal?.throwIfAborted();
+    // Replaces an empty folder, if any.
+    await rename(part, target);
+    await realDisk.syncFolder(dirname(target));
+    return { ...reportOf(target, manifest, contents), masterKey: where };
+  } catch (error) {
+    // A damaged copy is kept for inspection.
+    if (signal?.aborted) await rm(part, { recursive: true, force: true });
+    throw error;
+  }
 }
 
 /** Checks before copying that a folder can be created beside the target and renamed to it. */
