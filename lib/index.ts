@@ -15,7 +15,7 @@ export { openRegularFile } from './assets/regular-file.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
-export { backUp, restore } from './data-folder/backup.ts';
+export { backUp } from './data-folder/backup.ts';
 export type { BackupReport, RestoredMasterKey, RestoreOptions } from './data-folder/backup-report.ts';
 export {
   DataFolder,
@@ -25,6 +25,7 @@ export {
 } from './data-folder/data-folder.ts';
 /** @internal */
 export { FolderLock } from './data-folder/folder-lock.ts';
+export { restore } from './data-folder/restore.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { SortableIds } from './ids.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
