@@ -196,7 +196,7 @@ function inForeground(path: string) {
   let connection: BackgroundConnection | undefined;
   return {
     async do<Row extends object>(task: Parameters<BackgroundConnection['do']>[0]): Promise<Row[]> {
-      connection ??= new BackgroundConnection(path);
+      connection ??= BackgroundConnection.open(path);
       return connection.do(task) as Row[];
     },
     async stop(): Promise<void> {

@@ -15,9 +15,14 @@ export type BackgroundTask =
 export class BackgroundConnection {
   readonly #connection: Connection;
 
-  constructor(path: string) {
-    this.#connection = new Connection(path);
-    this.#connection.exec('PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192');
+  private constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  static open(path: string): BackgroundConnection {
+    const connection = Connection.open(path);
+    connection.exec('PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192');
+    return new BackgroundConnection(connection);
   }
 
   /** Returns the rows of the task. */

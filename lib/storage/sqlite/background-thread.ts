@@ -14,7 +14,7 @@ export interface BackgroundAnswer {
 }
 
 const port = parentPort as MessagePort;
-const connection = new BackgroundConnection((workerData as { path: string }).path);
+const connection = BackgroundConnection.open((workerData as { path: string }).path);
 
 port.on('message', ({ id, task }: { id: number; task: BackgroundTask | 'close' }) => {
   if (task === 'close') {

@@ -159,7 +159,7 @@ function heldQueries(path: string) {
     return {
       do: <Row extends object>(task: BackgroundTask) =>
         line.run(async () => {
-          connection ??= new BackgroundConnection(path);
+          connection ??= BackgroundConnection.open(path);
           if (task.kind !== 'query') return connection.do(task) as Row[];
           const reader = new DatabaseSync(path, { readOnly: true });
           reader.exec('BEGIN');
