@@ -82,13 +82,14 @@ export class Attempt {
     return this.#ended;
   }
 
-  /** `onEnd` is called when the attempt has ended. */
-  begin(renderer: Renders, onEnd: () => void): void {
+  /** Resolves when the attempt has ended, as {@link ended}. */
+  begin(renderer: Renders): Promise<void> {
     const { logger } = this.#options;
     const { jobId } = this.claim;
-    this.#ended = this.#run(renderer)
-      .catch((error: unknown) => logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'))
-      .finally(onEnd);
+    this.#ended = this.#run(renderer).catch((error: unknown) =>
+      logger.error({ err: error, jobId }, 'An attempt ended unexpectedly.'),
+    );
+    return this.#ended;
   }
 
   stop(reason: StopReason): void {

@@ -1,21 +1,20 @@
+import { EventEmitter } from 'node:events';
 import { Backoff } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
-/** Pauses new renders with exponential backoff while attempts cannot be made. */
-export class BeginHold {
+/** Pauses new renders with exponential backoff while attempts cannot be made. Emits `end` when they may start again. */
+export class BeginHold extends EventEmitter<{ end: [] }> {
   readonly #clock: Clock;
-  readonly #onEnd: () => void;
   #timer: Timer | undefined;
   readonly #backoff = new Backoff(FIRST_MS, LONGEST_MS);
   #isShortage = false;
 
-  /** `onEnd` is called when renders may start again. */
-  constructor(clock: Clock, onEnd: () => void) {
+  constructor(clock: Clock) {
+    super();
     this.#clock = clock;
-    this.#onEnd = onEnd;
   }
 
   get active(): boolean {
@@ -34,12 +33,12 @@ export class BeginHold {
     const holdMs = this.#backoff.next();
     this.#timer = this.#clock.after(holdMs, () => {
       this.end();
-      this.#onEnd();
+      this.emit('end');
     });
     return holdMs;
   }
 
-  /** Ends the hold without resetting the backoff. */
+  /** Ends the hold early, without an event and without resetting the backoff. */
   end(): void {
     this.#timer?.cancel();
     this.#timer = undefined;

@@ -62,7 +62,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { storage, book, owners, clock, logger } = options;
-    this.#hold = new BeginHold(clock, () => this.wake());
+    this.#hold = new BeginHold(clock).on('end', () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, owners);
     this.#leases = new Leases({
@@ -228,7 +228,7 @@ export class Dispatcher {
       this.#leases.add(claim, sinceMs);
       if (canceled.has(claim.jobId)) attempt.stop('canceled');
       if (this.#stopping.signal.aborted) attempt.stop('shutdown');
-      attempt.begin(renderer, () => this.#forget(attempt));
+      void attempt.begin(renderer).then(() => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();
   }

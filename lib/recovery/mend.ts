@@ -92,7 +92,7 @@ async function mendHeader(path: string): Promise<string[]> {
 
 /** Leaves an unreadable schema unchanged. Error: `storage_damaged` when it is that of a newer version. */
 function mendSchema(path: string): string[] {
-  const connection = new Connection(path, { defensive: false });
+  const connection = Connection.open(path, { defensive: false });
   const faults: string[] = [];
   let version = SQLITE_SCHEMA.version;
   try {

@@ -113,7 +113,7 @@ async function examine(
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
   const { faults, laterLog } = await mend(damagedPath);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
-  const source = new Connection(damagedPath);
+  const source = Connection.open(damagedPath);
   try {
     const lost = await salvage(source, target, how);
     if (laterLog) {
@@ -131,7 +131,7 @@ async function examine(
 }
 
 function changesAfter(laterPath: string, target: Connection): LostRow[] {
-  const later = new Connection(laterPath);
+  const later = Connection.open(laterPath);
   try {
     return lostChanges(later, target);
   } finally {

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { retry } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { Logger } from '../logger.ts';
@@ -26,8 +27,6 @@ export interface DeliverySenderOptions extends LaneOptions {
   mayBegin?: () => boolean;
   clock: Clock;
   logger: Logger;
-  /** Called for every recorded attempt. */
-  onAttempt?: (delivery: DeliveryRecord) => void;
 }
 
 const UNSIGNED: ExchangeResult = {
@@ -61,8 +60,9 @@ interface Claimed {
  * Sends due deliveries. Only deliveries with a running attempt are in memory; all others are in the store and survive
  * crashes. Several processes can share a store: each delivery is claimed by one of them at a time. Limits per owner
  * and host apply to each process, so only one of them should send.
+ * Emits `attempt` for every recorded attempt.
  */
-export class DeliverySender {
+export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryRecord] }> {
   readonly #store: Pick<DeliveryStore, 'readBody'>;
   readonly #book: DeliveryBook;
   readonly #outbound: Sends;
@@ -70,7 +70,6 @@ export class DeliverySender {
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #onAttempt: (delivery: DeliveryRecord) => void;
   readonly #lanes: HostLanes;
   readonly #sending = new Map<string, Sending>();
   /** Hosts whose pace has changed since the last claim. */
@@ -81,6 +80,7 @@ export class DeliverySender {
   #stopSignal = new AbortController();
 
   constructor(options: DeliverySenderOptions) {
+    super();
     this.#store = options.store;
     this.#book = options.book;
     this.#outbound = options.outbound;
@@ -88,7 +88,6 @@ export class DeliverySender {
     this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.#onAttempt = options.onAttempt ?? (() => {});
     this.#lanes = new HostLanes(options);
   }
 
@@ -228,7 +227,7 @@ export class DeliverySender {
     const step = async () => {
       const concluded = await this.#book.conclude(delivery, result, signature);
       // An attempt that was stopped before anything was sent is not counted.
-      if (concluded?.attempts.length === attempts.length) this.#onAttempt(concluded);
+      if (concluded?.attempts.length === attempts.length) this.emit('attempt', concluded);
     };
     await retry(step, {
       clock: this.#clock,

@@ -101,8 +101,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,
       concurrencyPerHost: options.concurrencyPerHost ?? DEFAULT_CONCURRENCY_PER_HOST,
       concurrencyUnproven: options.concurrencyUnproven ?? DEFAULT_CONCURRENCY_UNPROVEN,
-      onAttempt: (delivery) => void this.emit('delivery', deliveryOf(delivery)),
     });
+    this.#sender.on('attempt', (delivery) => this.emit('delivery', deliveryOf(delivery)));
     this.#sender.start();
     leadership.start();
     const stopListening = signals.subscribe(({ kind }) => {

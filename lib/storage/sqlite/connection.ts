@@ -17,10 +17,14 @@ export class Connection {
   readonly #database: DatabaseSync;
   readonly #statements = new Map<string, StatementSync>();
 
-  /** `defensive: false` allows writes to `sqlite_schema`. */
-  constructor(path: string, options: { readOnly?: boolean; defensive?: boolean } = {}) {
+  private constructor(path: string, database: DatabaseSync) {
     this.path = path;
-    this.#database = new DatabaseSync(path, { timeout: BUSY_MS, ...options });
+    this.#database = database;
+  }
+
+  /** Opens the file; creates it when missing. `defensive: false` allows writes to `sqlite_schema`. */
+  static open(path: string, options: { readOnly?: boolean; defensive?: boolean } = {}): Connection {
+    return new Connection(path, new DatabaseSync(path, { timeout: BUSY_MS, ...options }));
   }
 
   /** Whether a transaction is open; false after SQLite rolled it back itself. */

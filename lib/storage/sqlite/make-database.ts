@@ -10,7 +10,7 @@ const WRITER = `
 /** Opens a database for writing; creates it with its tables when missing. */
 export async function makeDatabase(path: string, schema: Schema): Promise<Connection> {
   await assertOpens(path);
-  const connection = new Connection(path);
+  const connection = Connection.open(path);
   try {
     await chmod(path, OWNERS_ALONE);
     connection.exec(WRITER);

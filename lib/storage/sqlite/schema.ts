@@ -53,7 +53,7 @@ export class Schema {
   }
 
   #rowsAfter(version: number): SchemaRow[] {
-    const model = new Connection(':memory:');
+    const model = Connection.open(':memory:');
     for (const migration of this.#migrations.slice(0, version)) model.exec(migration);
     const rows = schemaOf(model);
     model.close();

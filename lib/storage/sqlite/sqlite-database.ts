@@ -116,7 +116,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#log.flush();
       // Now all existing content and the file names are durable.
       await realDisk.syncFolder(dirname(this.#path));
-      const reader = new Connection(this.#path, { readOnly: true });
+      const reader = Connection.open(this.#path, { readOnly: true });
       reader.exec(READER);
       this.#connections = { writer, reader };
       this.#moveReaderOn();

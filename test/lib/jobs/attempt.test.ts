@@ -45,7 +45,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
   events.on('change', (job) => seen.push([job.phase]));
   events.on('progress', (id, progress) => seen.push([id, progress]));
   events.on('preview', (id, jpeg) => seen.push([id, String(jpeg)]));
-  const hold = new BeginHold(clock, () => {});
+  const hold = new BeginHold(clock);
   t.teardown(() => hold.end());
   const [stopping, stopped] = [new AbortController(), new AbortController()];
   const discards = new Discards({ assets, logger });
@@ -83,12 +83,15 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
     },
   };
   let ends = 0;
-  const begun = () => attempt.begin(renderer, () => (ends += 1));
+  const begun = async () => {
+    await attempt.begin(renderer);
+    ends += 1;
+  };
   /** Runs the attempt with a result of its render. */
   const run = async (of: RenderResult) => {
-    begun();
+    const ended = begun();
     result.resolve(of);
-    await attempt.ended;
+    await ended;
   };
   /** A successful render of one video. */
   const rendered = async (): Promise<RenderResult> => {

@@ -5,7 +5,7 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 function newHold() {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   let ends = 0;
-  const hold = new BeginHold(clock, () => ends++);
+  const hold = new BeginHold(clock).on('end', () => ends++);
   return { clock, hold, ends: () => ends };
 }
 

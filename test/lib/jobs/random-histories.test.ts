@@ -223,7 +223,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
 
 /** Runs in this thread: starting one for each audit would take most of the time. */
 async function audit(folder: DataFolder): Promise<string[]> {
-  const connection = new Connection(join(folder.path, 'database.sqlite'), { readOnly: true });
+  const connection = Connection.open(join(folder.path, 'database.sqlite'), { readOnly: true });
   const queryInBackground: SqlDatabase['queryInBackground'] = async (text, ...values) =>
     connection.all(text, values);
   try {

@@ -62,12 +62,12 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
       info: (...args) => void logged.push(['info', ...args]),
       error: (...args) => void logged.push(['error', ...args]),
     },
-    onAttempt: (delivery) => void attempted.push(delivery),
     concurrency: 256,
     concurrencyPerHost: 8,
     concurrencyUnproven: 16,
     ...options,
   });
+  sender.on('attempt', (delivery) => attempted.push(delivery));
   t.teardown(() => sender.stop());
   const add = (deliveryId: string, change: Partial<DeliveryRecord> = {}) =>
     storage.transaction(async (tx) => {
