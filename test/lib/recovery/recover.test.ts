@@ -258,7 +258,7 @@ t.test('an aborted recovery changes nothing, and can be repeated', async (t) => 
 
 t.test('other events happen while many rows are read, so that one of them can abort it', async (t) => {
   const path = await usedFolder(t);
-  const source = new Connection(databaseIn(path));
+  const source = Connection.open(databaseIn(path));
   const target = await makeDatabase(join(path, 'new'), SQLITE_SCHEMA);
   t.teardown(() => source.close());
   t.teardown(() => target.close());
