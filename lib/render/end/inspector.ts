@@ -39,6 +39,7 @@ export function startZygote(
  */
 export class Inspector {
   readonly #start: () => Promise<[Zygote, ZygoteReady]>;
+  readonly #onWarm: () => void;
   readonly #onDeath: (reason: string) => void;
   #started: Promise<Zygote> | undefined;
   /** Whether it is warm. */
@@ -47,9 +48,11 @@ export class Inspector {
   /** `onDeath`: called when it dies, but not when it is stopped or fails to start. */
   constructor(options: {
     start: () => Promise<[Zygote, ZygoteReady]>;
+    onWarm: () => void;
     onDeath: (reason: string) => void;
   }) {
     this.#start = options.start;
+    this.#onWarm = options.onWarm;
     this.#onDeath = options.onDeath;
   }
 
@@ -80,7 +83,10 @@ export class Inspector {
         this.#started = undefined;
         this.#onDeath(`the inspector: ${reason}`);
       });
-      if (isCurrent()) this.alive = true;
+      if (isCurrent()) {
+        this.alive = true;
+        this.#onWarm();
+      }
       return zygote;
     } catch (error) {
       if (isCurrent()) this.#started = undefined;

@@ -37,7 +37,6 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   readonly #child: RendererProcess;
   readonly #processes: Processes;
   readonly #onLog: (line: string) => void;
-  readonly #silenceTimeoutMs: number;
   readonly #clock: Clock;
   readonly #cgroup: JobCgroup | undefined;
   readonly #stderr: string[] = [];
@@ -45,7 +44,8 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   #markGone: () => void = () => {};
   #ready: { resolve: (ready: ZygoteReady) => void; reject: (error: Error) => void } | undefined;
   #running: { job: string; resolve: (end: JobEnded) => void; reject: (error: Error) => void } | undefined;
-  #lastHeardMs: number;
+  /** Pings after which nothing was heard. Not a time: after a pause of the service, answers wait to be read. */
+  #unansweredPings = 0;
   #heartbeat: Timer | undefined;
   #killTimer: Timer | undefined;
   alive = true;
@@ -54,11 +54,9 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
 
   private constructor(line: ZygoteCommandLine, options: ZygoteOptions) {
     super();
-    const { onLog, silenceTimeoutMs, clock, cgroup, processes } = options;
+    const { onLog, clock, cgroup, processes } = options;
     this.#processes = processes;
     this.#clock = clock;
-    this.#lastHeardMs = clock.uptimeMs();
-    this.#silenceTimeoutMs = silenceTimeoutMs;
     this.#cgroup = cgroup;
     this.#onLog = onLog;
     try {
@@ -132,7 +130,7 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   }
 
   #hear(text: string): void {
-    this.#lastHeardMs = this.#clock.uptimeMs();
+    this.#unansweredPings = 0;
     const report = parseZygoteReport(text);
     if (report?.type === 'ready') this.#ready?.resolve(report);
     else if (report?.type === 'ended' && report.job === this.#running?.job) {
@@ -146,9 +144,11 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   }
 
   #beat(): void {
-    if (this.#clock.uptimeMs() - this.#lastHeardMs > this.#silenceTimeoutMs)
-      this.#kill('it stopped answering');
-    else this.#send({ type: 'ping' });
+    if (this.#unansweredPings >= PINGS_PER_SILENCE) this.#kill('it stopped answering');
+    else {
+      this.#unansweredPings += 1;
+      this.#send({ type: 'ping' });
+    }
   }
 
   #log(text: string): void {
