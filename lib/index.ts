@@ -15,7 +15,7 @@ export { openRegularFile } from './assets/regular-file.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
-export { backUp, restore } from './data-folder/backup.ts';
+export { backUp } from './data-folder/backup.ts';
 export type { BackupReport, RestoredMasterKey, RestoreOptions } from './data-folder/backup-report.ts';
 export {
   DataFolder,
@@ -25,6 +25,7 @@ export {
 } from './data-folder/data-folder.ts';
 /** @internal */
 export { FolderLock } from './data-folder/folder-lock.ts';
+export { restore } from './data-folder/restore.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { SortableIds } from './ids.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
@@ -33,6 +34,7 @@ export {
   type Artifact,
   ASPECT_RATIOS,
   type AspectRatio,
+  type IdempotentRequest,
   type Job,
   type JobOutcome,
   type JobPhase,
@@ -40,10 +42,12 @@ export {
   type JobStatus,
   QUALITIES,
   type Quality,
+  type RenderTrace,
+  type UnfinishedPhase,
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
-export type { JobListQuery } from './jobs/job-list-query.ts';
+export type { JobCountQuery, JobListQuery, JobQuery } from './jobs/job-list-query.ts';
 export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
@@ -66,7 +70,7 @@ export {
   type Resealing,
   replaceMasterKey,
 } from './keys/replace-master-key.ts';
-export type { SealedSecrets } from './keys/sealed-secrets.ts';
+export type { ResealedStep, ResealStep, SealedSecrets } from './keys/sealed-secrets.ts';
 export type { Balance, Ledger, ReserveAnswer } from './ledger/ledger.ts';
 export type {
   AuditReport,
@@ -161,16 +165,9 @@ export { LocalSignals } from './signals/local-signals.ts';
 export type { ChangedJob, Signal, Signals } from './signals/signals.ts';
 export type { QueueWork } from './sql/queue-work.ts';
 export type {
-  IdempotentRequest,
-  JobCountQuery,
-  JobQuery,
-  RenderTrace,
-  ResealedStep,
-  ResealStep,
   Storage,
   Transaction,
   TransactionOptions,
-  UnfinishedPhase,
 } from './storage/storage.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';

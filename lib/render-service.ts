@@ -81,8 +81,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       return settled;
     };
     try {
-      signal.throwIfAborted();
-      await openStores(this.#parts);
+      await openStores(this.#parts, signal);
       await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
       // Before the workers, because it rejects invalid options.
       webhooks.assertOptions();
@@ -109,12 +108,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Opens the stores without workers: jobs can be read, enqueued, canceled and rendered again, and the queue can be
-   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}.
+   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}. `signal` aborts it.
    */
-  async startWithoutWorkers(): Promise<void> {
+  async startWithoutWorkers({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     if (this.#accepting) return;
     try {
-      await openStores(this.#parts);
+      await openStores(this.#parts, signal);
       await this.#parts.dispatcher.start(undefined);
     } catch (error) {
       await this.#close();
@@ -195,11 +194,14 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Re-encrypts secrets that are sealed with the previous master key: those of jobs, and those of `keys`. Works in
-   * steps while the service runs; can be repeated after an interruption. Pass it to {@link replaceMasterKey} as
+   * steps while the service runs; can be repeated after an interruption. `signal` ends it between two steps. Pass it to {@link replaceMasterKey} as
    * `reseal`. Returns the number of secrets re-encrypted.
    */
-  async resealSecrets({ keys: apiKeys }: { keys?: ApiKeys } = {}): Promise<{ jobs: number; keys: number }> {
-    return this.#parts.webhooks.resealSecrets(apiKeys);
+  async resealSecrets({ keys: apiKeys, signal }: { keys?: ApiKeys; signal?: AbortSignal } = {}): Promise<{
+    jobs: number;
+    keys: number;
+  }> {
+    return this.#parts.webhooks.resealSecrets(apiKeys, signal);
   }
 
   /** Error: `not_found` when the job does not exist or has another owner. */

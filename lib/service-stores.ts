@@ -1,13 +1,14 @@
 import type { ServiceParts } from './service-parts.ts';
 
-/** Opens what a service reads and writes. */
-export async function openStores(parts: ServiceParts): Promise<void> {
+/** Opens what a service reads and writes. `signal` ends it between two of the stores. */
+export async function openStores(parts: ServiceParts, signal?: AbortSignal): Promise<void> {
   const { assets, dataFolder, gate, ledger, remoteJobs, storage } = parts;
-  await dataFolder?.start();
-  await storage.start();
-  await assets.start?.();
-  await ledger.start?.();
-  await gate.start();
+  const stores = [dataFolder, storage, assets, ledger, gate];
+  for (const store of stores) {
+    signal?.throwIfAborted();
+    await store?.start?.();
+  }
+  signal?.throwIfAborted();
   remoteJobs.start();
 }
 

@@ -8,6 +8,7 @@ import {
   type SealedSecrets,
 } from '../../lib/index.ts';
 import { configuredMasterKey } from '../installation.ts';
+import { interruptible } from '../runtime/interruptible.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
@@ -17,6 +18,7 @@ import { refuseDatabase } from './refuse-database.ts';
 /** Maximum number of API keys listed by prefix. */
 const MOST_SHOWN = 10;
 
+type Restored = BackupReport & { masterKey: RestoredMasterKey };
 type Flags = { json?: boolean; withMasterKey?: boolean } & Record<string, unknown>;
 
 /** `scenepress backup FOLDER` */
@@ -31,7 +33,8 @@ export function backupCommand(): Command {
     .action(async (folder: string, flags: Flags) => {
       const request = { folder: resolve(folder), withMasterKey: flags['withMasterKey'] === true };
       const report = await withAdministration(configOf(flags), (admin) => admin.data.backUp(request));
-      show('Backed up', report, flags['json'] === true);
+      if (flags['json'] === true) printJson(report);
+      else show('Backed up', report);
       const { s3Bucket: bucket, artifactDir = bucket && `the bucket ${bucket}` } = configOf(flags);
       if (artifactDir !== undefined && flags['json'] !== true)
         print(`Artifacts are in ${artifactDir} and not in the backup: back them up by its own means.`);
@@ -61,16 +64,12 @@ export function restoreCommand(): Command {
       const storeMasterKey = flags['masterKeyFile'] !== undefined;
       const { masterKey: _, ...withoutVariable } = config;
       const masterKey = await configuredMasterKey(storeMasterKey ? withoutVariable : config);
-      const options = { dropDeliveries, masterKey, storeMasterKey };
-      const report = await restore(resolve(backup), resolve(config.dataDir), options);
-      show('Restored', report, flags['json'] === true);
-      if (flags['json'] !== true) print(aboutMasterKey(report));
-      if (report.dueDeliveries > 0 && flags['json'] !== true) {
-        print(
-          `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, even ` +
-            'if they were already sent after the backup. --drop-deliveries marks them as failed instead.',
-        );
-      }
+      await interruptible(async (signal) => {
+        const options = { dropDeliveries, masterKey, storeMasterKey, signal };
+        const report = await restore(resolve(backup), resolve(config.dataDir), options);
+        if (flags['json'] === true) printJson(report);
+        else showRestored(report);
+      });
     });
   return addExamples(command, 'scenepress restore /backups/2026-11-21 --data-dir ./restored', [
     'scenepress restore /backups/2026-11-21 --data-dir ./restored --master-key-file saved.key',
@@ -78,8 +77,18 @@ export function restoreCommand(): Command {
   ]);
 }
 
+function showRestored(report: Restored): void {
+  show('Restored', report);
+  print(aboutMasterKey(report));
+  if (report.dueDeliveries === 0) return;
+  print(
+    `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, even ` +
+      'if they were already sent after the backup. --drop-deliveries marks them as failed instead.',
+  );
+}
+
 /** Tells where the master key of a restored folder is, or what to do if it is missing. */
-function aboutMasterKey(restored: BackupReport & { masterKey: RestoredMasterKey }): string {
+function aboutMasterKey(restored: Restored): string {
   const { folder, masterKey, sealedSecrets } = restored;
   switch (masterKey) {
     case 'none':
@@ -105,11 +114,6 @@ function sealedShown({ keyPrefixes, jobs }: SealedSecrets): string {
   return `The webhook secrets of ${owners} are`;
 }
 
-function show(done: string, report: BackupReport, json: boolean): void {
-  const { folder, jobs, files, sizeBytes } = report;
-  if (json) printJson(report);
-  else
-    print(
-      `${done} ${counted(jobs, 'job')} in ${counted(files, 'file')} (${shownSize(sizeBytes)}): ${folder}`,
-    );
+function show(done: string, { folder, jobs, files, sizeBytes }: BackupReport): void {
+  print(`${done} ${counted(jobs, 'job')} in ${counted(files, 'file')} (${shownSize(sizeBytes)}): ${folder}`);
 }

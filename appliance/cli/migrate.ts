@@ -10,6 +10,7 @@ import { configuredMasterKey } from '../installation.ts';
 import { artifactStoreOf } from '../place/artifact-store.ts';
 import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
+import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
@@ -54,9 +55,13 @@ export function migrateCommand(): Command {
         );
       }
       const config = configOf({ ...given, databaseUrl: isUp ? to : from });
-      const report = isUp ? await moveUp(config, resolve(from)) : await moveDown(config, resolve(to));
-      if (json) printJson(report);
-      else show(report, { config, isUp, folder: resolve(isUp ? from : to) });
+      await interruptible(async (signal) => {
+        const report = await (isUp
+          ? moveUp(config, resolve(from), signal)
+          : moveDown(config, resolve(to), signal));
+        if (json) printJson(report);
+        else show(report, { config, isUp, folder: resolve(isUp ? from : to) });
+      });
     });
   return addExamples(
     command,
@@ -69,7 +74,7 @@ export function migrateCommand(): Command {
   );
 }
 
-async function moveUp(config: Config, path: string): Promise<MigrationReport> {
+async function moveUp(config: Config, path: string, signal: AbortSignal): Promise<MigrationReport> {
   if (!existsSync(join(path, DATA_FILES.database)))
     throw new UserError(`There is no data folder ${path}.`, { exitCode: 2 });
   const artifacts = await artifactStoreOf(config);
@@ -85,13 +90,10 @@ async function moveUp(config: Config, path: string): Promise<MigrationReport> {
   try {
     const { migrateToPostgres } = await import('../../lib/postgres/index.ts');
     return await withStorage(config, folder.assets, async (storage) => {
-      if (stays) return migrateToPostgres(folder, storage, { masterKey, target: targetOf(config) });
+      const options = { masterKey, target: targetOf(config), signal };
+      if (stays) return migrateToPostgres(folder, storage, options);
       await artifacts.assets.start?.();
-      return migrateToPostgres(folder, storage, {
-        assets: artifacts.assets,
-        masterKey,
-        target: targetOf(config),
-      });
+      return migrateToPostgres(folder, storage, { ...options, assets: artifacts.assets });
     });
   } finally {
     await artifacts.assets.stop?.();
@@ -99,7 +101,7 @@ async function moveUp(config: Config, path: string): Promise<MigrationReport> {
   }
 }
 
-async function moveDown(config: Config, path: string): Promise<MigrationReport> {
+async function moveDown(config: Config, path: string, signal: AbortSignal): Promise<MigrationReport> {
   const artifacts = await artifactStoreOf(config);
   if (!artifacts) throw new UserError(NO_ARTIFACTS, { exitCode: 2 });
   const masterKey = await configuredMasterKey(config);
@@ -114,7 +116,7 @@ async function moveDown(config: Config, path: string): Promise<MigrationReport> 
       config,
       artifacts.assets,
       async (storage) => {
-        return migrateToFolder(storage, path, { assets: artifacts.assets, masterKey, target: path });
+        return migrateToFolder(storage, path, { assets: artifacts.assets, masterKey, target: path, signal });
       },
       { movedTo: path },
     );

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
 import { type RecoveryReport, recover } from '../../lib/index.ts';
+import { interruptible } from '../runtime/interruptible.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printable, printJson } from './output.ts';
@@ -17,10 +18,12 @@ export function recoverCommand(): Command {
     .action(async (flags: { yes?: boolean; json?: boolean } & Record<string, unknown>) => {
       const config = configOf(flags);
       refuseDatabase(config, 'recover');
-      const report = await recover(resolve(config.dataDir), { apply: flags.yes === true });
-      if (flags.json) printJson(report);
-      else show(report);
-      if (isDamaged(report) && report.audit?.problems.length !== 0) process.exitCode = 1;
+      await interruptible(async (signal) => {
+        const report = await recover(resolve(config.dataDir), { apply: flags.yes === true, signal });
+        if (flags.json) printJson(report);
+        else show(report);
+        if (isDamaged(report) && report.audit?.problems.length !== 0) process.exitCode = 1;
+      });
     });
   return addExamples(command, 'scenepress recover --data-dir /srv/scenepress', [
     'scenepress recover --data-dir /srv/scenepress --yes',

@@ -13,7 +13,8 @@ import {
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
-import { type CommandRendererOptions, interruptible, withRenderer } from '../runtime/with-renderer.ts';
+import { interruptible } from '../runtime/interruptible.ts';
+import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
 import { addConfigFlags } from './config-flags.ts';

@@ -102,11 +102,9 @@ PrivateTmp=yes
 PrivateDevices=yes
 ProtectProc=invisible
 ProtectClock=yes
-ProtectHostname=yes
 ProtectKernelModules=yes
 RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
 RestrictRealtime=yes
-RestrictSUIDSGID=yes
 LockPersonality=yes
 RemoveIPC=yes
 KeyringMode=private
@@ -116,10 +114,12 @@ SystemCallErrorNumber=EPERM
 
 # The sandbox of scene code uses its own namespaces and mounts.
 RestrictNamespaces=user mnt pid net ipc uts
-SystemCallFilter=@system-service @mount pivot_root unshare setns landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp
+SystemCallFilter=@system-service @mount pivot_root unshare setns landlock_create_ruleset landlock_add_rule landlock_restrict_self seccomp sethostname setdomainname
 # Not set, because it would weaken that sandbox or break the service:
 # - ProtectKernelTunables, ProtectKernelLogs and ProcSubset mask parts of /proc, ProtectControlGroups the cgroups: the
 #   kernel then denies a render its own /proc and cgroup.
+# - ProtectHostname denies sethostname, with which the sandbox hides the name of the machine, and RestrictSUIDSGID denies
+#   openat2, which bubblewrap 0.12 needs: renders would have the level "reduced".
 # - MemoryDenyWriteExecute: Node compiles JavaScript at run time.
 
 [Install]

@@ -6,9 +6,9 @@ import { limitsOf } from '../limits.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import { rendererOptions, type Say } from '../renderer.ts';
 import { UserError } from '../user-error.ts';
+import { interruptible } from './interruptible.ts';
 
 const MIB = 1024 * 1024;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */
 export interface CommandRendererOptions {
@@ -55,24 +55,6 @@ export async function withRenderer<Made extends { stop(): Promise<void> }>(
       await root?.end();
     }
   });
-}
-
-/** Runs `work` with a signal that Ctrl-C aborts; the command then exits with 130. */
-export async function interruptible(work: (interrupted: AbortSignal) => Promise<void>): Promise<void> {
-  const interrupted = new AbortController();
-  const { signal } = interrupted;
-  const interrupt = () => interrupted.abort();
-  // Not `once`: a second Ctrl-C must not leave processes and files behind.
-  for (const signal of SIGNALS) process.on(signal, interrupt);
-  try {
-    await work(signal);
-    signal.throwIfAborted();
-  } catch (error) {
-    if (!signal.aborted) throw error;
-    throw new UserError('Interrupted.', { exitCode: 130, cause: error });
-  } finally {
-    for (const signal of SIGNALS) process.off(signal, interrupt);
-  }
 }
 
 async function makeFolder(place: string): Promise<string> {

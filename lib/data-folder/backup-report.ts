@@ -27,4 +27,6 @@ export interface RestoreOptions {
   masterKey?: string | undefined;
   /** Stores that key in the folder as `master.key`; otherwise it must be given at each start. */
   storeMasterKey?: boolean;
+  /** Aborts it between two files; nothing is restored then. */
+  signal?: AbortSignal;
 }

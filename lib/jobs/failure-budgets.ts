@@ -1,6 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
-import type { EndedRender } from '../storage/storage.ts';
+import type { EndedRender } from './job.ts';
 import { OwnerSums } from './owner-sums.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 

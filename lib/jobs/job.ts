@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ARTIFACT_NAMES, type ArtifactName } from '../artifacts.ts';
 import { isoTime } from '../clock.ts';
-import type { RenderUsage } from '../render/run/render-task.ts';
+import type { Play, RenderUsage } from '../render/run/render-task.ts';
 import type { FailedBy } from './failures.ts';
 
 /**
@@ -35,6 +35,9 @@ import type { FailedBy } from './failures.ts';
  * to a running job are fenced by its claim (lib/queue/queue.ts): with an invalid claim, nothing changes.
  */
 export type JobPhase = 'reserving' | 'queued' | 'running' | 'settling' | 'completed' | 'failed';
+
+/** The phases of jobs that aren't terminal. */
+export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
 /** The status that clients see (contract §3). */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
@@ -136,6 +139,31 @@ export interface JobRecord {
   failedBy?: FailedBy;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
+}
+
+/** Reports of a render about its scene. User content, encrypted and erased with the job's other texts. */
+export interface RenderTrace {
+  /** The plays and waits of a completed scene, in their order, at most 1,000. */
+  plays: Play[];
+  /** Output of its code, and warnings: at most 33,000 characters. */
+  output: string;
+}
+
+/** How a job ended, and whose it was. */
+export type EndedRender = Pick<JobRecord, 'owner' | 'phase' | 'failedBy' | 'durationMs' | 'completedAtMs'>;
+
+/** An idempotent request: repeating it does not add a second job. */
+export interface IdempotentRequest {
+  /** Keys of different owners are independent. */
+  owner: string;
+  /** The client's idempotency key. */
+  key: string;
+  /** Identifies the content of the request. */
+  fingerprint: string;
+  /** The job it added. */
+  jobId: string;
+  /** Epoch milliseconds. */
+  createdAtMs: number;
 }
 
 /** The public view of a job. */

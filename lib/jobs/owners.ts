@@ -1,8 +1,9 @@
 import type { Clock } from '../clock.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Precedence } from '../queue/queue.ts';
-import type { EndedRender, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import { type BudgetOptions, FailureBudgets } from './failure-budgets.ts';
+import type { EndedRender } from './job.ts';
 import { STANDING_MS, Standing } from './standing.ts';
 
 /** Jobs that are counted again at a start: the newest. */

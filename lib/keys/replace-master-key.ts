@@ -8,7 +8,9 @@ export interface Resealing {
    * Re-encrypts all secrets that are not sealed with the current master key. Must be repeatable after an
    * interruption.
    */
-  reseal: () => Promise<unknown>;
+  reseal: (options: { signal?: AbortSignal }) => Promise<unknown>;
+  /** Given to `reseal`. When it aborts, both keys stay valid, as after an interruption. */
+  signal?: AbortSignal | undefined;
 }
 
 /** Options of {@link replaceMasterKey}. */
@@ -36,12 +38,13 @@ const rotating = new WeakSet<HasMasterKey>();
  * backups; returns that file name, or null when keys are external.
  *
  * ```ts
- * await replaceMasterKey(dataFolder, { reseal: () => service.resealSecrets({ keys }) });
+ * const reseal = ({ signal }) => service.resealSecrets({ keys, signal });
+ * await replaceMasterKey(dataFolder, { reseal, signal: AbortSignal.timeout(60_000) });
  * ```
  */
 export async function replaceMasterKey(
   folder: HasMasterKey,
-  { given, reseal }: Replacement,
+  { given, reseal, signal }: Replacement,
 ): Promise<string | null> {
   if (rotating.has(folder)) {
     throw new ScenepressError('conflict', `The master key of ${folder.path} is already being replaced.`);
@@ -49,14 +52,15 @@ export async function replaceMasterKey(
   rotating.add(folder);
   try {
     return await folder.alone(async () => {
+      signal?.throwIfAborted();
       const { masterKeyFiles: files } = folder;
       const { current } = await files.load();
       if (await files.isRotating()) {
-        const former = await complete(folder, reseal);
+        const former = await complete(folder, { reseal, signal });
         if (given === undefined || MasterKey.fromHex(given).id === current.id) return former;
       }
       await files.begin(given);
-      return await complete(folder, reseal);
+      return await complete(folder, { reseal, signal });
     });
   } finally {
     rotating.delete(folder);
@@ -71,23 +75,25 @@ export async function replaceMasterKey(
  * await completeReplacement(dataFolder, { reseal: () => service.resealSecrets({ keys }) });
  * ```
  */
-export function completeReplacement(folder: HasMasterKey, { reseal }: Resealing): Promise<boolean> {
+export function completeReplacement(folder: HasMasterKey, { reseal, signal }: Resealing): Promise<boolean> {
   return folder.alone(async () => {
     if (!(await folder.masterKeyFiles.isRotating())) return false;
     await folder.masterKeyFiles.load();
-    await complete(folder, reseal);
+    await complete(folder, { reseal, signal });
     return true;
   });
 }
 
 async function complete(
   { masterKeyFiles: files }: HasMasterKey,
-  reseal: () => Promise<unknown>,
+  { reseal, signal }: Resealing,
 ): Promise<string | null> {
   try {
-    await reseal();
+    await reseal(signal ? { signal } : {});
+    signal?.throwIfAborted();
     return await files.finish();
   } catch (cause) {
+    if (signal?.aborted) throw signal.reason;
     const [code, message] =
       cause instanceof ScenepressError
         ? [cause.code, cause.message]

@@ -1,6 +1,24 @@
 import { ScenepressError } from '../errors.ts';
 import type { MasterKey } from './master-key.ts';
 
+/** One step of re-encrypting all sealed secrets. */
+export interface ResealStep {
+  /** Re-encrypts a secret; returns its argument when that is not needed. */
+  reseal: (sealed: string) => string;
+  /** Where the previous step ended; undefined: start at the beginning. */
+  from?: string | undefined;
+  /** Maximum number of replacements. */
+  limit: number;
+}
+
+/** The result of a {@link ResealStep}. */
+export interface ResealedStep {
+  /** Number of secrets that were sealed again. */
+  replaced: number;
+  /** Where to continue; undefined: done, except for secrets written meanwhile. */
+  next: string | undefined;
+}
+
 /** The owners of sealed secrets. */
 export interface SealedSecrets {
   /** The prefixes of API keys, which are safe to show. */

@@ -118,6 +118,6 @@ export interface LedgerStore {
   sumCharges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges>;
   /** At most `limit` owners whose accounting month is not `period`. */
   ownersNotIn(period: string, limit: number): Promise<string[]>;
-  /** Recomputes all balances from the entries, and compares the ledger with the jobs. */
-  audit(): Promise<AuditReport>;
+  /** Recomputes all balances from the entries, and compares the ledger with the jobs. `signal` aborts it. */
+  audit(options?: { signal?: AbortSignal | undefined }): Promise<AuditReport>;
 }

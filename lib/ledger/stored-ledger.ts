@@ -110,9 +110,10 @@ export class StoredLedger implements Ledger {
     return storage === this.#store.storage;
   }
 
-  /** Makes the current month's free grant for every known account that lacks it. */
-  async grantMonth(): Promise<void> {
+  /** Makes the current month's free grant for every known account that lacks it. `signal` ends it between some. */
+  async grantMonth({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     for (;;) {
+      signal?.throwIfAborted();
       const period = monthOf(this.#clock.now());
       const owners = await this.#store.ownersNotIn(period, OWNERS_AT_ONCE);
       if (owners.length === 0) return;
@@ -188,9 +189,9 @@ export class StoredLedger implements Ledger {
     this.#prepared.set(tx, { owner, account, jobId, entries });
   }
 
-  /** Checks that grants, entries and reserves agree; the report names what does not. */
-  audit(): Promise<AuditReport> {
-    return this.#store.audit();
+  /** Checks that grants, entries and reserves agree; the report names what does not. `signal` aborts it. */
+  audit(options: { signal?: AbortSignal } = {}): Promise<AuditReport> {
+    return this.#store.audit(options);
   }
 
   async reserve(

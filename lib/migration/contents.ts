@@ -13,11 +13,16 @@ export interface Contents {
 const DIGEST_BYTES = 16;
 
 /** Reads keys and checksums of all rows. */
-export async function contentsOf(reader: SqlReader, documents: DocumentContents): Promise<Contents> {
+export async function contentsOf(
+  reader: SqlReader,
+  documents: DocumentContents,
+  signal: AbortSignal | undefined,
+): Promise<Contents> {
   const tables: Contents['tables'] = {};
   for (const { name, key, identity } of COPIED_TABLES) {
     let [rows, sum] = [0, 0n];
     for await (const page of pagesOf(reader, { name, key }, [...key, ...identity])) {
+      signal?.throwIfAborted();
       rows += page.length;
       for (const row of page) sum += digestOf(Object.values(row));
     }

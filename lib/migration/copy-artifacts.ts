@@ -13,12 +13,14 @@ export async function copyArtifacts(
   storage: Pick<Storage, 'jobsWithArtifacts'>,
   source: AssetStore,
   target: AssetStore,
+  signal: AbortSignal | undefined,
 ): Promise<{ copied: number; missing: number }> {
   const counts = { copied: 0, missing: 0 };
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-migrate-'));
   try {
     for await (const { artifacts } of storage.jobsWithArtifacts()) {
       for (const artifact of artifacts) {
+        signal?.throwIfAborted();
         if (await isThere(target, artifact)) continue;
         const opened = await source.open(artifact.assetKey);
         if (!opened) {

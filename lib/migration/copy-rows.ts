@@ -83,12 +83,14 @@ export const POSTGRES_SIDE: CopySide = {
 export async function copyRows(
   source: SqlReader & { side: CopySide },
   target: { tx: SqlTransaction; side: CopySide },
+  signal: AbortSignal | undefined,
 ): Promise<Record<string, number>> {
   const copied: Record<string, number> = {};
   for (const table of COPIED_TABLES) {
     const columns = await columnsOf(table.name, source, target);
     copied[table.name] = 0;
     for await (const rows of pagesOf(source, table, columns)) {
+      signal?.throwIfAborted();
       for (const row of rows) table.check(row);
       for (let i = 0; i < rows.length; i += ROWS_PER_STATEMENT)
         await insert(target, table, columns, rows.slice(i, i + ROWS_PER_STATEMENT));

@@ -36,11 +36,21 @@ export interface MigrationReport {
   audit: AuditReport;
 }
 
+/** Options of a move. */
+export interface MigrationOptions {
+  /** In hexadecimal. */
+  masterKey: string;
+  /** Names the new place in the mark at the old one. */
+  target: string;
+  /** Aborts it until the old place is marked; what was copied stays, and a repetition completes or replaces it. */
+  signal?: AbortSignal;
+}
+
 /**
  * Moves an installation from a data folder, which must be started, to an empty Postgres storage, which must be started,
  * too. All rows are added in one transaction, after the artifacts: when it is interrupted, nothing has changed, and it can
  * be repeated; when it was complete, a repetition only compares. Then the folder is marked as moved, and no service
- * starts with it. `assets`: where artifacts are copied to; default: they stay. `masterKey`: in hexadecimal. Errors:
+ * starts with it. `assets`: where artifacts are copied to; default: they stay. Errors:
  * `conflict` when the storage has other data, `storage_damaged`, also for books that are not in order, `master_key`.
  *
  * ```ts
@@ -53,7 +63,7 @@ export interface MigrationReport {
 export async function migrateToPostgres(
   folder: DataFolder,
   storage: PostgresStorage,
-  { assets, masterKey, target }: { assets?: AssetStore; masterKey: string; target: string },
+  { assets, masterKey, target, signal }: MigrationOptions & { assets?: AssetStore },
 ): Promise<MigrationReport> {
   const key = MasterKey.fromHex(masterKey);
   if (
@@ -64,17 +74,17 @@ export async function migrateToPostgres(
       'conflict',
       'A replacement of the master key was interrupted. Complete it first: start the service with the folder once.',
     );
-  await audited(folder);
-  const artifacts = assets ? await copyArtifacts(folder.storage, folder.assets, assets) : null;
-  const expected = await contentsOfFolder(folder);
+  await audited(folder, signal);
+  const artifacts = assets ? await copyArtifacts(folder.storage, folder.assets, assets, signal) : null;
+  const expected = await contentsOfFolder(folder, signal);
   const isNew = await isEmpty(storage.database);
-  if (!isNew && differences(expected, await contentsOfStorage(storage)).length > 0) throw notEmpty();
+  if (!isNew && differences(expected, await contentsOfStorage(storage, signal)).length > 0) throw notEmpty();
   await storage.masterKey.load({ given: key.toHex() });
   if (isNew) {
-    await addRows(folder, storage, expected.documents);
-    assertCopied(expected, await contentsOfStorage(storage));
+    await addRows(folder, storage, expected.documents, signal);
+    assertCopied(expected, await contentsOfStorage(storage, signal));
   }
-  const audit = await audited(storage);
+  const audit = await audited(storage, signal);
   await folder.markMoved(target);
   return reportOf(expected, { artifacts, audit });
 }
@@ -83,7 +93,7 @@ export async function migrateToPostgres(
  * Moves an installation from a Postgres storage, which must be started and not in use, to a new data folder. It is made
  * beside its place as `<path>.part`; when it is complete, the storage is marked as moved, in a transaction that waits for
  * all others and finds it unchanged, and the folder is renamed. A repetition makes the folder again, or compares the one
- * that is there. `target`: names the folder in the mark. `assets`: where artifacts are; they are copied into the folder.
+ * that is there. `assets`: where artifacts are; they are copied into the folder.
  * Errors: as those of {@link migrateToPostgres}; `conflict` also while processes use the storage.
  *
  * ```ts
@@ -93,7 +103,7 @@ export async function migrateToPostgres(
 export async function migrateToFolder(
   storage: PostgresStorage,
   path: string,
-  { assets, masterKey, target }: { assets: AssetStore; masterKey: string; target: string },
+  { assets, masterKey, target, signal }: MigrationOptions & { assets: AssetStore },
 ): Promise<MigrationReport> {
   const isNew = !existsSync(path);
   const movedTo = await storage.movedTo();
@@ -106,23 +116,23 @@ export async function migrateToFolder(
       'A replacement of the master key was interrupted. Complete it first with `scenepress master-key rotate`.',
     );
   await assertUnused(storage);
-  await audited(storage);
+  await audited(storage, signal);
   if (isNew) await rm(path + PART, { recursive: true, force: true });
   const folder = new DataFolder(isNew ? path + PART : path);
   await folder.start();
   try {
     if (isNew) {
-      await takeRows(storage, folder);
+      await takeRows(storage, folder, signal);
       await folder.masterKeys({ given: masterKey });
     }
-    const contents = await contentsOfFolder(folder);
-    const artifacts = await copyArtifacts(folder.storage, assets, folder.assets);
-    const audit = await audited(folder);
+    const contents = await contentsOfFolder(folder, signal);
+    const artifacts = await copyArtifacts(folder.storage, assets, folder.assets, signal);
+    const audit = await audited(folder, signal);
     await storage.database.transaction(async (tx) => {
       // From here on, nothing writes: a process that starts meanwhile waits, and then finds the mark.
       await tx.lockAll();
       await assertUnused(storage);
-      const found = await contentsOf(tx, await documentsOf(storage));
+      const found = await contentsOf(tx, await documentsOf(storage), signal);
       if (differences(contents, found).length > 0) throw isNew ? hasChanged() : exists(path);
       await tx.run(MARK_MOVED, target);
     });
@@ -138,12 +148,13 @@ async function addRows(
   folder: DataFolder,
   storage: PostgresStorage,
   documents: DocumentContents,
+  signal: AbortSignal | undefined,
 ): Promise<void> {
   const source = { ...readerOf(folder.database), side: SQLITE_SIDE };
   const { accounts, keys, settings } = documents;
   await storage.database.transaction(async (tx) => {
     if (!(await isEmpty(tx))) throw notEmpty();
-    await copyRows(source, { tx, side: POSTGRES_SIDE });
+    await copyRows(source, { tx, side: POSTGRES_SIDE }, signal);
     await tx.run(
       "SELECT setval(pg_get_serial_sequence('text_keys', 'text_key_id'), coalesce((SELECT max(text_key_id) FROM text_keys), 1))",
     );
@@ -153,18 +164,25 @@ async function addRows(
   });
 }
 
-async function takeRows(storage: PostgresStorage, folder: DataFolder): Promise<void> {
+async function takeRows(
+  storage: PostgresStorage,
+  folder: DataFolder,
+  signal: AbortSignal | undefined,
+): Promise<void> {
   const source = { ...readerOf(storage.database), side: POSTGRES_SIDE };
-  await folder.database.transaction((tx) => copyRows(source, { tx, side: SQLITE_SIDE }));
+  await folder.database.transaction((tx) => copyRows(source, { tx, side: SQLITE_SIDE }, signal));
   await folder.fillDocuments(await documentsOf(storage));
 }
 
-async function contentsOfFolder(folder: DataFolder): Promise<Contents> {
-  return contentsOf(folder.database, await folder.documentContents());
+async function contentsOfFolder(folder: DataFolder, signal: AbortSignal | undefined): Promise<Contents> {
+  return contentsOf(folder.database, await folder.documentContents(), signal);
 }
 
-async function contentsOfStorage(storage: PostgresStorage): Promise<Contents> {
-  return contentsOf(storage.database, await documentsOf(storage));
+async function contentsOfStorage(
+  storage: PostgresStorage,
+  signal: AbortSignal | undefined,
+): Promise<Contents> {
+  return contentsOf(storage.database, await documentsOf(storage), signal);
 }
 
 async function documentsOf(storage: PostgresStorage): Promise<DocumentContents> {
@@ -184,8 +202,11 @@ function reportOf(
 }
 
 /** Error: `storage_damaged` when the books are not in order. */
-async function audited({ ledgerStore }: Pick<PostgresStorage, 'ledgerStore'>): Promise<AuditReport> {
-  const report = await ledgerStore.audit();
+async function audited(
+  { ledgerStore }: Pick<PostgresStorage, 'ledgerStore'>,
+  signal: AbortSignal | undefined,
+): Promise<AuditReport> {
+  const report = await ledgerStore.audit({ signal });
   if (report.problems.length === 0) return report;
   throw new ScenepressError(
     'storage_damaged',

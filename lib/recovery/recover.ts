@@ -45,6 +45,8 @@ export interface RecoverOptions {
   now?: Date;
   /** The source of nonces. */
   random?: Random;
+  /** Aborts it until it begins to replace files; then nothing is changed. */
+  signal?: AbortSignal;
 }
 
 /**
@@ -59,7 +61,7 @@ export interface RecoverOptions {
  */
 export async function recover(
   path: string,
-  { apply = false, now = new Date(systemClock.now()), random = systemRandom }: RecoverOptions = {},
+  { apply = false, now = new Date(systemClock.now()), random = systemRandom, signal }: RecoverOptions = {},
 ): Promise<RecoveryReport> {
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
@@ -73,8 +75,12 @@ export async function recover(
     await rm(work, { recursive: true, force: true });
     await mkdir(work, { mode: 0o700 });
     // Works on a copy, because opening a database changes it.
-    for (const name of await filesOf(folder)) await copyFile(join(folder, name), join(work, name));
-    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), { now, random });
+    for (const name of await filesOf(folder)) {
+      signal?.throwIfAborted();
+      await copyFile(join(folder, name), join(work, name));
+    }
+    signal?.throwIfAborted();
+    const found = await examine(join(work, DATA_FILES.database), join(work, 'new'), { now, random, signal });
     const documents = await salvageDocuments(realDisk, folder);
     const report: RecoveryReport = {
       folder,
@@ -84,6 +90,7 @@ export async function recover(
       audit: null,
     };
     if (!apply || (report.faults.length === 0 && report.lost.length === 0)) return report;
+    signal?.throwIfAborted();
     report.originalsFolder = await linkOriginals(folder, now);
     if (found.faults.length > 0 || found.lost.length > 0) {
       await replaceDatabase(folder, join(work, 'new'), report.originalsFolder);
@@ -108,7 +115,7 @@ async function examine(
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = Connection.open(damagedPath);
   try {
-    const lost = salvage(source, target, how);
+    const lost = await salvage(source, target, how);
     if (laterLog) {
       const laterPath = `${damagedPath}-later`;
       await copyFile(damagedPath, laterPath);

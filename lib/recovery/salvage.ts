@@ -1,4 +1,5 @@
 import { createSecretKey } from 'node:crypto';
+import { turn } from '../clock.ts';
 import type { Random } from '../random.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
@@ -47,6 +48,8 @@ export interface Salvage {
   now: Date;
   /** The source of nonces. */
   random: Random;
+  /** Aborts it. */
+  signal?: AbortSignal | undefined;
 }
 
 function checked<Rec extends object>(format: RowFormat<Rec>, ...indexes: string[]): Table {
@@ -125,8 +128,16 @@ function deliveryWithoutTexts(row: Row, textKey: TextKey, { random }: Salvage): 
  * Copies all readable, intact rows whose references were saved from a damaged database to an empty one. Returns the
  * known rows that could not be saved.
  */
-export function salvage(source: Connection, target: Connection, how: Salvage): LostRow[] {
+export async function salvage(source: Connection, target: Connection, how: Salvage): Promise<LostRow[]> {
   const lost: LostRow[] = [];
+  let rows = 0;
+  /** Lets other events happen, among them an abort. */
+  const pause = async () => {
+    rows += 1;
+    if (rows % PAGE !== 0) return;
+    await turn();
+    how.signal?.throwIfAborted();
+  };
   for (const table of TABLES) {
     target.run('BEGIN');
     const saved = new Set<string>();
@@ -137,6 +148,7 @@ export function salvage(source: Connection, target: Connection, how: Salvage): L
     };
     let isDamaged = false;
     for (const found of rowsOf(source, table)) {
+      await pause();
       isDamaged ||= !found.row;
       if (!found.row) {
         lose(`after ${found.after || 'the beginning'}`, found.reason);
@@ -152,6 +164,7 @@ export function salvage(source: Connection, target: Connection, how: Salvage): L
       }
     }
     for (const { key, isSure } of keysOf(source, target, table, isDamaged)) {
+      await pause();
       const name = nameOf(key);
       if (saved.has(name) || known.has(name)) continue;
       const reason = saveOne(source, target, table, key, how);

@@ -172,10 +172,14 @@ export function queueProblems(all: (text: string) => object[]): string[] {
   );
 }
 
-/** Finds violations of the invariants of ledger, queue and deliveries, without blocking other work. */
-export async function auditBooks(database: SqlDatabase): Promise<AuditReport> {
+/** Finds violations of the invariants of ledger, queue and deliveries, without blocking other work. `signal` ends it between two queries. */
+export async function auditBooks(
+  database: SqlDatabase,
+  { signal }: { signal?: AbortSignal | undefined } = {},
+): Promise<AuditReport> {
   const problems: string[] = [];
   for (const { text, problem } of CHECKS) {
+    signal?.throwIfAborted();
     const rows = await database.queryInBackground(`${text} LIMIT ${MOST_PROBLEMS}`);
     problems.push(...rows.map(problem));
   }

@@ -1,5 +1,5 @@
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import type { ResealedStep, ResealStep } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
 import type { RowFormat } from './row-format.ts';
 

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { Page } from '../pages.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { ResealedStep, ResealStep, Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/storage.ts';
 import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
 import type {
   DeliveryQuery,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { ScenepressError } from '../errors.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
+import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import type { ResealedStep } from '../storage/storage.ts';
 import { KEYS } from './account-tables.ts';
 import { placeAfter } from './place-after.ts';
 import { resealRows } from './reseal-rows.ts';

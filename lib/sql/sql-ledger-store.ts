@@ -159,8 +159,8 @@ export class SqlLedgerStore implements LedgerStore {
     return rows.map((row) => ACCOUNTS.record(row).owner);
   }
 
-  audit(): Promise<AuditReport> {
-    return auditBooks(this.#database);
+  audit(options?: { signal?: AbortSignal | undefined }): Promise<AuditReport> {
+    return auditBooks(this.#database, options);
   }
 }
 

@@ -1,22 +1,20 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import type { JobPhase, JobRecord, JobStatus } from '../jobs/job.ts';
-import { allRowsAfter } from '../pages.ts';
-import type { Random } from '../random.ts';
-import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type {
   EndedRender,
   IdempotentRequest,
-  JobCountQuery,
-  JobQuery,
+  JobPhase,
+  JobRecord,
+  JobStatus,
   RenderTrace,
-  ResealedStep,
-  ResealStep,
-  Storage,
-  Transaction,
-  TransactionOptions,
   UnfinishedPhase,
-} from '../storage/storage.ts';
+} from '../jobs/job.ts';
+import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
+import { allRowsAfter } from '../pages.ts';
+import type { Random } from '../random.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
@@ -32,7 +30,7 @@ const PAGE = 100;
 /** Idempotent requests removed by a statement, which has a time limit. */
 const MOST_REMOVED = 1000;
 /** For jobs that clients poll. */
-const CACHE_BYTES = 16 * 1024 * 1024;
+const CACHE_BYTES = 24 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];

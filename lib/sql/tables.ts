@@ -1,11 +1,10 @@
-import type { JobRecord } from '../jobs/job.ts';
+import type { IdempotentRequest, JobRecord } from '../jobs/job.ts';
 import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { Act } from '../sign-in/act-store.ts';
 import type { SessionRecord } from '../sign-in/session-store.ts';
-import type { IdempotentRequest } from '../storage/storage.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { RowFormat } from './row-format.ts';
 

@@ -1,17 +1,17 @@
-import type { JobPhase, JobRecord, JobStatus, Quality } from '../jobs/job.ts';
+import type {
+  EndedRender,
+  IdempotentRequest,
+  JobRecord,
+  JobStatus,
+  RenderTrace,
+  UnfinishedPhase,
+} from '../jobs/job.ts';
+import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { Queue } from '../queue/queue.ts';
-import type { Play } from '../render/run/messages.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
-
-/** Reports of a render about its scene. User content, encrypted and erased with the job's other texts. */
-export interface RenderTrace {
-  /** The plays and waits of a completed scene, in their order, at most 1,000. */
-  plays: Play[];
-  /** Output of its code, and warnings: at most 33,000 characters. */
-  output: string;
-}
 
 /**
  * An opaque handle on an open transaction. Passed between the stores of one database (jobs, deliveries, ledger), so
@@ -20,75 +20,6 @@ export interface RenderTrace {
 export interface Transaction {
   /** The storage that it belongs to. */
   readonly store: object;
-}
-
-/** A query for jobs, newest first. */
-export interface JobQuery {
-  /** Only those of this owner. */
-  owner?: string;
-  /** Only those with this status. */
-  status?: JobStatus;
-  /** Only those of this quality. */
-  quality?: Quality;
-  /** Maximum number of jobs; default 50. */
-  limit?: number;
-  /** Only jobs older than this one: the last `jobId` of the previous page. */
-  before?: string;
-  /** Only jobs whose ids sort behind it. */
-  after?: string;
-  /**
-   * Whether the jobs have their metadata, which may be 200 KiB each; default true. False: their metadata is null, and
-   * that of few jobs is in memory at the same time.
-   */
-  metadata?: boolean;
-}
-
-/** A query for the number of jobs. */
-export interface JobCountQuery {
-  /** Only those of this owner. */
-  owner?: string;
-  /** Only jobs whose ids sort behind it. */
-  after: string;
-  /** The largest number of each status that is counted. Default: no limit. */
-  limit?: number;
-}
-
-/** How a job ended, and whose it was. */
-export type EndedRender = Pick<JobRecord, 'owner' | 'phase' | 'failedBy' | 'durationMs' | 'completedAtMs'>;
-
-/** The phases of jobs that aren't terminal. */
-export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
-
-/** An idempotent request: repeating it does not add a second job. */
-export interface IdempotentRequest {
-  /** Keys of different owners are independent. */
-  owner: string;
-  /** The client's idempotency key. */
-  key: string;
-  /** Identifies the content of the request. */
-  fingerprint: string;
-  /** The job it added. */
-  jobId: string;
-  /** Epoch milliseconds. */
-  createdAtMs: number;
-}
-
-/** One step of re-encrypting all sealed secrets. */
-export interface ResealStep {
-  /** Re-encrypts a secret; returns its argument when that is not needed. */
-  reseal: (sealed: string) => string;
-  /** Where the previous step ended; undefined: start at the beginning. */
-  from?: string | undefined;
-  /** Maximum number of replacements. */
-  limit: number;
-}
-
-/** The result of a {@link ResealStep}. */
-export interface ResealedStep {
-  /** Number of secrets that were sealed again. */
-  replaced: number;
-  /** Where to continue; undefined: done, except for secrets written meanwhile. */
-  next: string | undefined;
 }
 
 /** How a transaction is run. A storage may ignore it. */

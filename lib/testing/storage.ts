@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import type { JobRecord } from '../jobs/job.ts';
-import type { JobQuery, ResealedStep, Storage } from '../storage/storage.ts';
+import type { JobQuery } from '../jobs/job-list-query.ts';
+import type { ResealedStep } from '../keys/sealed-secrets.ts';
+import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
 

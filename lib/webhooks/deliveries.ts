@@ -140,10 +140,11 @@ export class Deliveries {
 
   /**
    * Sends a test event: signed as a delivery, with the body of a completed job and the header `svc-test`. It is not
-   * recorded, and not retried. Errors: `invalid_request`; `conflict` while another test of the owner is running.
+   * recorded, and not retried. `signal` aborts it; the receiver may have seen it then. Errors: `invalid_request`;
+   * `conflict` while another test of the owner is running.
    */
-  sendTest(request: WebhookTestRequest): Promise<WebhookTest> {
-    return this.#tests.send(request);
+  sendTest(request: WebhookTestRequest, options: { signal?: AbortSignal } = {}): Promise<WebhookTest> {
+    return this.#tests.send(request, options);
   }
 
   async #record(deliveryId: string, owner: string | undefined): Promise<DeliveryRecord> {

@@ -84,11 +84,15 @@ export class WebhookSecrets {
    * Re-encrypts secrets of jobs, deliveries and `apiKeys` that are sealed with the previous master key. Returns the
    * numbers for jobs and keys.
    */
-  async resealAll(storage: Storage, apiKeys: ApiKeys | undefined): Promise<{ jobs: number; keys: number }> {
+  async resealAll(
+    storage: Storage,
+    apiKeys: ApiKeys | undefined,
+    signal?: AbortSignal,
+  ): Promise<{ jobs: number; keys: number }> {
     const total = { jobs: 0, keys: 0 };
     for (;;) {
       const keys = (await apiKeys?.reseal()) ?? 0;
-      const { jobs, deliveries } = await this.#reseal(storage);
+      const { jobs, deliveries } = await this.#reseal(storage, signal);
       total.keys += keys;
       total.jobs += jobs;
       // Repeats until nothing is left: secrets sealed just before the master key changed may be stored after the
@@ -97,11 +101,15 @@ export class WebhookSecrets {
     }
   }
 
-  async #reseal(storage: Storage): Promise<{ jobs: number; deliveries: number }> {
+  async #reseal(
+    storage: Storage,
+    signal: AbortSignal | undefined,
+  ): Promise<{ jobs: number; deliveries: number }> {
     const masterKeys = await this.#loadMasterKeys();
     const all = async (store: Pick<Storage, 'resealSecrets'>) => {
       let count = 0;
       for (let from: string | undefined; ; ) {
+        signal?.throwIfAborted();
         const reseal = (sealed: string) => masterKeys.reseal(sealed);
         const { replaced, next } = await store.resealSecrets({ reseal, from, limit: RESEALED_AT_ONCE });
         count += replaced;

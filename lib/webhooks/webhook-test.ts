@@ -64,7 +64,11 @@ export class WebhookTests {
   }
 
   /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is running. */
-  async send({ owner, url, secret }: WebhookTestRequest): Promise<WebhookTest> {
+  async send(
+    { owner, url, secret }: WebhookTestRequest,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<WebhookTest> {
+    signal?.throwIfAborted();
     if (!isWebhookUrl(url)) {
       const message = 'The webhook URL must be an https:// URL without user name and password.';
       throw new ScenepressError('invalid_request', message);
@@ -74,13 +78,13 @@ export class WebhookTests {
     }
     this.#owners.add(owner);
     try {
-      return await this.#send({ url, secret });
+      return await this.#send({ url, secret }, signal ?? new AbortController().signal);
     } finally {
       this.#owners.delete(owner);
     }
   }
 
-  async #send({ url, secret }: { url: string; secret: string }): Promise<WebhookTest> {
+  async #send({ url, secret }: { url: string; secret: string }, signal: AbortSignal): Promise<WebhookTest> {
     const body = jobJson(sampleJob(this.#ids.next(), this.#clock.now()), '');
     const headers = {
       'content-type': 'application/json',
@@ -92,10 +96,8 @@ export class WebhookTests {
     const verification = verified(body, headers['svc-signature'], secret, this.#clock.now());
     const request: OutboundRequest = { url, headers, body: Buffer.from(body) };
     const startedMs = this.#clock.uptimeMs();
-    const { status, reason, detail, answer } = await this.#outbound().post(
-      request,
-      new AbortController().signal,
-    );
+    const { status, reason, detail, answer } = await this.#outbound().post(request, signal);
+    signal.throwIfAborted();
     const tookMs = Math.round(this.#clock.uptimeMs() - startedMs);
     return { url, headers, body, verification, status, reason, detail, answer, tookMs };
   }

@@ -137,8 +137,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   }
 
   /** Re-encrypts secrets after a change of the master key; see {@link WebhookSecrets.resealAll}. */
-  resealSecrets(apiKeys: ApiKeys | undefined): Promise<{ jobs: number; keys: number }> {
-    return this.#secrets.resealAll(this.#options.storage, apiKeys);
+  resealSecrets(apiKeys: ApiKeys | undefined, signal?: AbortSignal): Promise<{ jobs: number; keys: number }> {
+    return this.#secrets.resealAll(this.#options.storage, apiKeys, signal);
   }
 
   /** Notifies all processes that a delivery is due. */

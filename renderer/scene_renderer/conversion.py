@@ -23,26 +23,28 @@ class Converter:
         self._frame: av.VideoFrame | None = None
         self.is_changed = True
 
-    def convert(self, pixels: Any) -> av.VideoFrame:
+    def convert(self, pixels: Any, changed: tuple[int, int] | None = None) -> av.VideoFrame:
         """Convert pixels: contiguous uint8, height by width by RGBA.
 
+        `changed`: the first row that may differ from the pixels before, and the one after the last; or all.
         The frame is valid until the next call: encoders copy what they keep.
         """
         if self._pixel_format == "yuv420p" and _has_native:
-            return self._converted(pixels)
+            return self._converted(pixels, changed)
         frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
         accurate = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
         return self._reformatter.reformat(frame, format=self._pixel_format, interpolation=accurate)
 
-    def _converted(self, pixels: Any) -> av.VideoFrame:
+    def _converted(self, pixels: Any, changed: tuple[int, int] | None) -> av.VideoFrame:
         import scenepress_native
 
         height, width, _ = pixels.shape
         is_first = self._frame is None
+        first, end = (0, height) if is_first or changed is None else changed
         if self._frame is None:
             self._frame = av.VideoFrame(width, height, self._pixel_format)
         planes = self._frame.planes
         strides = tuple(plane.line_size for plane in planes)
-        is_changed = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides)
+        is_changed = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides, first, end)
         self.is_changed = is_first or is_changed
         return self._frame

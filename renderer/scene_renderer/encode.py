@@ -1,13 +1,15 @@
 """The movie: one H.264 encoder for all frames of a scene, in its own thread."""
 
+import math
 import os
 import queue
 import tarfile
 import threading
 import time
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 import av
 import numpy as np
@@ -27,18 +29,58 @@ from .thumbnail import to_jpeg
 _THREADS = 4
 _QUEUE_BYTES = 67_108_864
 _PREVIEW_WIDTH_PX = 320
+# From this size on, NumPy asks the kernel for huge pages, which saves a thousand page faults for each frame.
+_HUGE_PAGES_BYTES = 4_194_304
 
 Pixels = npt.NDArray[Any]
+Rows: TypeAlias = tuple[int, int]  # the first, and the one after the last
 
 
 class Picture(Protocol):
     """A recorded frame, which is drawn by other threads."""
 
-    def begin(self, pixels: Pixels) -> None:
-        """Have it drawn over the pixels, which must not be used until `wait` returns."""
+    def begin(self, pixels: Pixels, background: Pixels, first: int, end: int, /) -> None:
+        """Have rows of the pixels, `first` to `end`, replaced by those of the background, and drawn on.
 
-    def wait(self) -> None:
-        """Return when it has been drawn. Raises any error of Cairo."""
+        The pixels must not be used, and the background not be changed, until `wait` returns.
+        """
+
+    def wait(self) -> Rows:
+        """Return when it has been drawn: the rows that it may have changed. Raises any error of Cairo."""
+
+
+class Canvas:
+    """The pixels of a frame. Rows outside of `rows` are those of the background, if there is one."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        size = math.prod(shape)
+        self.pixels: Pixels = np.empty(max(size, _HUGE_PAGES_BYTES), np.uint8)[:size].reshape(shape)
+        self.background: Pixels | None = None
+        self.rows: Rows = (0, shape[0])
+
+    def differs(self, background: Pixels | None) -> Rows:
+        """Return the rows that may differ from a background."""
+        return self.rows if background is not None and background is self.background else self.all_rows
+
+    @property
+    def all_rows(self) -> Rows:
+        """All rows."""
+        return 0, self.pixels.shape[0]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """What the encoder has been given last."""
+
+    background: Pixels | None
+    rows: Rows
+
+    def changed(self, canvas: Canvas) -> Rows:
+        """Return the rows in which the next frame may differ."""
+        if self.background is None or self.background is not canvas.background:
+            return canvas.all_rows
+        (first, end), (canvas_first, canvas_end) = self.rows, canvas.rows
+        return min(first, canvas_first), max(end, canvas_end)
 
 
 class MovieEncoder:
@@ -61,11 +103,11 @@ class MovieEncoder:
         self._shape = (job.height_px, job.width_px, 4)
         self._error: BaseException | None = None
         frame_bytes = job.height_px * job.width_px * 4
-        self._queue: queue.Queue[tuple[Pixels, int, Picture | None] | None] = queue.Queue(
+        self._queue: queue.Queue[tuple[Canvas, int, Picture | None] | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
         self._is_emptied = False  # the None after the last frame has been taken
-        self._buffers: queue.SimpleQueue[Pixels] = queue.SimpleQueue()  # for reuse
+        self._canvases: list[Canvas] = []  # for reuse, the last one first: its memory is likely cached
         self._thread = threading.Thread(target=self._run, name="encoder", daemon=True)
         self._thread.start()
 
@@ -74,20 +116,23 @@ class MovieEncoder:
 
         Raises SceneError if the movie becomes too long, and any error of the encoder.
         """
-        buffer = self._copy(pixels, repeat)
-        self._put(buffer, repeat, None)
+        canvas = self._canvas(pixels, repeat)
+        np.copyto(canvas.pixels, pixels)
+        canvas.background = None
+        self._put(canvas, repeat, None)
 
     def write_picture(self, picture: Picture, background: Pixels) -> None:
-        """Append a frame that is drawn meanwhile, over a copy of its background.
+        """Append a frame that is drawn meanwhile, over a background that does not change any more.
 
         Raises the same as `write`. Errors in drawing it are raised later.
         """
-        buffer = self._copy(background, 1)
-        picture.begin(buffer)
-        self._put(buffer, 1, picture)
+        canvas = self._canvas(background, 1)
+        picture.begin(canvas.pixels, background, *canvas.differs(background))
+        canvas.background = background
+        self._put(canvas, 1, picture)
 
-    def _copy(self, pixels: Pixels, repeat: int) -> Pixels:
-        """Copy a frame that may be appended to the movie."""
+    def _canvas(self, pixels: Pixels, repeat: int) -> Canvas:
+        """Return a canvas for a frame with pixels like these, if it may be appended to the movie."""
         if self._error:
             raise self._error
         if pixels.shape != self._shape or pixels.dtype != np.uint8:
@@ -101,14 +146,12 @@ class MovieEncoder:
         if self.frames + repeat > limit:
             self.fail(SceneError(f"The video is longer than the limit of {limit} frames."))
         try:
-            buffer = self._buffers.get_nowait()
-        except queue.Empty:
-            buffer = np.empty(self._shape, np.uint8)
-        np.copyto(buffer, pixels)
-        return buffer
+            return self._canvases.pop()
+        except IndexError:
+            return Canvas(self._shape)
 
-    def _put(self, buffer: Pixels, repeat: int, picture: Picture | None) -> None:
-        self._queue.put((buffer, repeat, picture))
+    def _put(self, canvas: Canvas, repeat: int, picture: Picture | None) -> None:
+        self._queue.put((canvas, repeat, picture))
         self.frames += repeat
         if self._channel:
             self._channel.progress(self.frames, self.frames / self._job.fps)
@@ -150,16 +193,15 @@ class MovieEncoder:
             while not self._is_emptied:
                 self._next()  # the scene may be waiting for space in the queue
 
-    def _take(self) -> tuple[Pixels, int] | None:
+    def _take(self) -> tuple[Canvas, int] | None:
         """Return the next frame, drawn, and its number of repetitions; None, once, after the last."""
         if (item := self._next()) is None:
             return None
-        pixels, repeat, picture = item
-        if picture:
-            picture.wait()
-        return pixels, repeat
+        canvas, repeat, picture = item
+        canvas.rows = picture.wait() if picture else canvas.all_rows
+        return canvas, repeat
 
-    def _next(self) -> tuple[Pixels, int, Picture | None] | None:
+    def _next(self) -> tuple[Canvas, int, Picture | None] | None:
         item = self._queue.get()
         self._is_emptied = item is None
         return item
@@ -169,6 +211,7 @@ class MovieEncoder:
         converter = Converter(self._format.pixel_format)
         preview_due = time.monotonic() if job.preview_interval_ms else float("inf")
         size = 0
+        shown = _Shown(None, (0, 0))
         with self._create() as container:
             stream = self._format.add_video(container, job.width_px, job.height_px, job.fps)
             context = stream.codec_context
@@ -176,9 +219,10 @@ class MovieEncoder:
             context.thread_type = "FRAME"
             encoder = self._format.encoder(stream)
             while (item := self._take()) is not None:
-                pixels, repeat = item
-                frame = converter.convert(pixels)
-                self._buffers.put(pixels)
+                canvas, repeat = item
+                frame = converter.convert(canvas.pixels, shown.changed(canvas))
+                shown = _Shown(canvas.background, canvas.rows)
+                self._canvases.append(canvas)
                 frame.time_base = Fraction(1, job.fps)
                 for packet in encoder.show(frame, repeat, is_new=converter.is_changed):
                     size += packet.size
@@ -252,11 +296,11 @@ class FrameSequence(MovieEncoder):
         size = number = 0
         with tarfile.open(self._unfinished, "w") as archive:
             while (item := self._take()) is not None:
-                pixels, repeat = item
+                canvas, repeat = item
                 data = formats.to_png(
-                    pixels, transparent=bool(self._job.local and self._job.local.transparent)
+                    canvas.pixels, transparent=bool(self._job.local and self._job.local.transparent)
                 )
-                self._buffers.put(pixels)
+                self._canvases.append(canvas)
                 for _ in range(repeat):
                     size += len(data)
                     if size > self._job.limits.output_bytes:

@@ -176,6 +176,8 @@ def _prepare_environment(folder: str, temporary: str) -> None:
         TMPDIR=temporary,
         # TeX: paranoid mode (access only below its current folder), and no wrapped messages.
         openin_any="p",
+        # luaotfload reads its tables by absolute path. A scene's Python can read the same files.
+        openin_any_lualatex="r",
         openout_any="p",
         shell_escape="f",
         TEXMFOUTPUT=folder,

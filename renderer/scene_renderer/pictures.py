@@ -8,6 +8,7 @@ or mobjects that draw in a way of their own, or as soon as it has read the pixel
 the array and read later frames from it.
 """
 
+import copy
 import os
 import sys
 from types import CodeType
@@ -30,6 +31,7 @@ from .replacing import add
 
 # In the attributes of a camera, so that a copy of it has them, too.
 _PIXELS = "pixel_array"
+_BACKGROUND = "background"
 _RECORDED = "_recorded_frame"  # a picture and its background, which the pixels don't show yet
 _IS_READ = "_has_read_pixels"
 _METHODS = (
@@ -60,7 +62,38 @@ _PASSING: frozenset[CodeType] = frozenset(
         MultiCamera.update_sub_cameras,
     )
 )
+# Manim's code that sets a background, or copies it.
+_PASSING_BACKGROUND: frozenset[CodeType] = frozenset(
+    method.__code__
+    for method in (Camera.__init__, Camera.init_background, Camera.reset, Camera.set_background)
+)
 _kinds: dict[Any, dict[str, Any]] = {}  # by `capture_mobjects`: methods of a camera that draws as Manim's
+
+
+class _Background:
+    """The attribute `background` of cameras, whose array does not change while pictures are drawn over it.
+
+    Code that is not Manim's gets a copy that it may change, and its frames are drawn at once from then on.
+    """
+
+    def __get__(self, camera: Any, kind: type) -> Any:
+        if camera is None:
+            return self
+        attributes = vars(camera)
+        try:
+            background = attributes[_BACKGROUND]
+        except KeyError:
+            raise AttributeError(f"{kind.__name__!r} object has no attribute {_BACKGROUND!r}") from None
+        if sys._getframe(1).f_code not in _PASSING_BACKGROUND:
+            attributes[_IS_READ] = True
+            background = attributes[_BACKGROUND] = copy.copy(background)
+        return background
+
+    def __set__(self, camera: Any, background: Any) -> None:
+        attributes = vars(camera)
+        attributes[_BACKGROUND] = background
+        if sys._getframe(1).f_code not in _PASSING_BACKGROUND:
+            attributes[_IS_READ] = True
 
 
 class _Pixels:
@@ -90,7 +123,7 @@ class _Pixels:
             attributes[_IS_READ] = True
 
 
-_pixels = _Pixels()
+_pixels, _background = _Pixels(), _Background()
 
 
 def draw_by_threads() -> None:
@@ -102,7 +135,7 @@ def draw_by_threads() -> None:
         methods = {name: getattr(kind, name) for name in _METHODS}
         own = drawing.SOLID if kind is ThreeDCamera else drawing.FLAT
         _kinds[methods["capture_mobjects"]] = own | methods
-    add(Camera, pixel_array=_pixels, __getstate__=_state)
+    add(Camera, pixel_array=_pixels, background=_background, __getstate__=_state)
     CaptureRenderer.recorder_type = Recorder
     # The thread that encodes draws, too, while it waits.
     scenepress_native.set_threads(len(os.sched_getaffinity(0)) - 1)
@@ -135,13 +168,14 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
         methods is None
         or attributes.get(_IS_READ)
         or type(camera).pixel_array is not _pixels
+        or type(camera).background is not _background
         or not drawing.has_methods(camera, methods)
         or not drawing.has_methods(renderer, _RENDERER_METHODS)
         or attributes.get("image_mobjects_from_cameras")
     ):
         return None
     pixels = attributes.get(_PIXELS)
-    background = camera.background if renderer.static_image is None else renderer.static_image
+    background = attributes.get(_BACKGROUND) if renderer.static_image is None else renderer.static_image
     if not (_are_pixels(pixels, camera) and _are_pixels(background, camera)):
         return None
     is_solid = isinstance(camera, ThreeDCamera)
@@ -167,7 +201,12 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
 
 def _are_pixels(array: Any, camera: Camera) -> bool:
     shape = camera.pixel_height, camera.pixel_width, 4
-    return type(array) is np.ndarray and array.dtype == np.uint8 and array.shape == shape
+    return (
+        type(array) is np.ndarray
+        and array.dtype == np.uint8
+        and array.shape == shape
+        and array.flags.c_contiguous
+    )
 
 
 def _show(attributes: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ def run() -> None:
         colours,
         copies,
         curves,
+        images,
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
         rotations,
@@ -30,6 +31,7 @@ def run() -> None:
     colours.colour_directly()
     copies.copy_directly()
     curves.measure_directly()
+    images.overlay_directly()
     if native.is_compiled():
         from . import drawing, families, interpolation, smoothing, updates
 

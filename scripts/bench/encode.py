@@ -54,8 +54,8 @@ def record(arguments: list[str]) -> tuple[list[Shot], int]:
         def _take(self) -> Any:
             item = super()._take()
             if item is not None:
-                pixels, repeat = item
-                frame = Converter(formats.MP4.pixel_format).convert(pixels)
+                canvas, repeat = item
+                frame = Converter(formats.MP4.pixel_format).convert(canvas.pixels)
                 shots.append(Shot(frame, repeat, firsts.get()))
             return item
 

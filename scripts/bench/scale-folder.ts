@@ -26,6 +26,7 @@ export interface ScaleReport {
   rotationSeconds: number;
   rotationCommitMs: number;
   auditSeconds: number;
+  auditCommitMs: number;
   auditLoopMs: number;
   commitMs: number;
   bytesPerJob: number;
@@ -80,6 +81,7 @@ process.send?.({
   rotationSeconds: rotation.seconds,
   rotationCommitMs: rotation.commitMs,
   auditSeconds: audit.seconds,
+  auditCommitMs: audit.commitMs,
   auditLoopMs: audit.loopMs,
   commitMs,
   bytesPerJob,

@@ -20,6 +20,7 @@ const LINES: [name: string, figure: keyof ScaleReport, most: string][] = [
   ['new master key, s', 'rotationSeconds', ''],
   ['  commits meanwhile, p99 ms', 'rotationCommitMs', '50'],
   ['audit, s', 'auditSeconds', '60'],
+  ['  commits meanwhile, p99 ms', 'auditCommitMs', '50'],
   ['  loop held meanwhile, most ms', 'auditLoopMs', ''],
   ['commit, p99 ms', 'commitMs', ''],
   ['bytes on disk per job', 'bytesPerJob', ''],

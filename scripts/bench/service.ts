@@ -84,13 +84,15 @@ async function benchStored(counts: number[], how: How): Promise<void> {
     const [first] = asked;
     if (!first) continue;
     const loads = asked.map((store) => [store.server, () => next(store)] as const);
-    const reports = await inTurns(how, ...loads, [ceiling, () => next(first)]);
-    const limit = reports.pop() ?? [];
-    for (const [i, { jobs }] of asked.entries()) {
-      const [own, least] = [reports[i] ?? [], reports[0] ?? []];
-      console.log(line(String(jobs), name, own, [rateTo(own, limit), rateTo(own, least), p99To(own, least)]));
-    }
-    console.log(`${line('the ceiling', name, limit, [])}\n`);
+    printCompared(name, asked, await inTurns(how, ...loads, [ceiling, () => next(first)]));
+  }
+  const filled = stores.filter(({ jobs }) => jobs > 0);
+  const [fewest] = filled;
+  if (fewest) {
+    const mixes = filled.map((store) => [store.server, store] as const);
+    const [gets, posts] = await inTurnsBoth(how, ...mixes, [ceiling, fewest]);
+    printCompared('GET beside POSTs', filled, gets);
+    printCompared('POST beside GETs', filled, posts);
   }
   for (const { jobs, bytes, server, rssBytes } of stores) {
     const after = await server.memory();
@@ -100,6 +102,16 @@ async function benchStored(counts: number[], how: How): Promise<void> {
         `memory ${mib(rssBytes)}, after the load ${mib(after)}${perJob}`,
     );
   }
+}
+
+/** `reports`: those of the stores, and of the ceiling. */
+function printCompared(name: string, stores: Store[], reports: Report[][]): void {
+  const limit = reports.at(-1) ?? [];
+  for (const [i, { jobs }] of stores.entries()) {
+    const [own, least] = [reports[i] ?? [], reports[0] ?? []];
+    console.log(line(String(jobs), name, own, [rateTo(own, limit), rateTo(own, least), p99To(own, least)]));
+  }
+  console.log(`${line('the ceiling', name, limit, [])}\n`);
 }
 
 /** Enqueues the same jobs durably into common job queues, behind the same HTTP framework and without it. */
@@ -185,6 +197,33 @@ async function inTurns(how: How, ...loads: (readonly [Server, () => LoadRequest]
     }
   }
   return reports;
+}
+
+/**
+ * The reports of GETs of any job and of POSTs, by server and round, while half of the connections send each. Only the
+ * times from request to response are comparable: those of the GETs show whether they wait for flushes.
+ */
+async function inTurnsBoth(
+  how: How,
+  ...servers: (readonly [Server, Store])[]
+): Promise<[gets: Report[][], posts: Report[][]]> {
+  const half = { ...how, connections: how.connections / 2 };
+  const gets = servers.map((): Report[] => []);
+  const posts = servers.map((): Report[] => []);
+  for (let round = 0; round < how.rounds; round++) {
+    for (let turn = 0; turn < servers.length; turn++) {
+      const place = (round + turn) % servers.length;
+      const [server, { jobIds, key }] = servers[place] as (typeof servers)[number];
+      const [ofGets, ofPosts] = await Promise.all([
+        load(server.port, half, () => get(any(jobIds), bearer(key))),
+        load(server.port, half, () => post(bearer(key))),
+      ]);
+      gets[place]?.push(ofGets);
+      posts[place]?.push(ofPosts);
+      await cpuMsAtRest(server);
+    }
+  }
+  return [gets, posts];
 }
 
 /** The CPU time of a server when it has become idle, or after a timeout. */

@@ -10,7 +10,7 @@ export const UNUSED_FONT_FAMILIES: string[] = `
   fetamont fira fonts-churchslavonic forum garamond-libre garamond-math gentium-sil gentium-tug gfsartemisia
   gillius gofonts heuristica hfbright hfoldsty hindmadurai ibarra imfellenglish inconsolata-nerd-font inriafonts
   inter ipaex-type1 iwona josefin junicode junicodevf kpfonts-otf kurier lato lexend libertinus-fonts
-  libertinus-type1 librebaskerville librebodoni librecaslon librefranklin linguisticspro lobster2 logix lxfonts
+  librebaskerville librebodoni librecaslon librefranklin linguisticspro lobster2 logix lxfonts
   mathabx-type1 mathdesign mdsymbol merriweather mintspirit mlmodern montserrat mpfonts newcomputermodern newpx
   nimbus15 noto nunito obnov oldstandard opensans oswald overlock playfair plex ptsans ptserif punknova
   qualitype quattrocento raleway rit-fonts roboto rosario sansmathfonts scholax schulschriften sourcecodepro

@@ -18,6 +18,7 @@ export const SYSTEM_PACKAGES = {
     'texlive-science': undefined,
     'texlive-plain-generic': undefined,
     'texlive-lang-chinese': undefined,
+    'texlive-lang-polish': undefined,
     'texlive-luatex': 'lualatex',
     'texlive-xetex': 'xelatex',
     tipa: undefined,

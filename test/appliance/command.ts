@@ -48,14 +48,19 @@ function start(
 
 /** Runs `scenepress` with these arguments until it exits. */
 export async function scenepress(args: string[], options?: CommandOptions): Promise<Ended> {
+  return startScenepress(args, options).ended;
+}
+
+/** Starts `scenepress`, as the leader of a process group. */
+export function startScenepress(
+  args: string[],
+  options?: CommandOptions,
+): { pid: number; ended: Promise<Ended> } {
   const child = start(args, options);
   child.stdin.end(options?.stdin ?? '');
-  const [stdout, stderr, [code]] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
-  ]);
-  return { code: code as number | null, stdout, stderr };
+  const ending = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
+  const ended = ending.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
+  return { pid: child.pid as number, ended };
 }
 
 /** Sends SIGINT to the process group, as Ctrl-C does, once standard error matches, and waits until it exits. */

@@ -27,6 +27,9 @@ t.test('the unit’s restrictions are compatible with the sandbox', async (t) =>
     stdout,
     /^(ProtectKernelTunables|ProtectKernelLogs|ProtectControlGroups|ProcSubset|MemoryDeny)/m,
   );
+  // With these, or without the two calls, renders have the level 'reduced'.
+  t.notMatch(stdout, /^(ProtectHostname|RestrictSUIDSGID)/m);
+  t.match(stdout, /^SystemCallFilter=.* sethostname setdomainname$/m);
 });
 
 const noSystemd = spawnSync('systemd-analyze', ['--version']).error !== undefined && 'there is no systemd';

@@ -25,7 +25,8 @@ import { endInMachine, killInMachine, Machine, type MachineKind } from './machin
 const BUILD = join(import.meta.dirname, '../../build');
 const DATA = '/srv/scenepress/data';
 const BACKUP = '/srv/scenepress/backup';
-const PROGRAM = '/opt/scenepress/current/scenepress';
+/** The program on a machine. */
+export const PROGRAM = '/opt/scenepress/current/scenepress';
 const START_TIMEOUT_MS = 180_000;
 
 /** Text in several scripts, TeX with Ghostscript, and 3D. */
@@ -56,7 +57,7 @@ interface Serving {
 }
 
 /** A machine with the program, and a webhook receiver that it trusts. */
-interface Site {
+export interface Site {
   machine: Machine;
   /** The folder that the machine has as `/opt/scenepress`. */
   programs: string;
@@ -65,7 +66,8 @@ interface Site {
   receiver: WebhookReceiver;
 }
 
-async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
+/** Starts a machine with the program. */
+export async function makeSite(t: Test, kind: MachineKind): Promise<Site> {
   const folder = mkdtempSync(join(BUILD, 'site-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const authority = new TestAuthority(folder);

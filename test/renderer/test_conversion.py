@@ -1,5 +1,7 @@
 """The conversion of frames to the pixel format of videos."""
 
+import random
+
 import av
 import numpy as np
 import numpy.typing as npt
@@ -72,7 +74,10 @@ def test_other_formats_are_converted_by_swscale() -> None:
 def test_buffers_that_are_too_small_are_refused() -> None:
     pixels = noise(16, 8)
     whole = (bytearray(16 * 8), bytearray(8 * 4), bytearray(8 * 4))
-    scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8))
+    scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), 0, 8)
+    for first, end in [(-1, 8), (5, 4), (0, 9)]:
+        with pytest.raises(ValueError, match="don't fit"):
+            scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), first, end)
     for width, height, buffers, strides in [
         (16, 10, whole, (16, 8, 8)),
         (18, 8, whole, (18, 9, 9)),
@@ -83,7 +88,24 @@ def test_buffers_that_are_too_small_are_refused() -> None:
         (16, 8, whole, (16, -8, 8)),
     ]:
         with pytest.raises(ValueError, match="don't fit"):
-            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides)
+            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides, 0, height)
+
+
+@pytest.mark.parametrize("height", [2, 4, 36])
+def test_converting_only_changed_rows_gives_the_same(height: int) -> None:
+    converter = Converter("yuv420p")
+    pixels = noise(64, height)
+    converter.convert(pixels)
+    chance = random.Random(height)
+    for _ in range(200):
+        first = chance.randint(0, height)
+        end = chance.randint(first, height)
+        pixels[first:end] = np.roll(pixels[first:end], chance.randint(1, 9))
+        frame = converter.convert(pixels, (first, end))
+        whole = Converter("yuv420p").convert(pixels)
+        for ours, theirs in zip(planes(frame), planes(whole), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert converter.is_changed == (first < end)
 
 
 def test_an_equal_picture_changes_nothing() -> None:

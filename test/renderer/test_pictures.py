@@ -50,8 +50,8 @@ def _record(camera: Any, mobjects: list[Any]) -> Any:
 
 def _begin(recorded: Any) -> Any:
     picture, background = recorded
-    pixels = background.copy()
-    picture.begin(pixels)
+    pixels = np.full_like(background, 77)
+    picture.begin(pixels, background, 0, len(pixels))
     return pixels
 
 
@@ -75,8 +75,10 @@ def test_recorded_frames_are_the_same(seed: int, request: pytest.FixtureRequest)
     for mobject in mobjects:
         for member in mobject.get_family():
             member.points = np.zeros((0, 3))
-    recorded[0].wait()
+    first, end = recorded[0].wait()
     assert pixels.tobytes() == expected[0]
+    others = np.delete(np.arange(len(pixels)), np.arange(first, end))
+    assert (pixels == recorded[1])[others].all()
     assert camera.pixel_array.tobytes() == expected[0]
 
 
@@ -193,15 +195,21 @@ def test_misuse_is_refused() -> None:
     picture = scenepress_native.Picture()
     with pytest.raises(RuntimeError):
         picture.wait()
+    pixels = np.zeros((4, 4, 4), np.uint8)
     for array in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4)), np.zeros((4, 4, 3), np.uint8)):
         with pytest.raises(ValueError, match="expected bytes"):
-            picture.begin(array)
-    pixels = np.zeros((4, 4, 4), np.uint8)
+            picture.begin(array, pixels, 0, 4)
     with pytest.raises((BufferError, ValueError)):
-        picture.begin(np.zeros((8, 8, 4), np.uint8)[::2, ::2])
-    picture.begin(pixels)
+        picture.begin(np.zeros((8, 8, 4), np.uint8)[::2, ::2], pixels, 0, 4)
+    for background in (np.zeros((4, 5, 4), np.uint8), np.zeros((3, 4, 4), np.uint8), np.zeros((4, 4, 4))):
+        with pytest.raises(ValueError, match="expected a background"):
+            picture.begin(pixels, background, 0, 3)
+    for first, end in [(-1, 2), (3, 2), (0, 5)]:
+        with pytest.raises(ValueError, match="no rows"):
+            picture.begin(pixels, pixels, first, end)
+    picture.begin(pixels, pixels, 0, 0)
     with pytest.raises(RuntimeError):
-        picture.begin(pixels)
+        picture.begin(pixels, pixels, 0, 0)
     picture.wait()
     refused: Any = scenepress_native.Picture
     with pytest.raises(TypeError):
@@ -232,11 +240,44 @@ def test_a_picture_is_not_used_while_it_is_recorded() -> None:
     camera = Camera(**_SIZE)
     picture = scenepress_native.Picture()
     mobjects: list[Any] = [manim.Square(), Caller()]
-    uses.extend((picture.begin, picture.draw))
+    uses.extend((lambda pixels: picture.begin(pixels, pixels, 0, 0), picture.draw))
     context = camera.get_cairo_context(pixels)
     assert picture.record(camera, context, mobjects, camera.cairo_line_width_multiple, 1.0) == len(mobjects)
     uses.clear()
     assert set(refused) == {"the picture has begun already", "the picture is in use"}
-    picture.begin(pixels)
+    picture.begin(pixels, pixels, 0, 0)
     picture.wait()
     assert pixels.any()
+
+
+@pytest.mark.usefixtures("threads")
+def test_only_the_rows_of_a_line_are_drawn_on() -> None:
+    camera = Camera(pixel_width=640, pixel_height=360)
+    rows = []
+    for line in (manim.Line(), manim.Square(side_length=4).shift(3 * manim.UP), VMobject()):
+        recorded = _record(camera, [line])
+        _begin(recorded)
+        rows.append(recorded[0].wait())
+    (first, end), (top, bottom), nothing = rows
+    assert 150 < first < 180 < end < 210
+    assert top == 0
+    assert 135 < bottom < 165
+    assert nothing == (0, 0)
+
+
+@pytest.mark.usefixtures("threads")
+def test_a_background_does_not_change_while_frames_are_drawn_over_it() -> None:
+    camera: Any = Camera(**_SIZE)
+    recorded = _record(camera, [manim.Square()])
+    before = recorded[1].copy()
+    camera.background[:] = 200
+    assert recorded[1].tobytes() == before.tobytes()
+    assert camera.background.min() == 200
+    assert not _record(camera, [manim.Square()]), "the scene may have kept the array"
+    camera.reset()
+    assert camera.pixel_array.min() == 200
+    camera = Camera(**_SIZE)
+    camera.background_color = manim.BLUE
+    assert _record(camera, [manim.Square()]), "Manim's own code keeps no array"
+    camera.background = np.zeros((36, 64, 4), np.uint8)
+    assert not _record(camera, [manim.Square()])

@@ -14,7 +14,9 @@ import { makeParts } from '../../lib/service-parts.ts';
 import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
-import { BackgroundConnection } from '../../lib/storage/sqlite/background-connection.ts';
+import type { SqlValue } from '../../lib/storage/sql.ts';
+import { openInBackground } from '../../lib/storage/sqlite/background-connection.ts';
+import type { Connection } from '../../lib/storage/sqlite/connection.ts';
 import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import type { LateStores } from '../fixtures/late-stores.ts';
@@ -193,11 +195,11 @@ export class Life {
 
 /** Without a thread, whose answers would come at any time. */
 function inForeground(path: string) {
-  let connection: BackgroundConnection | undefined;
+  let connection: Connection | undefined;
   return {
-    async do<Row extends object>(task: Parameters<BackgroundConnection['do']>[0]): Promise<Row[]> {
-      connection ??= BackgroundConnection.open(path);
-      return connection.do(task) as Row[];
+    async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
+      connection ??= openInBackground(path);
+      return connection.all<Row>(text, values);
     },
     async stop(): Promise<void> {
       connection?.close();

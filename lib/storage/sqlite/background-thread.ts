@@ -1,10 +1,13 @@
 // The thread of a BackgroundWorker.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError } from '../../errors.ts';
-import { BackgroundConnection, type BackgroundTask } from './background-connection.ts';
+import type { SqlValue } from '../sql.ts';
+import { openInBackground } from './background-connection.ts';
+
+/** A statement to run; null: close the connection. */
+export type BackgroundRequest = { text: string; values: SqlValue[] } | null;
 
 export interface BackgroundAnswer {
-  id: number;
   rows: object[];
   /**
    * The error, if any. `code` is that of a {@link ScenepressError}: error classes do not survive the transfer between
@@ -14,22 +17,22 @@ export interface BackgroundAnswer {
 }
 
 const port = parentPort as MessagePort;
-const connection = BackgroundConnection.open((workerData as { path: string }).path);
+const connection = openInBackground((workerData as { path: string }).path);
 
-port.on('message', ({ id, task }: { id: number; task: BackgroundTask | 'close' }) => {
-  if (task === 'close') {
-    connection.close();
-    port.close();
+port.on('message', (request: BackgroundRequest) => {
+  if (request) {
+    port.postMessage(answerTo(request));
     return;
   }
-  port.postMessage(answerTo(id, task));
+  connection.close();
+  port.close();
 });
 
-function answerTo(id: number, task: BackgroundTask): BackgroundAnswer {
+function answerTo({ text, values }: NonNullable<BackgroundRequest>): BackgroundAnswer {
   try {
-    return { id, rows: connection.do(task) };
+    return { rows: connection.all(text, values) };
   } catch (error) {
     const code = isScenepressError(error) ? error.code : undefined;
-    return { id, rows: [], error: { code, message: (error as Error).message } };
+    return { rows: [], error: { code, message: (error as Error).message } };
   }
 }

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { ScenepressError } from '../../errors.ts';
-import type { BackgroundTask } from './background-connection.ts';
-import type { BackgroundAnswer } from './background-thread.ts';
+import type { SqlValue } from '../sql.ts';
+import type { BackgroundAnswer, BackgroundRequest } from './background-thread.ts';
 
 // TypeScript when running from source.
 const THREAD_FILE = new URL(
@@ -10,40 +10,39 @@ const THREAD_FILE = new URL(
   import.meta.url,
 );
 
-/** Runs slow SQLite operations: a {@link BackgroundWorker}. */
-export type BackgroundTasks = Pick<BackgroundWorker, 'do' | 'stop'>;
+/** Runs slow statements: a {@link BackgroundWorker}. */
+export type Background = Pick<BackgroundWorker, 'all' | 'stop'>;
 
-/** Runs slow SQLite operations one at a time in a thread, which starts with the first task. */
+/** Runs slow statements one at a time in a thread, which starts with the first one. */
 export class BackgroundWorker {
   readonly #path: string;
   #worker: Worker | undefined;
   #isStopping = false;
-  #lastId = 0;
-  readonly #waiting = new Map<number, PromiseWithResolvers<object[]>>();
+  /** In the order of the statements, which is that of the answers. */
+  readonly #waiting: PromiseWithResolvers<object[]>[] = [];
 
   constructor(databasePath: string) {
     this.#path = databasePath;
   }
 
-  /** Resolves with the rows of the task. */
-  async do<Row extends object>(task: BackgroundTask): Promise<Row[]> {
+  /** Resolves with the rows. */
+  async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     const worker = this.#started();
     const answer = Promise.withResolvers<object[]>();
-    const id = ++this.#lastId;
-    this.#waiting.set(id, answer);
+    this.#waiting.push(answer);
     worker.ref();
-    worker.postMessage({ id, task });
+    worker.postMessage({ text, values } satisfies BackgroundRequest);
     return (await answer.promise) as Row[];
   }
 
-  /** Ends the thread after its pending tasks. */
+  /** Ends the thread after its pending statements. */
   async stop(): Promise<void> {
     const worker = this.#worker;
     if (!worker) return;
     this.#isStopping = true;
     worker.ref();
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    worker.postMessage({ id: 0, task: 'close' });
+    worker.postMessage(null satisfies BackgroundRequest);
     await ended;
     this.#isStopping = false;
   }
@@ -56,11 +55,10 @@ export class BackgroundWorker {
       workerData: { path: this.#path },
     });
     this.#worker = worker;
-    worker.on('message', ({ id, rows, error }: BackgroundAnswer) => {
-      const answer = this.#waiting.get(id);
-      this.#waiting.delete(id);
+    worker.on('message', ({ rows, error }: BackgroundAnswer) => {
+      const answer = this.#waiting.shift();
       // An idle thread does not keep the process alive, but a stop waits for its exit.
-      if (this.#waiting.size === 0 && !this.#isStopping) worker.unref();
+      if (this.#waiting.length === 0 && !this.#isStopping) worker.unref();
       if (error) answer?.reject(errorOf(error));
       else answer?.resolve(rows);
     });
@@ -70,10 +68,8 @@ export class BackgroundWorker {
     });
     worker.once('exit', () => {
       this.#worker = undefined;
-      for (const answer of this.#waiting.values()) {
-        answer.reject(new ScenepressError('storage_failed', 'The thread of the database ended.', { cause }));
-      }
-      this.#waiting.clear();
+      for (const { reject } of this.#waiting.splice(0))
+        reject(new ScenepressError('storage_failed', 'The thread of the database ended.', { cause }));
     });
     return worker;
   }

@@ -1,11 +1,11 @@
 import type { Logger } from '../../logger.ts';
 
 export interface CheckpointsOptions {
-  /** In bytes. */
+  /** Bytes in use. */
   logSize: () => number;
   /** The log size at which a checkpoint is due, in bytes. */
   afterBytes: number;
-  /** Copies the log into the database and truncates it, while commits continue. */
+  /** Copies the log into the database, while commits continue, so that its space is used again. */
   checkpoint: () => Promise<void>;
   logger: Logger;
 }

@@ -55,16 +55,6 @@ export class Connection {
     this.#explained(() => this.#database.exec(text));
   }
 
-  /** Writes a snapshot of the database to a new file. */
-  copyTo(path: string): void {
-    try {
-      this.#statement('VACUUM INTO ?').run(path);
-    } catch (error) {
-      // A full disk concerns the copy, which is the file that grows.
-      throw explained(error, isFull(error) ? path : this.path);
-    }
-  }
-
   close(): void {
     this.#statements.clear();
     this.#database.close();
@@ -86,10 +76,6 @@ export class Connection {
       throw explained(error, this.path);
     }
   }
-}
-
-function isFull(error: unknown): boolean {
-  return (error as { errcode?: number }).errcode === CODES.full;
 }
 
 /**

@@ -4,6 +4,9 @@ import type { FileReader } from '../../file-reader.ts';
  * SQLite's write-ahead log format: a header, then frames of one page each. Each checksum covers its frame and all
  * previous ones. SQLite stops reading at the first invalid frame and assumes that a power loss interrupted the write;
  * {@link damageOf} detects when that cannot be the cause.
+ *
+ * After a checkpoint SQLite overwrites the log from its start, with a new salt, of which both halves differ. Behind the
+ * last frame with that salt are frames of earlier rounds, which are in the database.
  */
 export const HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
@@ -21,6 +24,7 @@ const FRAME_PAGES_AFTER_COMMIT = 4;
 export const FRAME_SALT = 8;
 const FRAME_CHECKSUM = 16;
 const SALT_BYTES = 8;
+const HALF_SALT_BYTES = 4;
 
 export type LogBytes = Pick<FileReader, 'sizeBytes' | 'read'>;
 
@@ -58,17 +62,18 @@ export async function damageOf(log: LogBytes): Promise<LogDamage | undefined> {
     if (!part.isIntact) broken ??= part;
     if (broken && commits === 2) {
       const { frame, hasItsPage } = broken;
-      return { frame, frames: framesIn(log), hasItsPage };
+      return { frame, frames: await framesOfRound(log, await saltOf(log)), hasItsPage };
     }
   }
   return undefined;
 }
 
-/** The parts of a log, from its header on; none if it has no frames. */
+/** The parts of a log, from its header to the last frame of its round; none if that has no frames. */
 export async function* partsOf(log: LogBytes): AsyncGenerator<LogPart> {
-  const frames = framesIn(log);
-  if (frames === 0) return;
+  if (framesIn(log) === 0) return;
   const salt = await saltOf(log);
+  const frames = await framesOfRound(log, salt);
+  if (frames === 0) return;
   const header = await log.read(0, HEADER_BYTES);
   let before = checksumIn(header, 0);
   yield { frame: 0, bytes: header, isIntact: isHeader(header), hasItsPage: true, endsCommit: false };
@@ -88,6 +93,23 @@ export async function* partsOf(log: LogBytes): AsyncGenerator<LogPart> {
       yield { frame, bytes, isIntact, hasItsPage, endsCommit };
     }
   }
+}
+
+/** The number of frames up to the last one with the salt. One half suffices: the other may be torn or damaged. */
+async function framesOfRound(log: LogBytes, salt: Buffer): Promise<number> {
+  for (let last = framesIn(log); last > 0; last -= FRAMES_PER_READ) {
+    const first = Math.max(1, last - FRAMES_PER_READ + 1);
+    const block = await log.read(placeOf(first), (last - first + 1) * FRAME_BYTES);
+    for (let frame = last; frame >= first; frame--)
+      if (hasHalfOf(salt, block.subarray((frame - first) * FRAME_BYTES))) return frame;
+  }
+  return 0;
+}
+
+function hasHalfOf(salt: Buffer, frame: Buffer): boolean {
+  const own = frame.subarray(FRAME_SALT, FRAME_SALT + SALT_BYTES);
+  const isSameAt = (at: number) => own.readUInt32BE(at) === salt.readUInt32BE(at);
+  return isSameAt(0) || isSameAt(HALF_SALT_BYTES);
 }
 
 /** That of all frames; in a damaged header, the salt itself may be wrong. */
@@ -126,6 +148,11 @@ function isHeader(bytes: Buffer): boolean {
 
 function isSame(a: Checksum, b: Checksum): boolean {
   return a[0] === b[0] && a[1] === b[1];
+}
+
+/** The size of a log with that many frames, in bytes. */
+export function sizeOfLog(frames: number): number {
+  return placeOf(frames + 1);
 }
 
 function framesIn({ sizeBytes }: LogBytes): number {

@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { Logger } from '../../logger.ts';
-import type { BackgroundTasks } from './background-worker.ts';
+import type { Background } from './background-worker.ts';
 
 /** One flush of a group commit: its number of transactions and its duration. */
 export interface Flush {
@@ -18,8 +18,8 @@ export interface SqliteDatabaseOptions {
   onFlush?: (flush: Flush) => void;
   /** Flushes a file. Default: `fdatasync`. */
   flushFile?: (descriptor: number) => Promise<void>;
-  /** Makes what runs slow operations on the database of that path; called twice. Default: in a thread. */
-  background?: (path: string) => BackgroundTasks;
+  /** Makes what runs slow statements on the database of that path; called twice. Default: in a thread. */
+  background?: (path: string) => Background;
   /** The log size at which a checkpoint is due, in bytes. Default 16 MiB. */
   checkpointAfterBytes?: number;
 }

@@ -8,8 +8,7 @@ import { silentLogger } from '../../logger.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
-import type { BackgroundTask } from './background-connection.ts';
-import { type BackgroundTasks, BackgroundWorker } from './background-worker.ts';
+import { type Background, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
@@ -20,8 +19,6 @@ import type { Schema } from './schema.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-export type { Flush, SqliteDatabaseOptions } from './options.ts';
-
 /** The exit code after a disk I/O error (`EX_IOERR`). */
 const EXIT_IO_ERROR = 74;
 /** Maximum number of problems that a check reports. */
@@ -30,11 +27,12 @@ const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
 const READER = 'PRAGMA query_only = ON; PRAGMA cache_size = -16384';
 /** ROLLBACK, because SQLite refuses to commit a transaction that read a damaged page. */
 const END_OF_VIEW = 'ROLLBACK';
-/** How long a purge, which blocks commits meanwhile, waits for readers in other programs. */
-const PURGE_WAIT_MS = 100;
-/** For reads of this process. Commits wait meanwhile. */
-const CHECKPOINT_WAIT_MS = 20;
-const EMPTY_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+/** How long a checkpoint waits for readers in other programs. Commits wait meanwhile. */
+const WAIT_FOR_READERS = 'PRAGMA busy_timeout = 50';
+const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
+/** SQLite then overwrites the log from its start. Flushes are several times as fast if the file does not grow. */
+const RESTART_LOG = 'PRAGMA wal_checkpoint(RESTART)';
+const LOG_IN_USE = "The log can't be emptied while another program reads the database. End that program.";
 
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');
@@ -52,9 +50,9 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #path: string;
   readonly #schema: Schema;
   readonly #log: WriteAheadLog;
-  readonly #background: BackgroundTasks;
+  readonly #background: Background;
   /** Copies the log. Not the thread of {@link #background}, in which a query may take a minute. */
-  readonly #checkpointer: BackgroundTasks;
+  readonly #checkpointer: Background;
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onFullDisk: () => Promise<void>;
@@ -64,7 +62,7 @@ export class SqliteDatabase implements SqlDatabase {
   #isOpen = false;
   /** Transactions and commits. */
   readonly #line = new Line();
-  /** Queries and copies in the background, and truncations of the log, which a query's snapshot would prevent. */
+  /** Queries and copies in the background, and checkpoints, which a query's snapshot would delay. */
   readonly #longTasks = new Line();
   /** The transactions since the last commit. */
   #group: CommitGroup | undefined;
@@ -88,7 +86,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
       afterBytes: options.checkpointAfterBytes ?? CHECKPOINT_AFTER_BYTES,
-      checkpoint: () => this.#checkpoint({ waitMs: CHECKPOINT_WAIT_MS }),
+      checkpoint: () => this.#checkpoint(this.#log.isLong ? TRUNCATE_LOG : RESTART_LOG),
       logger: options.logger ?? silentLogger,
     });
   }
@@ -110,7 +108,7 @@ export class SqliteDatabase implements SqlDatabase {
     const writer = await makeDatabase(this.#path, this.#schema);
     try {
       if (emptyLog) {
-        writer.all(EMPTY_LOG, []);
+        writer.all(TRUNCATE_LOG, []);
         const fault = await freePagesFault(this.#path);
         if (fault !== undefined) throw damaged(this.#path, fault);
       }
@@ -124,8 +122,8 @@ export class SqliteDatabase implements SqlDatabase {
       this.#moveReaderOn();
       this.#isOpen = true;
     } catch (error) {
-      await this.#log.close();
       writer.close();
+      await this.#log.close();
       throw error;
     }
   }
@@ -141,9 +139,9 @@ export class SqliteDatabase implements SqlDatabase {
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
     await this.#background.stop();
     await this.#checkpointer.stop();
-    await this.#log.close();
     this.#opened.reader.close();
     this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
+    await this.#log.close();
     this.#connections = undefined;
   }
 
@@ -169,13 +167,15 @@ export class SqliteDatabase implements SqlDatabase {
 
   async queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     this.#assertOpen();
-    return this.#longTasks.run(() => this.#background.do<Row>({ kind: 'query', text, values }));
+    return this.#longTasks.run(() => this.#background.all<Row>(text, ...values));
   }
 
   /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
-    this.#assertOpen();
-    await this.#longTasks.run(() => this.#background.do({ kind: 'copy', path }));
+    await this.queryInBackground('VACUUM INTO ?', path).catch((cause: unknown) => {
+      if (!isFullDisk(cause)) throw cause;
+      throw new ScenepressError('storage_full', `The disk is too full for the copy ${path}.`, { cause });
+    });
     await syncFile(path); // SQLite does not, and the first connection to it would, on the main thread.
   }
 
@@ -188,7 +188,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async purge(): Promise<void> {
     this.#assertOpen();
-    await this.#checkpoint({ waitMs: PURGE_WAIT_MS });
+    await this.#checkpoint(TRUNCATE_LOG);
   }
 
   async transaction<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<T> {
@@ -311,7 +311,7 @@ export class SqliteDatabase implements SqlDatabase {
     } catch {
       if (writer.isInTransaction) writer.run('ROLLBACK');
     }
-    await this.#flushLog().catch(nothing); // A failure is handled in `#flushLog`.
+    await this.#flushLog().catch(() => {}); // A failure is handled in `#flushLog`.
   }
 
   /**
@@ -357,22 +357,23 @@ export class SqliteDatabase implements SqlDatabase {
    * Copies most of the log while commits continue, and blocks them only for the rest. Begins after the queries in the
    * background, and holds further ones.
    */
-  #checkpoint({ waitMs }: { waitMs: number }): Promise<void> {
+  #checkpoint(text: string): Promise<void> {
     return this.#longTasks.run(async () => {
       let copiedBytes: number;
       do {
         copiedBytes = this.#log.sizeBytes;
-        await this.#copyLog({ kind: 'checkpoint', truncate: false });
+        await this.#copyLog('PRAGMA wal_checkpoint(PASSIVE)');
       } while (this.#log.sizeBytes - copiedBytes > CHECKPOINT_AFTER_BYTES); // After a long query, the first takes seconds.
-      await this.#line.run(() => this.#emptyLog(waitMs));
+      await this.#line.run(() => this.#emptyLog(text));
     });
   }
 
-  async #copyLog(task: BackgroundTask): Promise<void> {
+  async #copyLog(text: string): Promise<{ busy?: number }> {
     try {
-      await this.#checkpointer.do(task);
+      const [row = {}] = await this.#checkpointer.all<{ busy: number }>(text);
+      return row;
     } catch (error) {
-      // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and truncate
+      // Pages copied by an earlier checkpoint but not flushed may be lost, and a retry would skip them and empty
       // the log. After a restart, the whole log is copied again.
       if (isScenepressError(error, 'storage_failed')) this.#onFatal(error);
       throw error;
@@ -380,19 +381,19 @@ export class SqliteDatabase implements SqlDatabase {
   }
 
   /** Runs in the line of transactions. */
-  async #emptyLog(waitMs: number): Promise<void> {
+  async #emptyLog(text: string): Promise<void> {
     await this.#flushing;
     await this.#commit();
     await this.#flushing;
-    // An open snapshot prevents truncating the log. All commits are durable at this point.
+    // An open snapshot would prevent that. All commits are durable at this point.
     this.#opened.reader.run(END_OF_VIEW);
     try {
-      await this.#copyLog({ kind: 'checkpoint', truncate: true, waitMs });
+      await this.#checkpointer.all(WAIT_FOR_READERS);
+      const { busy } = await this.#copyLog(text);
+      if (busy !== 0) throw new ScenepressError('storage_locked', LOG_IN_USE);
       await this.#flushLog(); // SQLite does not: a power loss could restore the old log.
     } finally {
       this.#showCommits();
     }
   }
 }
-
-function nothing(): void {}

@@ -1,12 +1,15 @@
-import { fstatSync } from 'node:fs';
+import { fstatSync, readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { flushData, isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
 import { type FileReader, openToRead } from '../../file-reader.ts';
 import { damaged } from './connection.ts';
-import { damageOf } from './log-frames.ts';
+import { damageOf, sizeOfLog } from './log-frames.ts';
 
 const PIECE_BYTES = 1024 * 1024;
+const LONG_BYTES = 64 * 1024 * 1024;
+/** Where SQLite's index of the log has the number of frames in use, in the byte order of the machine. */
+const INDEX_FRAMES = 16;
 
 /** The write-ahead log file of a database. */
 export class WriteAheadLog {
@@ -14,6 +17,7 @@ export class WriteAheadLog {
   readonly #path: string;
   readonly #flushFile: (descriptor: number) => Promise<void>;
   #file: FileHandle | undefined;
+  #index: FileHandle | undefined;
 
   constructor(databasePath: string, flushFile: (descriptor: number) => Promise<void> = flushData) {
     this.#databasePath = databasePath;
@@ -60,13 +64,22 @@ export class WriteAheadLog {
     }
   }
 
-  /** Opens the log created by SQLite. */
+  /** Opens the log created by SQLite, and its index. */
   async open(): Promise<void> {
     this.#file = await open(this.#path, 'r+');
+    this.#index = await open(`${this.#databasePath}-shm`, 'r');
   }
 
+  /** Bytes in use. After a checkpoint, SQLite overwrites the log from its start. */
   get sizeBytes(): number {
-    return fstatSync(this.#opened.fd).size;
+    const frames = new Uint32Array(1);
+    if (this.#index) readSync(this.#index.fd, frames, 0, frames.byteLength, INDEX_FRAMES);
+    return sizeOfLog(frames[0] as number);
+  }
+
+  /** Whether its file is longer than usual: a long query had delayed checkpoints. */
+  get isLong(): boolean {
+    return fstatSync(this.#opened.fd).size > LONG_BYTES;
   }
 
   /** Flushes the log. */
@@ -74,9 +87,12 @@ export class WriteAheadLog {
     await this.#flushFile(this.#opened.fd);
   }
 
+  /** Call it after the connections are closed: closing the index ends all locks that this process has on it. */
   async close(): Promise<void> {
     await this.#file?.close();
+    await this.#index?.close();
     this.#file = undefined;
+    this.#index = undefined;
   }
 
   get #opened(): FileHandle {

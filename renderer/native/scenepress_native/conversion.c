@@ -57,7 +57,8 @@ static void put_row(struct conversion *conversion, int plane, int y, const uint8
     conversion->is_changed = 1;
 }
 
-static int convert_rows(struct conversion *conversion, int width, int height) {
+/* The planes already hold what the rows before `first_row` and from `end_row` on are converted to. */
+static int convert_rows(struct conversion *conversion, int width, int height, int first_row, int end_row) {
     int half = width / 2;
     size_t stride = (size_t)half;
     int16_t *rows = PyMem_RawMalloc(stride * 8 * sizeof *rows); /* four of u, then four of v, in turns */
@@ -68,12 +69,14 @@ static int convert_rows(struct conversion *conversion, int width, int height) {
         return -1;
     }
     const uint32_t *pixels = conversion->rgba.buf;
-    for (int y = 0; y < height; y++) {
+    for (int y = first_row; y < end_row; y++) {
         to_luma(pixels + (size_t)y * width, row, width);
         put_row(conversion, 0, y, row, width);
     }
-    int made = 0;
-    for (int y = 0; y < height / 2; y++) {
+    int first_pair = first_row > 2 ? (first_row - 2) / 2 : 0, end_pair = (end_row + 1) / 2 + 1;
+    if (end_pair > height / 2) end_pair = height / 2;
+    int made = first_pair > 0 ? 2 * first_pair - 1 : 0;
+    for (int y = first_pair; y < end_pair; y++) {
         int last = 2 * y + 2 < height ? 2 * y + 2 : height - 1;
         for (; made <= last; made++)
             to_chroma(pixels + (size_t)made * width, rows + (made & 3) * stride, rows + (4 + (made & 3)) * stride, half);
@@ -96,17 +99,18 @@ static int fits(const Py_buffer *buffer, Py_ssize_t rows, Py_ssize_t stride, Py_
 }
 
 /*
- * to_yuv420p(rgba, width, height, planes, strides): the planes are writable buffers, the strides bytes from row to row.
- * Returns whether the planes held anything else before. Other threads run meanwhile.
+ * to_yuv420p(rgba, width, height, planes, strides, first, end): the planes are writable buffers, the strides bytes from
+ * row to row. Only rows from the first up to but not including `end` differ from the pixels that were converted into the
+ * planes before. Returns whether the planes held anything else. Other threads run meanwhile.
  */
 PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     struct conversion conversion = {.is_changed = 0};
-    int width, height;
-    if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)", &conversion.rgba, &width, &height, &conversion.planes[0],
+    int width, height, first, end;
+    if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)ii", &conversion.rgba, &width, &height, &conversion.planes[0],
                           &conversion.planes[1], &conversion.planes[2], &conversion.strides[0], &conversion.strides[1],
-                          &conversion.strides[2]))
+                          &conversion.strides[2], &first, &end))
         return NULL;
-    int valid = width >= 2 && height >= 2 && width % 2 == 0 && height % 2 == 0 &&
+    int valid = 0 <= first && first <= end && end <= height && width >= 2 && height >= 2 && width % 2 == 0 && height % 2 == 0 &&
                 conversion.rgba.len == (Py_ssize_t)width * height * 4 && (uintptr_t)conversion.rgba.buf % 4 == 0 &&
                 fits(&conversion.planes[0], height, conversion.strides[0], width) &&
                 fits(&conversion.planes[1], height / 2, conversion.strides[1], width / 2) &&
@@ -114,7 +118,7 @@ PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     int failed = 0;
     if (valid) {
         Py_BEGIN_ALLOW_THREADS
-        failed = convert_rows(&conversion, width, height);
+        failed = first < end && convert_rows(&conversion, width, height, first, end);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&conversion.rgba);

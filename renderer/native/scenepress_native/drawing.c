@@ -4,6 +4,8 @@
 #include <math.h>
 
 #define RELATIVE_TOLERANCE 1e-5
+#define MITER_LIMIT 10 /* that of a new context */
+#define ROUNDED_PX 2
 
 static int are_close(double one, double other, double tolerance) {
     if (one == other) return 1;
@@ -71,4 +73,31 @@ void draw_record(cairo_t *context, const struct record *record) {
         draw_line(context, outline, &outline->stroke);
         at += outline_size(outline);
     }
+}
+
+/* How far a line reaches beyond its path, in half widths: a miter as far as Cairo's limit, a square cap by the diagonal. */
+static double reach(const struct outline *outline, const struct ink *ink) {
+    if (ink->kind == NOTHING) return 0;
+    double halves = outline->join == CAIRO_LINE_JOIN_MITER ? MITER_LIMIT : outline->cap == CAIRO_LINE_CAP_SQUARE ? M_SQRT2 : 1;
+    return halves * ink->width / 2;
+}
+
+struct rows drawn_rows(const struct record *record, const cairo_matrix_t *matrix, int height) {
+    double top = height, bottom = 0, scale = hypot(matrix->yx, matrix->yy);
+    for (size_t at = 0; at < record->used;) {
+        const struct outline *outline = (const struct outline *)(record->data + at);
+        const double *points = (const double *)(outline + 1);
+        double more = scale * fmax(reach(outline, &outline->background), reach(outline, &outline->stroke)) + ROUNDED_PX;
+        for (ptrdiff_t point = 0; point < outline->count; point++) {
+            double y = matrix->yx * points[2 * point] + matrix->yy * points[2 * point + 1] + matrix->y0;
+            if (!(y - more >= top)) top = y - more;
+            if (!(y + more <= bottom)) bottom = y + more;
+        }
+        at += outline_size(outline);
+    }
+    if (!(top >= 0)) top = 0; /* also if it isn't a number */
+    if (!(bottom <= height)) bottom = height;
+    struct rows rows = {(int)floor(fmin(top, height)), (int)ceil(fmax(bottom, 0))};
+    if (rows.first >= rows.end) rows = (struct rows){0, 0};
+    return rows;
 }

@@ -42,11 +42,18 @@ cairo_status_t draw_on(const Py_buffer *pixels, const struct picture *picture) {
     return status;
 }
 
+static void replace_rows(struct picture *picture) {
+    size_t row = (size_t)picture->pixels.shape[1] * 4, first = (size_t)picture->replaced.first;
+    size_t count = (size_t)(picture->replaced.end - picture->replaced.first);
+    memcpy((char *)picture->pixels.buf + first * row, (const char *)picture->background.buf + first * row, count * row);
+}
+
 /* Draws a picture taken from the queue. Called and returns with the lock held. */
 static void draw_queued(struct picture *picture) {
     being_drawn++;
     pthread_mutex_unlock(&lock);
     double start = thread_seconds();
+    replace_rows(picture);
     cairo_status_t status = draw_on(&picture->pixels, picture);
     double seconds = thread_seconds() - start;
     pthread_mutex_lock(&lock);

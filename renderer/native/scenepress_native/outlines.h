@@ -42,4 +42,12 @@ void discard_record(struct record *record);
 /* Draws all outlines (drawing.c). */
 void draw_record(cairo_t *context, const struct record *record);
 
+/* Rows of pixels, from the first up to but not including `end`. */
+struct rows {
+    int first, end;
+};
+
+/* Returns rows outside of which nothing is drawn of the outlines on a picture of this height (drawing.c). */
+struct rows drawn_rows(const struct record *record, const cairo_matrix_t *matrix, int height);
+
 #endif

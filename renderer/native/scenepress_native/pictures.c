@@ -11,10 +11,15 @@ static PyObject *new_picture(PyTypeObject *type, PyObject *arguments, PyObject *
     return (PyObject *)picture;
 }
 
+static void release_pixels(struct picture *picture) {
+    if (picture->pixels.obj) PyBuffer_Release(&picture->pixels);
+    if (picture->background.obj) PyBuffer_Release(&picture->background);
+}
+
 static void delete_picture(PyObject *self) {
     struct picture *picture = (struct picture *)self;
     retire(picture);
-    if (picture->pixels.obj) PyBuffer_Release(&picture->pixels);
+    release_pixels(picture);
     discard_record(&picture->record);
     PyTypeObject *type = Py_TYPE(self);
     type->tp_free(self);
@@ -88,32 +93,63 @@ static PyObject *draw_recorded(PyObject *self, PyObject *array) {
     return Pycairo_Check_Status(status) ? NULL : Py_NewRef(Py_None);
 }
 
-/* begin(pixels): has a thread draw on an array, which must not be used until `wait` has returned. */
-static PyObject *begin_picture(PyObject *self, PyObject *array) {
+/* Gets an array of the same shape as that of the pixels. */
+static int get_background(PyObject *array, struct picture *picture) {
+    const Py_ssize_t *shape = picture->pixels.shape;
+    if (PyObject_GetBuffer(array, &picture->background, PyBUF_ND) < 0) return -1;
+    if (picture->background.ndim == 3 && picture->background.itemsize == 1 &&
+        memcmp(picture->background.shape, shape, 3 * sizeof *shape) == 0)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "expected a background of the same shape");
+    return -1;
+}
+
+/*
+ * begin(pixels, background, first, end): has a thread replace rows of an array by those of a background, and draw on it.
+ * The pixels must not be used, and the background not be changed, until `wait` has returned.
+ */
+static PyObject *begin_picture(PyObject *self, PyObject *arguments) {
     struct picture *picture = (struct picture *)self;
+    PyObject *pixels, *background;
+    struct rows *replaced = &picture->replaced;
     if (picture->state != RECORDED || picture->is_used)
         return PyErr_Format(PyExc_RuntimeError, "the picture has begun already");
-    if (get_pixels(array, &picture->pixels) < 0) return NULL;
+    if (!PyArg_ParseTuple(arguments, "OOii", &pixels, &background, &replaced->first, &replaced->end)) return NULL;
+    if (get_pixels(pixels, &picture->pixels) < 0) return NULL;
+    if (get_background(background, picture) < 0) {
+        release_pixels(picture);
+        return NULL;
+    }
+    if (replaced->first < 0 || replaced->first > replaced->end || replaced->end > picture->pixels.shape[0]) {
+        release_pixels(picture);
+        return PyErr_Format(PyExc_ValueError, "there are no rows from %d to %d", replaced->first, replaced->end);
+    }
     enqueue(picture);
     Py_RETURN_NONE;
 }
 
-/* wait(): returns when the picture has been drawn, and draws pictures until then. Raises an error of Cairo. */
+/*
+ * wait(): returns when the picture has been drawn, and draws pictures until then. Returns the first of the rows that it has
+ * drawn on, and the one after the last. Raises an error of Cairo.
+ */
 static PyObject *wait_for_picture(PyObject *self, PyObject *nothing) {
     struct picture *picture = (struct picture *)self;
     if (picture->state == RECORDED) return PyErr_Format(PyExc_RuntimeError, "the picture has not begun");
     Py_BEGIN_ALLOW_THREADS
     await_picture(picture);
     Py_END_ALLOW_THREADS
-    if (picture->pixels.obj) PyBuffer_Release(&picture->pixels);
+    int height = picture->pixels.obj ? (int)picture->pixels.shape[0] : 0;
+    release_pixels(picture);
     if (picture->state != DRAWN) return PyErr_Format(PyExc_RuntimeError, "the picture was begun in another process");
-    return Pycairo_Check_Status(picture->status) ? NULL : Py_NewRef(Py_None);
+    if (Pycairo_Check_Status(picture->status)) return NULL;
+    struct rows rows = drawn_rows(&picture->record, &picture->matrix, height);
+    return Py_BuildValue("(ii)", rows.first, rows.end);
 }
 
 static PyMethodDef picture_methods[] = {
     {"record", record_picture, METH_VARARGS, NULL},
     {"draw", draw_recorded, METH_O, NULL},
-    {"begin", begin_picture, METH_O, NULL},
+    {"begin", begin_picture, METH_VARARGS, NULL},
     {"wait", wait_for_picture, METH_NOARGS, NULL},
     {NULL},
 };

@@ -26,6 +26,7 @@ import {
 } from '../../../lib/index.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -93,6 +94,19 @@ t.test('an aborted backup leaves nothing', async (t) => {
     readdirSync(dirname(backup)).filter((name) => name.startsWith(basename(backup))),
     [],
   );
+});
+
+t.test('an aborted restore leaves nothing, and can be repeated', async (t) => {
+  const { folder, backup, restored, root } = await openFolder(t);
+  await backUp(folder, backup, { withMasterKey: true });
+  const left = () => readdirSync(root).filter((name) => name.startsWith(basename(restored)));
+  const { aborts, result } = await abortAtEachCheck(
+    (signal) => restore(backup, restored, { signal }),
+    (count) => t.same(left(), [], `at check ${count}`),
+  );
+  t.ok(aborts > 60, 'it can be aborted at each file');
+  t.match(result, { jobs: 20 });
+  t.same(left(), [basename(restored)]);
 });
 
 t.test("a backup contains the studio's material with its symbolic links", async (t) => {

@@ -12,6 +12,7 @@ import {
   restore,
 } from '../../../lib/index.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { crashingDisk } from '../../fixtures/crashing-disk.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -234,6 +235,23 @@ t.test('no backup can be made while a rotation is incomplete', async (t) => {
   const copy = await opened(join(root, 'restored'));
   await assertSecrets(t, copy, jobs, minted);
   await copy.stop();
+});
+
+t.test('an aborted rotation can be completed, and until then both keys work', async (t) => {
+  const studio = await opened(testFolder(t));
+  t.teardown(() => studio.stop());
+  const minted = [await studio.mint()];
+  const jobs = await insertJobs(studio, 3);
+  const { folder, keys, service } = studio;
+  const rotate = (signal: AbortSignal) =>
+    replaceMasterKey(folder, { reseal: (options) => service.resealSecrets({ keys, ...options }), signal });
+  const { aborts, result } = await abortAtEachCheck(rotate, (count) =>
+    assertSecrets(t, studio, jobs, minted, `after an abort at check ${count}`),
+  );
+  t.ok(aborts > 2);
+  t.match(result, /^master\.key\.until-/);
+  await assertSecrets(t, studio, jobs, minted, 'at the end');
+  t.notOk(await folder.masterKeyFiles.isRotating());
 });
 
 t.test('a rotation killed at any point can be completed, and until then both keys work', async (t) => {

@@ -11,7 +11,13 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { DataFolder, recover, StoredLedger } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
+import { salvage } from '../../../lib/recovery/salvage.ts';
+import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
+import { Connection } from '../../../lib/storage/sqlite/connection.ts';
+import { makeDatabase } from '../../../lib/storage/sqlite/make-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const JOBS = 40;
@@ -231,6 +237,37 @@ t.test('an interrupted recovery stops the start and can be repeated', async (t) 
   await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /recovery.*interrupted.*again/ });
   t.match(await recover(path, { apply: true, now: new Date(0) }), { originalsFolder: /damaged-1970/ });
   t.equal((await jobsIn(path)).length, JOBS);
+});
+
+t.test('an aborted recovery changes nothing, and can be repeated', async (t) => {
+  const path = await usedFolder(t);
+  wipePage(path, pagesOf(path, 'sources').at(-1) as number);
+  const before = readFileSync(databaseIn(path));
+  const files = readdirSync(path);
+  const { aborts, result } = await abortAtEachCheck(
+    (signal) => recover(path, { apply: true, signal }),
+    (count) => {
+      t.same(readdirSync(path), files, `at check ${count}`);
+      t.ok(readFileSync(databaseIn(path)).equals(before));
+    },
+  );
+  t.ok(aborts > 2);
+  t.match(result, { originalsFolder: /damaged-/ });
+  t.equal((await jobsIn(path)).length, JOBS);
+});
+
+t.test('other events happen while many rows are read, so that one of them can abort it', async (t) => {
+  const path = await usedFolder(t);
+  const source = Connection.open(databaseIn(path));
+  const target = await makeDatabase(join(path, 'new'), SQLITE_SCHEMA);
+  t.teardown(() => source.close());
+  t.teardown(() => target.close());
+  for (let id = 1000; id < 1600; id++)
+    source.run('INSERT INTO text_keys (text_key_id, content) VALUES (?, zeroblob(32))', [id]);
+  const giveUp = new AbortController();
+  setImmediate(() => giveUp.abort());
+  const salvaging = salvage(source, target, { now: new Date(), random: systemRandom, signal: giveUp.signal });
+  await t.rejects(salvaging, { name: 'AbortError' });
 });
 
 t.test('a folder in use or without data is rejected', async (t) => {

@@ -52,6 +52,24 @@ t.test('a test event is protected as deliveries are', async (t) => {
   }
 });
 
+t.test('an aborted test event ends at once, and the owner can send another', async (t) => {
+  const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
+  const receiver = await webhookReceiver(t, certificate, (response) => {
+    if (receiver.received.length > 1) response.end('thanks');
+    wasAsked();
+  });
+  const tests = testsWith(LOOPBACK);
+  const request = { owner: 'ada', url: `https://127.0.0.1:${receiver.port}/`, secret: SECRET };
+  const giveUp = new AbortController();
+  const reason = new Error('no longer wanted');
+  const sending = tests.send(request, { signal: giveUp.signal });
+  await asked;
+  giveUp.abort(reason);
+  t.equal(await sending.catch((error: unknown) => error), reason);
+  await t.rejects(tests.send(request, { signal: giveUp.signal }), reason, 'before it begins');
+  t.match(await tests.send(request), { status: 200 });
+});
+
 t.test('an owner can run one test at a time', async (t) => {
   const { promise: asked, resolve: wasAsked } = Promise.withResolvers<void>();
   const { promise: released, resolve: release } = Promise.withResolvers<void>();

@@ -19,9 +19,10 @@ def _record() -> None:
             super().__init__(path, *rest)
 
         def _take(self) -> Any:
-            if frame := super()._take():
-                self._recording.add(*frame)
-            return frame
+            if item := super()._take():
+                canvas, repeat = item
+                self._recording.add(canvas.pixels, repeat)
+            return item
 
         def finish(self, segment: Any) -> None:
             super().finish(segment)

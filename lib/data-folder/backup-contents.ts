@@ -1,0 +1,180 @@
+import { createHash } from 'node:crypto';
+import { createReadStream, type Stats } from 'node:fs';
+import { cp, lstat, readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { LOCK_FILES } from '../data-files.ts';
+import { realDisk, syncFile } from '../disk.ts';
+import { ScenepressError } from '../errors.ts';
+import { pagesOfJobs } from '../jobs/pages-of-jobs.ts';
+import type { MasterKey } from '../keys/master-key.ts';
+import { SecretsCheck } from '../keys/sealed-secrets.ts';
+import { allPages, pagesOf } from '../pages.ts';
+import type { BackupReport } from './backup-report.ts';
+import { DataFolder } from './data-folder.ts';
+
+/** The name of the manifest's file. */
+export const MANIFEST = 'backup.json';
+const PIECE_BYTES = 1024 * 1024;
+/** Jobs per query; larger pages would block the service for longer. */
+const PAGE = 100;
+
+/** The manifest of a backup. Written last: without it, a backup is incomplete. */
+export interface Manifest {
+  format: 1;
+  /** ISO 8601, UTC. */
+  createdAt: string;
+  jobs: number;
+  /** By path in the backup: SHA-256 and size. */
+  files: Record<string, { sha256: string; sizeBytes: number }>;
+}
+
+type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
+
+/** Opens a copied database and reads all of it; with `source`, copies the artifacts first. */
+export async function checkAndCopyAssets(
+  path: string,
+  {
+    source,
+    dropDeliveries = false,
+    masterKey,
+    signal,
+  }: {
+    source?: DataFolder;
+    dropDeliveries?: boolean;
+    masterKey?: MasterKey | undefined;
+    signal?: AbortSignal | undefined;
+  },
+): Promise<Contents> {
+  const copy = new DataFolder(path);
+  await copy.start();
+  let jobs = 0;
+  let dueDeliveries = 0;
+  const secrets = new SecretsCheck(masterKey);
+  try {
+    dueDeliveries = await countDue(copy, dropDeliveries);
+    for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
+      for (const { assetKey, sizeBytes } of artifacts) {
+        signal?.throwIfAborted();
+        if (source && (await statusOf(source.assets.path(assetKey)))) {
+          await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
+        }
+        const found = await statusOf(copy.assets.path(assetKey));
+        // A missing artifact was removed by retention meanwhile, which is no damage.
+        if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
+      }
+    }
+    const unsourced = await copy.jobWithoutSource();
+    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
+    for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
+      signal?.throwIfAborted();
+      for (const job of page) secrets.addJob(job);
+      jobs += page.length;
+    }
+    const keys = allPages(
+      (page) => copy.keyStore.listKeys(page),
+      ({ keyId }) => keyId,
+    );
+    for await (const key of keys) secrets.addKey(key);
+  } finally {
+    await copy.stop();
+    for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
+  }
+  return { jobs, dueDeliveries, secrets };
+}
+
+function unlessGone(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+/** The number of unfinished deliveries; with `drop`, marks them as failed. */
+async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
+  let count = 0;
+  const pages = pagesOf(
+    (page) => storage.deliveries.listUnfinished(page),
+    ({ deliveryId }) => deliveryId,
+    PAGE,
+  );
+  for await (const page of pages) {
+    if (!drop) count += page.length;
+    else
+      await storage.transaction(async (tx) => {
+        for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
+      });
+  }
+  return count;
+}
+
+export async function refuseExisting(path: string, what: string): Promise<void> {
+  const names = await readdir(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  if (names.length === 0) return;
+  throw new ScenepressError(
+    'conflict',
+    `${what} ${path} exists and isn't empty. Nothing was overwritten; use another folder.`,
+  );
+}
+
+/** Streams the file: studio folders may hold files of many gigabytes. */
+export async function fingerprintOf(
+  path: string,
+  signal?: AbortSignal,
+): Promise<{ sha256: string; sizeBytes: number }> {
+  const hash = createHash('sha256');
+  let sizeBytes = 0;
+  for await (const piece of createReadStream(path, { highWaterMark: PIECE_BYTES })) {
+    signal?.throwIfAborted();
+    hash.update(piece as Buffer);
+    sizeBytes += (piece as Buffer).length;
+  }
+  return { sha256: hash.digest('hex'), sizeBytes };
+}
+
+/** Copies a tree of files, folders and links; no effect when `from` does not exist. */
+export async function copyTree(from: string, to: string, signal?: AbortSignal): Promise<void> {
+  if (!(await statusOf(from))) return;
+  const filter = async (path: string) => {
+    signal?.throwIfAborted();
+    const status = await lstat(path);
+    return status.isFile() || status.isDirectory() || status.isSymbolicLink();
+  };
+  await cp(from, to, { recursive: true, verbatimSymlinks: true, filter });
+}
+
+/** Flushes all files and folders of a tree. */
+export async function syncTree(folder: string, signal?: AbortSignal): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    signal?.throwIfAborted();
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path, signal);
+    else if (entry.isFile()) await syncFile(path);
+  }
+  await realDisk.syncFolder(folder);
+}
+
+/** Undefined when there is no such file; other errors are thrown. */
+async function statusOf(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+export function reportOf(
+  folder: string,
+  { files }: Manifest,
+  { jobs, dueDeliveries, secrets }: Contents,
+): BackupReport {
+  const sizes = Object.values(files).map(({ sizeBytes }) => sizeBytes);
+  const sizeBytes = sizes.reduce((sum, size) => sum + size, 0);
+  const sealedSecrets = secrets.found;
+  return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
+}
+
+function damaged(path: string, what: string): ScenepressError {
+  return new ScenepressError(
+    'storage_damaged',
+    `The copy in ${path} is damaged: ${what}. It was kept for inspection.`,
+  );
+}

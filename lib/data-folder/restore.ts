@@ -1,0 +1,138 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { DATA_FILES } from '../data-files.ts';
+import { realDisk, replaceFile } from '../disk.ts';
+import { ScenepressError } from '../errors.ts';
+import { MasterKey } from '../keys/master-key.ts';
+import { type SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
+import {
+  checkAndCopyAssets,
+  copyTree,
+  fingerprintOf,
+  MANIFEST,
+  type Manifest,
+  refuseExisting,
+  reportOf,
+  syncTree,
+} from './backup-contents.ts';
+import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-report.ts';
+
+/**
+ * Restores a data folder from a backup, after verifying all its files. Overwrites nothing. Deliveries that were due
+ * at the time of the backup are sent after the next start, possibly for the second time; receivers identify them by
+ * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
+ * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
+ * the given key is wrong. On error nothing is restored, nor when `signal` aborts it.
+ *
+ * ```ts
+ * await restore('/backups/monday', './renders', { dropDeliveries: true });
+ * ```
+ */
+export async function restore(
+  backup: string,
+  target: string,
+  { dropDeliveries = false, masterKey: given, storeMasterKey = false, signal }: RestoreOptions = {},
+): Promise<BackupReport & { masterKey: RestoredMasterKey }> {
+  const manifest = await readManifest(backup);
+  const masterKey = given === undefined ? undefined : await rightKey(given, backup);
+  for (const [path, expected] of Object.entries(manifest.files)) {
+    const found = await fingerprintOf(join(backup, path), signal).catch(() => undefined);
+    signal?.throwIfAborted();
+    if (found?.sha256 !== expected.sha256) {
+      throw new ScenepressError(
+        'storage_damaged',
+        `The backup ${backup} is damaged: ${path} is ${found ? 'altered' : 'missing'}. Nothing was restored.`,
+      );
+    }
+  }
+  await refuseExisting(target, 'The data folder');
+  const part = `${target}.part`;
+  await tryPlace(part, target);
+  try {
+    await copyTree(backup, part, signal);
+    await rm(join(part, MANIFEST));
+    const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey, signal });
+    const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
+    await syncTree(part, signal);
+    signal?.throwIfAborted();
+    // Replaces an empty folder, if any.
+    await rename(part, target);
+    await realDisk.syncFolder(dirname(target));
+    return { ...reportOf(target, manifest, contents), masterKey: where };
+  } catch (error) {
+    // A damaged copy is kept for inspection.
+    if (signal?.aborted) await rm(part, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Checks before copying that a folder can be created beside the target and renamed to it. */
+async function tryPlace(part: string, target: string): Promise<void> {
+  try {
+    await rm(part, { recursive: true, force: true });
+    await mkdir(dirname(part), { recursive: true });
+    await mkdir(part, { mode: 0o700 });
+    if (existsSync(target)) await rename(part, target);
+  } catch (cause) {
+    await rm(part, { recursive: true, force: true }).catch(() => {});
+    const { code } = cause as NodeJS.ErrnoException;
+    const reason =
+      code === 'EBUSY'
+        ? `${target} is a mount point, which can't be replaced. Use a folder in it`
+        : `${part} can't be created and renamed to ${target} (${code}). Run this as a user that may write to ` +
+          `${dirname(target)}, or use another folder`;
+    throw new ScenepressError('storage_failed', `Nothing was restored: ${reason}.`, { cause });
+  }
+}
+
+/** Checks before copying that the given key is that of the backup. */
+async function rightKey(given: string, backup: string): Promise<MasterKey> {
+  const masterKey = MasterKey.fromHex(given);
+  const check = await realDisk.read(join(backup, DATA_FILES.masterKeyCheck));
+  if (check && !masterKey.decrypts(check.toString().trim().split('\n')))
+    throw wrongKey('it decrypts none of them');
+  return masterKey;
+}
+
+/** Stores the master key in a restored folder if requested; returns the key's location. */
+async function placeMasterKey(
+  folder: string,
+  secrets: SecretsCheck,
+  stored: string | undefined,
+  given: MasterKey | undefined,
+): Promise<RestoredMasterKey> {
+  try {
+    secrets.assertDecrypts();
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+  if (stored !== undefined) {
+    await replaceFile(realDisk, folder, DATA_FILES.masterKey, [Buffer.from(`${stored.trim()}\n`)]);
+    return 'in the folder';
+  }
+  if (given) return 'given';
+  if (existsSync(join(folder, DATA_FILES.masterKey))) return 'in the folder';
+  if (secrets.count > 0) return 'missing';
+  // Nothing is sealed: the check file would make the next start require the old key.
+  await rm(join(folder, DATA_FILES.masterKeyCheck), { force: true });
+  return 'none';
+}
+
+async function readManifest(backup: string): Promise<Manifest> {
+  try {
+    const manifest = JSON.parse(await readFile(join(backup, MANIFEST), 'utf8')) as Manifest;
+    if (manifest.format === 1) return manifest;
+  } catch (cause) {
+    throw new ScenepressError(
+      'not_found',
+      `${backup} is not a complete backup: it has no readable ${MANIFEST}. Nothing was restored.`,
+      { cause },
+    );
+  }
+  throw new ScenepressError(
+    'storage_damaged',
+    `${backup} was made by a later version. Restore it with that one.`,
+  );
+}
