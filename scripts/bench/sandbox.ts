@@ -15,6 +15,7 @@ import {
   uidOf,
   zygoteCommandLine,
 } from '../../lib/render/start/launcher.ts';
+import { systemProcesses } from '../../lib/render/start/processes.ts';
 import { Zygote } from '../../lib/render/start/zygote.ts';
 
 const LAYERS = ['namespaces', 'landlock', 'seccomp'];
@@ -95,6 +96,7 @@ async function start(parent: string, name: string, launcher: Launcher, layers: s
     onLog: console.error,
     silenceTimeoutMs: 60_000,
     clock: systemClock,
+    processes: systemProcesses,
   });
   const missing = layers.filter((layer) => !ready.layers.includes(layer));
   if (missing.length > 0) throw new Error(`${missing.join(', ')} can't be used on this machine`);
@@ -112,6 +114,7 @@ async function runJob(launcher: Launcher, candidate: Candidate, turn: number): P
     uid,
     job: JOB,
     clock: systemClock,
+    processes: systemProcesses,
     onReport: (report) => {
       if (report.type === 'done') failure = undefined;
       else if (report.type === 'failed') failure = report.error;

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
 import { type History, Simulation, type SimulationOptions } from './simulation.ts';
+import { yearsAnHour } from './years-an-hour.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -26,8 +27,11 @@ const KINDS: Record<string, Kind> = {
   'over a month': { runs: 1, hours: 30 * 24, options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS } },
 };
 
+function hoursOf(kind: Kind): number {
+  return Number(process.env['SIMULATED_HOURS'] ?? kind.hours);
+}
+
 async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
-  const hours = Number(process.env['SIMULATED_HOURS'] ?? kind.hours);
   const simulation = new Simulation({
     ...kind.options,
     ...PACE,
@@ -35,7 +39,7 @@ async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
     folder: existsSync(MEMORY) ? MEMORY : tmpdir(),
   });
   try {
-    return await simulation.run(hours * HOUR_MS);
+    return await simulation.run(hoursOf(kind) * HOUR_MS);
   } catch (error) {
     t.comment(simulation.log.slice(-20).join('\n'));
     t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
@@ -48,6 +52,7 @@ async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
 for (const [name, kind] of Object.entries(KINDS)) {
   t.test(`a simulation ${name} keeps the invariants, from SEED=${SEED} on`, async (t) => {
     const runs = Number(process.env['SIMULATIONS'] ?? kind.runs);
+    const beganAtMs = performance.now();
     const total = { jobs: 0, lives: 0, fullDisks: 0 };
     for (let seed = SEED; seed < SEED + runs; seed++) {
       const { jobs, lives, fullDisks } = await simulated(t, kind, seed);
@@ -55,7 +60,9 @@ for (const [name, kind] of Object.entries(KINDS)) {
       total.lives += lives;
       total.fullDisks += fullDisks;
     }
-    t.ok(total.jobs > runs, `${total.jobs} jobs in ${total.lives} lives with ${total.fullDisks} full disks`);
+    const { jobs, lives, fullDisks } = total;
+    const pace = yearsAnHour(runs * hoursOf(kind), beganAtMs);
+    t.ok(jobs > runs, `${jobs} jobs in ${lives} lives with ${fullDisks} full disks, ${pace}`);
   });
 }
 

@@ -7,6 +7,7 @@ import type { ZygoteReady } from '../run/messages.ts';
 import type { RenderedFile } from '../run/render-task.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
+import type { Processes } from '../start/processes.ts';
 import { Zygote, ZygoteDied } from '../start/zygote.ts';
 
 /** Settings of a process that forks jobs. */
@@ -16,17 +17,19 @@ export interface ZygoteSettings {
   launcher: Launcher;
   limits: RenderLimits;
   clock: Clock;
+  processes: Processes;
 }
 
 /** Starts a process that forks jobs, in its own control group when available. */
 export function startZygote(
-  { launcher, index, limits, clock }: ZygoteSettings,
+  { launcher, index, limits, clock, processes }: ZygoteSettings,
   { workFolder, role, onLog }: { workFolder: string; role: RendererRole; onLog: (line: string) => void },
 ): Promise<[Zygote, ZygoteReady]> {
   const home = launcher.cgroups.folder;
   const cgroup = home === undefined ? undefined : JobCgroup.make(home, index, limits);
   const commandLine = zygoteCommandLine(launcher, { index, workFolder, role, cgroup: cgroup !== undefined });
-  return Zygote.start(commandLine, { onLog, silenceTimeoutMs: launcher.silenceTimeoutMs, clock, cgroup });
+  const { silenceTimeoutMs } = launcher;
+  return Zygote.start(commandLine, { onLog, silenceTimeoutMs, clock, cgroup, processes });
 }
 
 /**
@@ -36,14 +39,20 @@ export function startZygote(
  */
 export class Inspector {
   readonly #start: () => Promise<[Zygote, ZygoteReady]>;
+  readonly #onWarm: () => void;
   readonly #onDeath: (reason: string) => void;
   #started: Promise<Zygote> | undefined;
   /** Whether it is warm. */
   alive = false;
 
   /** `onDeath`: called when it dies, but not when it is stopped or fails to start. */
-  constructor(options: { start: () => Promise<[Zygote, ZygoteReady]>; onDeath: (reason: string) => void }) {
+  constructor(options: {
+    start: () => Promise<[Zygote, ZygoteReady]>;
+    onWarm: () => void;
+    onDeath: (reason: string) => void;
+  }) {
     this.#start = options.start;
+    this.#onWarm = options.onWarm;
     this.#onDeath = options.onDeath;
   }
 
@@ -68,13 +77,16 @@ export class Inspector {
   async #warmUp(isCurrent: () => boolean): Promise<Zygote> {
     try {
       const [zygote] = await this.#start();
-      if (isCurrent()) this.alive = true;
       zygote.once('death', (reason) => {
         if (!isCurrent()) return; // It was stopped.
         this.alive = false;
         this.#started = undefined;
         this.#onDeath(`the inspector: ${reason}`);
       });
+      if (isCurrent()) {
+        this.alive = true;
+        this.#onWarm();
+      }
       return zygote;
     } catch (error) {
       if (isCurrent()) this.#started = undefined;

@@ -2,7 +2,6 @@ import { EventEmitter } from 'node:events';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
-import piscina, { type Piscina } from 'piscina';
 import { abortable } from '../../abortable.ts';
 import type { Clock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
@@ -15,7 +14,6 @@ import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type {
   ListResult,
-  ListTask,
   RenderMessage,
   RenderResult,
   RenderTask,
@@ -29,13 +27,11 @@ import { relocate } from '../start/relocation.ts';
 import { onMachine } from '../start/renderer-root.ts';
 import { WorkFolder } from '../start/work-folder.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
-import type { WorkerData, WorkerMessage } from './thread.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
+import { type StartThreads, startThreads, type Threads } from './threads.ts';
+import type { WorkerData, WorkerMessage } from './worker-thread.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
-// TypeScript when running from source.
-const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)
-  .href;
 
 /** A running render. */
 export interface PooledRender {
@@ -72,9 +68,10 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #logger: Logger;
   readonly #random: Random;
   readonly #shutdownName: string;
-  #piscina: Piscina<RenderTask | ListTask, RenderResult | ListResult> | undefined;
-  #threads = threadCounters();
-  /** Keeps the process alive, which Piscina's idle threads do not. */
+  readonly #startThreads: StartThreads;
+  #threads: Threads | undefined;
+  #counters = threadCounters();
+  /** Keeps the process alive, which idle threads do not. */
   #keepAlive: MessageChannel | undefined;
   /** The removal of files of earlier runs. */
   #removal: Promise<unknown> | undefined;
@@ -99,6 +96,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     clock: Clock;
     random: Random;
     logger: Logger;
+    /** Default: the threads of a Piscina. */
+    startThreads?: StartThreads | undefined;
   }) {
     super();
     this.size = options.size;
@@ -110,6 +109,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#random = options.random;
     this.#shutdownName = `scenepress-${this.#uniqueName()}`;
     this.#logger = options.logger;
+    this.#startThreads = options.startThreads ?? startThreads;
   }
 
   /**
@@ -119,34 +119,26 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   async start(signal: AbortSignal): Promise<void> {
     await this.#renameOldFolder();
     await this.#place.make();
-    this.#threads = threadCounters();
+    this.#counters = threadCounters();
     const workerData: WorkerData = {
       launcher: await this.#prepared(),
       limits: this.#limits,
       workers: this.size,
       workFolder: this.#workFolder,
       shutdownChannel: this.#shutdownName,
-      threads: this.#threads,
+      threads: this.#counters,
     };
     signal.throwIfAborted();
     this.#keepAlive = new MessageChannel();
     this.#keepAlive.port1.ref();
-    this.#piscina = new piscina.Piscina({
-      filename: WORKER_FILE,
-      workerData,
-      minThreads: this.size,
-      maxThreads: this.size,
-      concurrentTasksPerWorker: 1,
-      idleTimeout: Number.POSITIVE_INFINITY,
-      // Atomics.wait would block the thread's event loop, which monitors its zygote.
-      atomics: 'disabled',
-    });
-    this.#piscina.on('error', (error: Error) => {
+    const threads = this.#startThreads(this.size, workerData);
+    this.#threads = threads;
+    threads.on('error', (error: Error) => {
       this.#logger.error({ err: error }, 'A worker thread crashed; it is replaced.');
     });
     const isWarm = new Promise<void>((resolve, reject) => {
-      this.#piscina?.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
-      this.#piscina?.on('error', (error: Error) => {
+      threads.on('message', (message: WorkerMessage) => this.#hear(message, resolve, reject));
+      threads.on('error', (error: Error) => {
         const message = `A worker thread could not be started: ${error.message}.`;
         reject(new ScenepressError('renderer_unavailable', message, { cause: error }));
       });
@@ -183,8 +175,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
 
   /** Workers that have a warm renderer process. */
   get warmWorkers(): number {
-    const threads = this.#piscina?.threads ?? [];
-    return threads.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
+    const running = this.#threads?.threads ?? [];
+    return running.filter(({ threadId }) => (this.#warm.get(threadId) ?? 0) > 0).length;
   }
 
   /**
@@ -219,7 +211,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
 
   /** Renders on the next free worker. The caller must not exceed `size` concurrent renders. */
   render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
-    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
+    if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
     const { port1: ours, port2: port } = new MessageChannel();
     ours.on('message', (message: RenderMessage) => {
       if (message.type === 'started') events.onStarted();
@@ -227,7 +219,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       else if (message.type === 'output') events.onOutput?.(message.text);
       else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
-    const result = (this.#piscina.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
+    const result = (this.#threads.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
       .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
     this.#rendering += 1;
@@ -244,18 +236,18 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
 
   /** Lists the scenes of a source on the next free worker. */
   async listScenes(code: string): Promise<ListResult> {
-    if (!this.#piscina) throw new ScenepressError('not_running', 'The renderer is not started.');
-    return (await this.#piscina.run({ listScenesOf: code })) as ListResult;
+    if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
+    return (await this.#threads.run({ listScenesOf: code })) as ListResult;
   }
 
   /** Stops all renders and zygotes, then the threads. */
   async stop(): Promise<void> {
-    const piscina = this.#piscina;
-    if (!piscina) return;
-    this.#piscina = undefined;
-    Atomics.store(this.#threads, STOPPING, 1);
-    await this.#stopWorkers(piscina);
-    await piscina.destroy();
+    const threads = this.#threads;
+    if (!threads) return;
+    this.#threads = undefined;
+    Atomics.store(this.#counters, STOPPING, 1);
+    await this.#stopWorkers(threads);
+    await threads.destroy();
     this.#warm.clear();
     this.versions = null;
     this.sandbox = null;
@@ -265,11 +257,11 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#keepAlive?.port1.close();
   }
 
-  async #stopWorkers(piscina: Piscina): Promise<void> {
+  async #stopWorkers(threads: Threads): Promise<void> {
     const shutdown = new BroadcastChannel(this.#shutdownName);
-    let left = piscina.threads.length;
+    let left = threads.threads.length;
     const allStopped = new Promise<void>((resolve) => {
-      piscina.on('message', (message: WorkerMessage) => {
+      threads.on('message', (message: WorkerMessage) => {
         if (message.type === 'stopped') left -= 1;
         if (left === 0) resolve();
       });

@@ -14,13 +14,14 @@ import type { ListResult, RenderTask } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import { ownScene } from '../sandbox/own-scenes.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
-import { findLauncher, type RendererOptions } from '../start/launcher.ts';
+import { findLauncher, type Launcher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import type { SceneFolder } from '../start/scene-folder.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
 import type { TexCache } from '../tex/tex-cache.ts';
 import { type PooledRender, type RenderEvents, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
+import type { StartThreads } from './threads.ts';
 
 const PROBE_AFTER_MS = 10 * 60_000;
 
@@ -58,6 +59,8 @@ interface Options {
   spareSpace: SpareSpace | undefined;
   /** Keeps the formulas of owners. */
   texCache?: TexCache | undefined;
+  /** Replaces the Python side, for simulations. */
+  simulated?: { launcher: Launcher; startThreads: StartThreads } | undefined;
 }
 
 /**
@@ -90,15 +93,25 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }): Promise<void> {
     const { renderer, studio, scene, workers, limits, workFolder, clock, random, logger, texCache } =
       this.#options;
+    const { simulated } = this.#options;
     assert(workFolder !== undefined, 'a renderer that starts has a work folder');
     if (studio) openStudio(studio);
     signal.throwIfAborted();
     outliveTheRenderer();
-    const launcher = await findLauncher(renderer, studio, [workFolder], scene);
+    const launcher = simulated?.launcher ?? (await findLauncher(renderer, studio, [workFolder], scene));
     this.#cgroups = launcher.cgroups;
     signal.throwIfAborted();
     if (launcher.isolation === 'none' && launcher.firstUid !== undefined) await allowTraversal();
-    const pool = new RenderPool({ size: workers, launcher, limits, workFolder, clock, random, logger });
+    const pool = new RenderPool({
+      size: workers,
+      launcher,
+      limits,
+      workFolder,
+      clock,
+      random,
+      logger,
+      startThreads: simulated?.startThreads,
+    });
     this.#pool = pool;
     await pool.start(signal);
     await texCache?.open();

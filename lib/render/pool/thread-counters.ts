@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import { type Clock, delay } from '../../clock.ts';
 
 /** Counters shared by the pool and its threads. */
 export type ThreadCounters = Int32Array<SharedArrayBuffer>;
@@ -19,17 +19,16 @@ export function threadCounters(): ThreadCounters {
 
 /** Time-out of the lock, in case its owner died; longer than any work done under it. */
 const LONGEST_TURN_MS = 120_000;
+const POLL_MS = 20;
 
 /** Runs work under a lock shared by all threads. */
 export async function inTurn<T>(threads: ThreadCounters, clock: Clock, work: () => Promise<T>): Promise<T> {
   const giveUpMs = clock.uptimeMs() + LONGEST_TURN_MS;
-  while (Atomics.compareExchange(threads, TURN, 0, 1) === 1 && clock.uptimeMs() < giveUpMs) {
-    await Atomics.waitAsync(threads, TURN, 1, LONGEST_TURN_MS).value;
-  }
+  while (Atomics.compareExchange(threads, TURN, 0, 1) === 1 && clock.uptimeMs() < giveUpMs)
+    await delay(clock, POLL_MS);
   try {
     return await work();
   } finally {
     Atomics.store(threads, TURN, 0);
-    Atomics.notify(threads, TURN, 1);
   }
 }

@@ -1,66 +1,19 @@
-import { BroadcastChannel, parentPort, threadId, workerData } from 'node:worker_threads';
+// The thread of a RenderPool.
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
-import { RenderWorker } from '../run/render-worker.ts';
-import type { WorkerSettings } from '../run/worker-settings.ts';
-import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
-import { STARTED, STOPPING } from './thread-counters.ts';
+import { systemProcesses } from '../start/processes.ts';
+import { startWorkerThread, type WorkerData } from './worker-thread.ts';
 
-/** The worker data of a thread. */
-export interface WorkerData extends Omit<WorkerSettings, 'index' | 'clock'> {
-  /** The channel over which the pool stops all threads. */
-  shutdownChannel: string;
-}
-
-/** Thread to pool, outside of tasks. */
-export type WorkerMessage =
-  | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
-  | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
-  | { type: 'log'; line: string }
-  | { type: 'tex'; lease: TexLease; newPath: string }
-  | { type: 'stopped' };
-
-interface WarmZygotes {
-  /** The sending thread, and its number of warm zygotes. */
-  thread: number;
-  warm: number;
-}
-
-const data = workerData as WorkerData;
-const post = (message: WorkerMessage) => parentPort?.postMessage(message);
-
-// User ids are reused after this many threads, when the first has long ended.
-const USER_IDS = 1000;
-const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
-
-const worker = new RenderWorker(
-  { ...data, index, clock: systemClock },
+const run: (task: RenderTask | ListTask) => Promise<RenderResult | ListResult> = startWorkerThread(
+  workerData as WorkerData,
   {
-    onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox, ...zygotes() }),
-    onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),
-    onUnready: (message) => post({ type: 'unready', message, ...zygotes() }),
-    onLog: (line) => post({ type: 'log', line }),
-    onTexPack: (lease, newPath) => post({ type: 'tex', lease, newPath }),
+    threadId,
+    post: (message) => parentPort?.postMessage(message),
+    clock: systemClock,
+    processes: systemProcesses,
   },
 );
 
-const shutdown = new BroadcastChannel(data.shutdownChannel);
-shutdown.onmessage = () => stop();
-if (Atomics.load(data.threads, STOPPING) === 1) void stop();
-else worker.warmUp();
-
-function zygotes(): WarmZygotes {
-  return { thread: threadId, warm: worker.warm };
-}
-
-async function stop(): Promise<void> {
-  shutdown.close();
-  await worker.stop();
-  post({ type: 'stopped' });
-}
-
-/** The task that Piscina runs here. */
-export default function run(task: RenderTask | ListTask): Promise<RenderResult | ListResult> {
-  return 'listScenesOf' in task ? worker.list(task) : worker.render(task);
-}
+/** Runs the tasks that Piscina gives to this thread. */
+export default run;

@@ -1,7 +1,7 @@
 import { chownSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
@@ -9,7 +9,6 @@ import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded, JobReport, RendererJob } from './messages.ts';
-import { OneConnection } from './one-connection.ts';
 import type { RenderResult, StopReason } from './render-task.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -62,20 +61,22 @@ export class Forks {
     folder: string,
     job: RendererJob,
     onReport: (report: JobReport) => void,
-    onStream?: (socket: Socket) => void,
+    onStream?: (socket: Duplex) => void,
   ): Promise<ForkOutcome> {
-    const { memoryBytes, diskBytes, files, fileSizeBytes } = this.#settings.limits;
+    const { clock, limits, processes } = this.#settings;
+    const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
     let begun = job.kind === 'inspect';
     await this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const stream =
-      onStream && (await OneConnection.open({ folder, name: STREAM_NAME, uid, onConnection: onStream }));
+      onStream && (await processes.accept({ folder, name: STREAM_NAME, uid, onConnection: onStream }));
     const channel = await JobChannel.open({
       folder,
       uid,
       job,
-      clock: this.#settings.clock,
+      clock,
+      processes,
       onReport: (report) => {
         begun = true;
         if (verdict) return;

@@ -1,10 +1,10 @@
 import { closeSync, openSync } from 'node:fs';
-import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { Clock, Timer } from '../../clock.ts';
+import type { Processes } from '../start/processes.ts';
 import { readLines } from './line-reader.ts';
 import type { JobReport, RendererJob } from './messages.ts';
-import { OneConnection } from './one-connection.ts';
 import { LONGEST_LINE_BYTES, parseJobReport } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
@@ -13,12 +13,12 @@ const MOST_LINES = 1000;
 const PACE_MS = 1000;
 
 /**
- * The channel between a worker and a fork: a Unix socket in the job's folder that accepts {@link OneConnection}. Its name
+ * The channel between a worker and a fork: a Unix socket in the job's folder that accepts one connection. Its name
  * is removed before the job is sent, so no process of the scene can connect.
  */
 export class JobChannel {
-  #listening: OneConnection | undefined;
-  #socket: Socket | undefined;
+  #listening: { close(): void } | undefined;
+  #socket: Duplex | undefined;
   readonly #clock: Clock;
   #pacing: Timer | undefined;
   #over = false;
@@ -33,12 +33,13 @@ export class JobChannel {
     uid: number | undefined;
     job: RendererJob;
     clock: Clock;
+    processes: Processes;
     onReport: (report: JobReport) => void;
   }): Promise<JobChannel> {
-    const { folder, uid } = options;
+    const { folder, uid, processes } = options;
     const channel = new JobChannel(options.clock);
-    const onConnection = (socket: Socket) => channel.#talk(socket, options.job, options.onReport);
-    channel.#listening = await OneConnection.open({ folder, name: SOCKET_NAME, uid, onConnection });
+    const onConnection = (socket: Duplex) => channel.#talk(socket, options.job, options.onReport);
+    channel.#listening = await processes.accept({ folder, name: SOCKET_NAME, uid, onConnection });
     return channel;
   }
 
@@ -77,7 +78,7 @@ export class JobChannel {
     this.#socket?.destroy();
   }
 
-  #talk(socket: Socket, job: RendererJob, onReport: (report: JobReport) => void): void {
+  #talk(socket: Duplex, job: RendererJob, onReport: (report: JobReport) => void): void {
     this.#socket = socket;
     // A reset is a normal end: the peer dies with its job.
     socket.on('error', () => {});

@@ -1,9 +1,9 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** Passes the video of a render to its inspection while both run. A render that sends too fast waits. */
 export class VideoRelay {
-  #render: Socket | undefined;
-  #inspection: Socket | undefined;
+  #render: Duplex | undefined;
+  #inspection: Duplex | undefined;
   #hasEnded = false;
   #isRefused = false;
 
@@ -18,7 +18,7 @@ export class VideoRelay {
   }
 
   /** Takes the connection of the render. */
-  readonly from = (socket: Socket): void => {
+  readonly from = (socket: Duplex): void => {
     this.#render = socket;
     socket.on('error', () => {}); // A reset is a normal end: the peer dies with its job.
     const end = () => {
@@ -32,7 +32,7 @@ export class VideoRelay {
   };
 
   /** Accepts the inspector's connection. */
-  readonly to = (socket: Socket): void => {
+  readonly to = (socket: Duplex): void => {
     this.#inspection = socket;
     socket.on('error', () => {});
     socket.on('close', () => {

@@ -2,6 +2,7 @@ import type { Clock } from '../../clock.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Launcher } from '../start/launcher.ts';
+import type { Processes } from '../start/processes.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
 import type { RenderLimits } from './limits.ts';
 import type { ZygoteReady } from './messages.ts';
@@ -18,6 +19,7 @@ export interface WorkerSettings {
   /** The parent of the workers' folders. */
   workFolder: string;
   clock: Clock;
+  processes: Processes;
 }
 
 export interface WorkerEvents {

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
 import { Backoff } from '../../backoff.ts';
 import type { Timer } from '../../clock.ts';
+import { Line } from '../../line.ts';
 import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused } from '../sandbox/sandbox-refused.ts';
 import { type SandboxStatus, sandboxStatus } from '../sandbox/sandbox-status.ts';
-import { SandboxTrial } from '../sandbox/sandbox-trial.ts';
+import { type ErrorOf, SandboxTrial } from '../sandbox/sandbox-trial.ts';
 import type { RendererRole } from '../start/launcher.ts';
 import { openToReaders, studioState } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
@@ -46,6 +47,8 @@ export class Zygotes {
   readonly #retired = new WeakSet<Zygote>();
   readonly #inspector: Inspector;
   readonly #trial: SandboxTrial;
+  /** One at a time, because all trials of a worker use the same files. */
+  readonly #trials = new Line();
   #warmZygotes = 0;
   /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
@@ -63,6 +66,9 @@ export class Zygotes {
     this.#trial = new SandboxTrial(options.settings, options.folder);
     this.#inspector = new Inspector({
       start: () => this.#startProcess('inspector'),
+      onWarm: () => {
+        if (this.warm > 0 && this.#lastReady) this.#events.onReady(...this.#lastReady);
+      },
       onDeath: (reason) => {
         if (this.#stopping) return;
         this.#events.onUnready(reason);
@@ -156,6 +162,8 @@ export class Zygotes {
       }
       const sandbox = sandboxStatus(this.#settings.launcher, ready);
       await this.#trySandbox(zygote, sandbox);
+      // Its death is only heard from here on.
+      if (!zygote.alive) throw new ZygoteDied('it ended after its sandbox was checked');
       zygote.once('death', (reason) => {
         this.#warmZygotes -= 1;
         if (this.#retired.has(zygote)) return;
@@ -202,7 +210,6 @@ export class Zygotes {
     if (this.#inspector.alive) return;
     try {
       await this.#inspector.ready();
-      if (this.warm > 0 && this.#lastReady) this.#events.onReady(...this.#lastReady);
     } catch (error) {
       if (this.#stopping) return;
       this.#events.onUnready((error as Error).message);
@@ -223,8 +230,9 @@ export class Zygotes {
    * `insecureNoSandbox` is set.
    */
   async #trySandbox(zygote: Zygote, sandbox: SandboxStatus): Promise<void> {
-    const refusal = await this.#trial
-      .refusalOf(sandbox, (code, className) => this.#errorOf(zygote, code, className))
+    const errorOf: ErrorOf = (code, className) => this.#errorOf(zygote, code, className);
+    const refusal = await this.#trials
+      .run(() => this.#trial.refusalOf(sandbox, errorOf))
       .catch(async (error: unknown) => {
         await zygote.stop();
         throw error;

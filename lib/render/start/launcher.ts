@@ -2,6 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
+import type { ZygoteCommandLine } from './processes.ts';
 import type { Relocation } from './relocation.ts';
 import {
   findRoot,
@@ -14,7 +15,6 @@ import {
 } from './renderer-root.ts';
 import { SCENE_PLACE, type SceneFolder } from './scene-folder.ts';
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
-import type { ZygoteCommandLine } from './zygote.ts';
 
 /** Options of the renderer. */
 export interface RendererOptions {

@@ -1,12 +1,11 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
-import type { Readable, Writable } from 'node:stream';
+import type { Writable } from 'node:stream';
 import type { Clock, Timer } from '../../clock.ts';
 import { EmitterBase } from '../../emitter.ts';
-import { killSession, killTree } from '../end/stray-processes.ts';
 import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
 import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
 import { LONGEST_LINE_BYTES, parseZygoteReport } from '../run/protocol.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
+import type { Processes, RendererProcess, ZygoteCommandLine } from './processes.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const PINGS_PER_SILENCE = 6;
@@ -18,17 +17,12 @@ export class ZygoteDied extends Error {
   override readonly name = 'ZygoteDied';
 }
 
-export interface ZygoteCommandLine {
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-}
-
 export interface ZygoteOptions {
   onLog: (line: string) => void;
   /** A zygote that is silent for this long counts as hung. */
   silenceTimeoutMs: number;
   clock: Clock;
+  processes: Processes;
   /** The control group of its jobs; removed with it. */
   cgroup?: JobCgroup | undefined;
 }
@@ -40,9 +34,9 @@ export interface ZygoteOptions {
  * When it ends or hangs, its running job rejects with {@link ZygoteDied}, and it emits `death` once.
  */
 export class Zygote extends EmitterBase<{ death: [reason: string] }> {
-  readonly #child: ChildProcessByStdio<Writable, Readable, Readable>;
+  readonly #child: RendererProcess;
+  readonly #processes: Processes;
   readonly #onLog: (line: string) => void;
-  readonly #silenceTimeoutMs: number;
   readonly #clock: Clock;
   readonly #cgroup: JobCgroup | undefined;
   readonly #stderr: string[] = [];
@@ -50,28 +44,23 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   #markGone: () => void = () => {};
   #ready: { resolve: (ready: ZygoteReady) => void; reject: (error: Error) => void } | undefined;
   #running: { job: string; resolve: (end: JobEnded) => void; reject: (error: Error) => void } | undefined;
-  #lastHeardMs: number;
+  /** Pings after which nothing was heard. Not a time: after a pause of the service, answers wait to be read. */
+  #unansweredPings = 0;
   #heartbeat: Timer | undefined;
   #killTimer: Timer | undefined;
   alive = true;
   /** The sandbox layers of its jobs. */
   layers: string[] = [];
 
-  private constructor(line: ZygoteCommandLine, { onLog, silenceTimeoutMs, clock, cgroup }: ZygoteOptions) {
+  private constructor(line: ZygoteCommandLine, options: ZygoteOptions) {
     super();
+    const { onLog, clock, cgroup, processes } = options;
+    this.#processes = processes;
     this.#clock = clock;
-    this.#lastHeardMs = clock.uptimeMs();
     this.#cgroup = cgroup;
     this.#onLog = onLog;
-    this.#silenceTimeoutMs = silenceTimeoutMs;
-    const stdio = ['pipe', 'pipe', 'pipe'] as const;
     try {
-      this.#child = spawn(line.command, line.args, {
-        env: line.env,
-        // A separate session, so Ctrl-C in the terminal only reaches the service.
-        detached: true,
-        stdio: cgroup ? [...stdio, cgroup.entrance] : [...stdio],
-      }) as ChildProcessByStdio<Writable, Readable, Readable>;
+      this.#child = processes.spawn(line, cgroup?.entrance);
     } catch (error) {
       cgroup?.remove();
       throw error;
@@ -87,7 +76,7 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
     this.#child.stdin.on('error', () => {}); // EPIPE of a dead zygote; its end is handled below.
     // 'close' instead of 'exit': the process behind a launcher is only gone when its pipes are closed.
     this.#child.on('close', (code, signal) => {
-      if (this.#child.pid !== undefined) killSession(this.#child.pid, clock);
+      if (this.#child.pid !== undefined) processes.killSession(this.#child.pid, clock);
       this.#die(`it ended ${signal ? `by ${signal}` : `with exit code ${code}`}`);
     });
     readLines(this.#child.stdout, LONGEST_LINE_BYTES, (text) => this.#hear(text));
@@ -141,7 +130,7 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   }
 
   #hear(text: string): void {
-    this.#lastHeardMs = this.#clock.uptimeMs();
+    this.#unansweredPings = 0;
     const report = parseZygoteReport(text);
     if (report?.type === 'ready') this.#ready?.resolve(report);
     else if (report?.type === 'ended' && report.job === this.#running?.job) {
@@ -155,9 +144,11 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   }
 
   #beat(): void {
-    if (this.#clock.uptimeMs() - this.#lastHeardMs > this.#silenceTimeoutMs)
-      this.#kill('it stopped answering');
-    else this.#send({ type: 'ping' });
+    if (this.#unansweredPings >= PINGS_PER_SILENCE) this.#kill('it stopped answering');
+    else {
+      this.#unansweredPings += 1;
+      this.#send({ type: 'ping' });
+    }
   }
 
   #log(text: string): void {
@@ -170,7 +161,7 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   /** Kills the zygote and its descendants: as root, bubblewrap has dropped the privilege to kill them itself. */
   #kill(reason: string): void {
     this.#die(reason);
-    if (this.#child.pid !== undefined) killTree(this.#child.pid, this.#clock);
+    if (this.#child.pid !== undefined) this.#processes.killTree(this.#child.pid, this.#clock);
   }
 
   /** The first reason counts. */

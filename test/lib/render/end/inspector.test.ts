@@ -25,6 +25,7 @@ t.test('an inspector started while another stops is kept and stopped later', asy
       processes.push(process);
       return [process as unknown as Zygote, {} as ZygoteReady];
     },
+    onWarm: () => {},
     onDeath: (reason) => deaths.push(reason),
   });
   await inspector.ready();

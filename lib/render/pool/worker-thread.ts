@@ -1,0 +1,68 @@
+import { BroadcastChannel } from 'node:worker_threads';
+import type { Clock } from '../../clock.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
+import { RenderWorker } from '../run/render-worker.ts';
+import type { WorkerSettings } from '../run/worker-settings.ts';
+import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
+import type { Processes } from '../start/processes.ts';
+import type { TexLease } from '../tex/tex-cache.ts';
+import { STARTED, STOPPING } from './thread-counters.ts';
+
+/** The worker data of a thread. */
+export interface WorkerData extends Omit<WorkerSettings, 'index' | 'clock' | 'processes'> {
+  /** The channel over which the pool stops all threads. */
+  shutdownChannel: string;
+}
+
+/** Thread to pool, outside of tasks. */
+export type WorkerMessage =
+  | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
+  | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
+  | { type: 'log'; line: string }
+  | { type: 'tex'; lease: TexLease; newPath: string }
+  | { type: 'stopped' };
+
+interface WarmZygotes {
+  /** The sending thread, and its number of warm zygotes. */
+  thread: number;
+  warm: number;
+}
+
+// User ids are reused after this many threads, when the first has long ended.
+const USER_IDS = 1000;
+
+/**
+ * Starts the worker of a thread, until the pool stops all threads. Returns the function that runs its tasks.
+ */
+export function startWorkerThread(
+  data: WorkerData,
+  {
+    threadId,
+    post,
+    clock,
+    processes,
+  }: { threadId: number; post: (message: WorkerMessage) => void; clock: Clock; processes: Processes },
+): (task: RenderTask | ListTask) => Promise<RenderResult | ListResult> {
+  const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
+  const zygotes = (): WarmZygotes => ({ thread: threadId, warm: worker.warm });
+  const worker = new RenderWorker(
+    { ...data, index, clock, processes },
+    {
+      onReady: ({ manim, python }, sandbox) => post({ type: 'ready', manim, python, sandbox, ...zygotes() }),
+      onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),
+      onUnready: (message) => post({ type: 'unready', message, ...zygotes() }),
+      onLog: (line) => post({ type: 'log', line }),
+      onTexPack: (lease, newPath) => post({ type: 'tex', lease, newPath }),
+    },
+  );
+  const shutdown = new BroadcastChannel(data.shutdownChannel);
+  const stop = async () => {
+    shutdown.close();
+    await worker.stop();
+    post({ type: 'stopped' });
+  };
+  shutdown.onmessage = () => stop();
+  if (Atomics.load(data.threads, STOPPING) === 1) void stop();
+  else worker.warmUp();
+  return (task) => ('listScenesOf' in task ? worker.list(task) : worker.render(task));
+}

@@ -1,0 +1,56 @@
+import t from 'tap';
+import type { RendererProcess, ZygoteCommandLine } from '../../../../lib/render/start/processes.ts';
+import { Zygote } from '../../../../lib/render/start/zygote.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { settled } from '../../../simulator/settled.ts';
+import { SimulatedPython } from '../../../simulator/simulated-python.ts';
+
+const SILENCE_MS = 30_000;
+
+async function openZygote() {
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const python = new SimulatedPython({ clock, seed: 1 });
+  python.isFaulty = false;
+  const spawn = python.spawn.bind(python);
+  let child: RendererProcess | undefined;
+  const line = { command: 'python', args: [], env: { XDG_CACHE_HOME: '/w0/cache' } };
+  const pass = async (ms: number) => {
+    for (const untilMs = clock.uptimeMs() + ms; clock.uptimeMs() < untilMs; await settled())
+      clock.advance(Math.min(clock.nextInMs ?? ms, untilMs - clock.uptimeMs()));
+  };
+  const starting = Zygote.start(line, {
+    onLog: () => {},
+    silenceTimeoutMs: SILENCE_MS,
+    clock,
+    processes: Object.assign(python, {
+      spawn: (line: ZygoteCommandLine) => {
+        child = spawn(line);
+        return child;
+      },
+    }),
+  });
+  await pass(10_000);
+  const [zygote] = await starting;
+  return { clock, zygote, pass, child: child as unknown as RendererProcess };
+}
+
+t.test('a pause of the service ends no zygote, although nothing was heard meanwhile', async (t) => {
+  const { clock, zygote, pass } = await openZygote();
+  for (let pauses = 0; pauses < 3; pauses++) {
+    clock.postpone(10 * SILENCE_MS);
+    clock.advance(10 * SILENCE_MS);
+    await pass(SILENCE_MS);
+    t.ok(zygote.alive);
+  }
+});
+
+t.test('a zygote that answers no pings is ended, after the time of silence', async (t) => {
+  const { zygote, pass, child } = await openZygote();
+  const deaths: string[] = [];
+  zygote.on('death', (reason) => deaths.push(reason));
+  child.stdout.removeAllListeners('data');
+  await pass(SILENCE_MS - SILENCE_MS / 6);
+  t.ok(zygote.alive);
+  await pass(SILENCE_MS / 2);
+  t.match(deaths, [/stopped answering/]);
+});

@@ -1,0 +1,43 @@
+import './one-disk-thread.ts';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import t, { type Test } from 'tap';
+import { type PoolHistory, PoolSimulation } from './pool-simulation.ts';
+import { yearsAnHour } from './years-an-hour.ts';
+
+const HOUR_MS = 3_600_000;
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const RUNS = Number(process.env['SIMULATIONS'] ?? 4);
+const HOURS = Number(process.env['SIMULATED_HOURS'] ?? 1);
+const MEMORY = '/dev/shm';
+
+async function simulated(t: Test, seed: number): Promise<PoolHistory> {
+  const simulation = new PoolSimulation({ seed, folder: existsSync(MEMORY) ? MEMORY : tmpdir() });
+  try {
+    return await simulation.run(HOURS * HOUR_MS);
+  } catch (error) {
+    t.comment(simulation.log.slice(-20).join('\n'));
+    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
+    throw error;
+  } finally {
+    simulation.end();
+  }
+}
+
+t.test(`a pool of renderers keeps its invariants whatever fails, from SEED=${SEED} on`, async (t) => {
+  const beganAtMs = performance.now();
+  const total = { renders: 0, starts: 0 };
+  for (let seed = SEED; seed < SEED + RUNS; seed++) {
+    const { renders, starts } = await simulated(t, seed);
+    total.renders += renders;
+    total.starts += starts;
+  }
+  const pace = yearsAnHour(RUNS * HOURS, beganAtMs);
+  t.ok(total.renders > RUNS, `${total.renders} renders, ${total.starts} starts, ${pace}`);
+});
+
+t.test(`the same seed makes the same history of a pool, SEED=${SEED}`, async (t) => {
+  const first = await simulated(t, SEED);
+  t.same(await simulated(t, SEED), first);
+  t.not((await simulated(t, SEED + 1)).hash, first.hash);
+});
