@@ -70,7 +70,7 @@ process.exitCode = results.failed > 0 ? 1 : 0;
 
 function atOnceWith(name: string): number {
   // What attacks may use is limited by the time that they take.
-  if (name.startsWith('test/binary/') || name.startsWith('test/renders/attacks')) return ONE;
+  if (/^test\/(binary|first-hours|renders\/attacks)/.test(name)) return ONE;
   return name.startsWith('test/renders/') ? FEW : MANY;
 }
 
