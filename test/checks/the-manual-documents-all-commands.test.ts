@@ -15,7 +15,8 @@ t.test('the command reference is up to date; if not, run: node scripts/command-r
 t.test(
   'the command reference has a command’s own option that is named like an option of the configuration',
   async (t) => {
-    const entries = manual.replaceAll('\n    ', ' ').split('\n');
+    const reference = manual.slice(manual.indexOf('<!-- commands'));
+    const entries = reference.replaceAll('\n    ', ' ').split('\n');
     const entryOf = (path: string) => entries.find((entry) => entry.startsWith(`scenepress ${path} `)) ?? '';
     t.match(entryOf('render'), '[-q|--quality <quality>]');
     t.match(entryOf('job list'), '[--quality <quality>]');
