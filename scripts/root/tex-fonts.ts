@@ -11,7 +11,7 @@ export const UNUSED_FONT_FAMILIES: string[] = `
   gillius gofonts heuristica hfbright hfoldsty hindmadurai ibarra imfellenglish inconsolata-nerd-font inriafonts
   inter ipaex-type1 iwona josefin junicode junicodevf kpfonts-otf kurier lato lexend libertinus-fonts
   librebaskerville librebodoni librecaslon librefranklin linguisticspro lobster2 logix lxfonts
-  mathabx-type1 mathdesign mdsymbol merriweather mintspirit mlmodern montserrat mpfonts newcomputermodern newpx
+  mathabx-type1 mdsymbol merriweather mintspirit mlmodern montserrat mpfonts newcomputermodern newpx
   nimbus15 noto nunito obnov oldstandard opensans oswald overlock playfair plex ptsans ptserif punknova
   qualitype quattrocento raleway rit-fonts roboto rosario sansmathfonts scholax schulschriften sourcecodepro
   sourcesanspro sourceserifpro spectral step stickstoo stix stix2-otf tempora theanomodern theanooldstyle tinos
