@@ -1,9 +1,8 @@
-// The first hour of a team that adds renders to its Node program, with the renderer of the single executable.
+// The first hour of a team that adds renders to its Node program, set up from the network.
 import t from 'tap';
 import { machinesUnavailable } from '../binary/network-namespace.ts';
 import { packPackage } from '../fixtures/packed-package.ts';
 import { blockOf } from './page.ts';
-import { singleFile } from './program.ts';
 import { Session } from './session.ts';
 
 const HELLO = '// hello.mjs';
@@ -14,7 +13,6 @@ t.test(
   async (t) => {
     const session = await Session.begin(t, {
       [await packPackage(t)]: 'scenepress/scenepress-0.1.0.tgz',
-      [singleFile()]: 'my-project/scenepress',
     });
     const save = (name: string, code: string) => session.run(`cat > ${name} <<'END'\n${code}END`);
     t.equal(
@@ -22,13 +20,12 @@ t.test(
       blockOf('lib/README.md', HELLO),
       'both pages begin with the same program',
     );
+    await session.run('mkdir my-project');
     await save('my-project/hello.mjs', blockOf('lib/README.md', HELLO));
 
     await session.follow('lib/README.md', 'node hello.mjs', {
       instead: {
         'cd scenepress && node scripts/setup.mjs': null,
-        'cd my-project': 'cd my-project && npm install ../scenepress/scenepress-0.1.0.tgz',
-        'npx scenepress setup': 'npx scenepress setup --archive ./scenepress',
       },
     });
     t.match(
