@@ -37,8 +37,6 @@ t.test('a scene is written, rendered, watched and corrected in the playground', 
   await write(CODE);
   await page.locator('select[name=className] option[value=Hello]').waitFor({ state: 'attached' });
   await page.keyboard.press('Control+Enter');
-
-  await page.getByText(/frames, \d\.\d s of video/).waitFor({ timeout: 60_000 });
   await until(page, `${VIDEO}?.currentTime > 0.3`);
   t.equal(await page.evaluate(`${VIDEO}.error`), null, 'it plays by itself');
   await until(page, `${VIDEO}.textTracks[0].mode === 'showing' && ${VIDEO}.textTracks[0].cues?.length === 1`);
@@ -92,7 +90,7 @@ t.test('a scene is written, rendered, watched and corrected in the playground', 
   await page.locator('pre .played', { hasText: 'FadeIn(Square' }).waitFor();
 });
 
-t.test('a reload does not stop a render, which can be canceled from the page', async (t) => {
+t.test('a render shows its progress, outlives a reload, and is canceled from the page', async (t) => {
   const { url, member, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);
@@ -102,6 +100,7 @@ t.test('a reload does not stop a render, which can be canceled from the page', a
   await page.locator('select[name=className] option[value=Endless]').waitFor({ state: 'attached' });
   await page.getByRole('button', { name: 'Render' }).click();
   await page.locator('#result .picture img').waitFor({ timeout: 60_000 });
+  await page.getByText(/frames, \d+\.\d s of video/).waitFor();
   await page.reload();
   await page.locator('#result .picture img').waitFor();
   await page.getByRole('button', { name: 'Cancel' }).click();

@@ -1,11 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../../lib/clock.ts';
 import type { Threads } from '../../lib/render/pool/threads.ts';
-import {
-  startWorkerThread,
-  type WorkerData,
-  type WorkerMessage,
-} from '../../lib/render/pool/worker-thread.ts';
+import type { WorkerData, WorkerMessage } from '../../lib/render/pool/worker-data.ts';
+import { startWorkerThread } from '../../lib/render/pool/worker-thread.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../../lib/render/run/render-task.ts';
 import type { Processes } from '../../lib/render/start/processes.ts';
 import type { SimulatedPython } from './simulated-python.ts';

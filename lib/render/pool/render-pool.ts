@@ -29,7 +29,7 @@ import { WorkFolder } from '../start/work-folder.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import { type StartThreads, startThreads, type Threads } from './threads.ts';
-import type { WorkerData, WorkerMessage } from './worker-thread.ts';
+import type { WorkerData, WorkerMessage } from './worker-data.ts';
 
 const STOP_TIMEOUT_MS = 15_000;
 

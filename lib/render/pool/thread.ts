@@ -3,7 +3,8 @@ import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { systemClock } from '../../clock.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
 import { systemProcesses } from '../start/processes.ts';
-import { startWorkerThread, type WorkerData } from './worker-thread.ts';
+import type { WorkerData } from './worker-data.ts';
+import { startWorkerThread } from './worker-thread.ts';
 
 const run: (task: RenderTask | ListTask) => Promise<RenderResult | ListResult> = startWorkerThread(
   workerData as WorkerData,

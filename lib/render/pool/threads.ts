@@ -1,6 +1,6 @@
 import piscina, { type Piscina } from 'piscina';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
-import type { WorkerData } from './worker-thread.ts';
+import type { WorkerData } from './worker-data.ts';
 
 // TypeScript when running from source.
 const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : './thread.js', import.meta.url)

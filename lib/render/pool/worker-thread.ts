@@ -2,31 +2,9 @@ import { BroadcastChannel } from 'node:worker_threads';
 import type { Clock } from '../../clock.ts';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
 import { RenderWorker } from '../run/render-worker.ts';
-import type { WorkerSettings } from '../run/worker-settings.ts';
-import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Processes } from '../start/processes.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
 import { STARTED, STOPPING } from './thread-counters.ts';
-
-/** The worker data of a thread. */
-export interface WorkerData extends Omit<WorkerSettings, 'index' | 'clock' | 'processes'> {
-  /** The channel over which the pool stops all threads. */
-  shutdownChannel: string;
-}
-
-/** Thread to pool, outside of tasks. */
-export type WorkerMessage =
-  | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
-  | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
-  | { type: 'log'; line: string }
-  | { type: 'tex'; lease: TexLease; newPath: string }
-  | { type: 'stopped' };
-
-interface WarmZygotes {
-  /** The sending thread, and its number of warm zygotes. */
-  thread: number;
-  warm: number;
-}
+import type { WarmZygotes, WorkerData, WorkerMessage } from './worker-data.ts';
 
 // User ids are reused after this many threads, when the first has long ended.
 const USER_IDS = 1000;

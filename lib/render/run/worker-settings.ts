@@ -1,23 +1,13 @@
 import type { Clock } from '../../clock.ts';
-import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
-import type { Launcher } from '../start/launcher.ts';
 import type { Processes } from '../start/processes.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
-import type { RenderLimits } from './limits.ts';
 import type { ZygoteReady } from './messages.ts';
+import type { SharedSettings } from './shared-settings.ts';
 
-export interface WorkerSettings {
+export interface WorkerSettings extends SharedSettings {
   /** The worker number, which determines its folder and user id. */
   index: number;
-  /** The number of workers. */
-  workers: number;
-  /** Counters shared by all threads. */
-  threads: ThreadCounters;
-  launcher: Launcher;
-  limits: RenderLimits;
-  /** The parent of the workers' folders. */
-  workFolder: string;
   clock: Clock;
   processes: Processes;
 }

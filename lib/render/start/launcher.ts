@@ -2,7 +2,6 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
-import type { ZygoteCommandLine } from './processes.ts';
 import type { Relocation } from './relocation.ts';
 import {
   findRoot,
@@ -15,6 +14,13 @@ import {
 } from './renderer-root.ts';
 import { SCENE_PLACE, type SceneFolder } from './scene-folder.ts';
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
+
+/** The command that starts a renderer process. */
+export interface ZygoteCommandLine {
+  command: string;
+  args: string[];
+  env: Record<string, string>;
+}
 
 /** Options of the renderer. */
 export interface RendererOptions {

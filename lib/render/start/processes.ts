@@ -3,13 +3,7 @@ import type { Duplex, Readable, Writable } from 'node:stream';
 import type { Clock } from '../../clock.ts';
 import { killSession, killTree } from '../end/stray-processes.ts';
 import { OneConnection } from '../run/one-connection.ts';
-
-/** The command that starts a renderer process. */
-export interface ZygoteCommandLine {
-  command: string;
-  args: string[];
-  env: Record<string, string>;
-}
+import type { ZygoteCommandLine } from './launcher.ts';
 
 /** A started process, with its standard streams. */
 export type RendererProcess = Pick<

@@ -5,7 +5,8 @@ import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
 import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
 import { LONGEST_LINE_BYTES, parseZygoteReport } from '../run/protocol.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
-import type { Processes, RendererProcess, ZygoteCommandLine } from './processes.ts';
+import type { ZygoteCommandLine } from './launcher.ts';
+import type { Processes, RendererProcess } from './processes.ts';
 
 const START_TIMEOUT_MS = 60_000;
 const PINGS_PER_SILENCE = 6;

@@ -1,5 +1,6 @@
 import t from 'tap';
-import type { RendererProcess, ZygoteCommandLine } from '../../../../lib/render/start/processes.ts';
+import type { ZygoteCommandLine } from '../../../../lib/render/start/launcher.ts';
+import type { RendererProcess } from '../../../../lib/render/start/processes.ts';
 import { Zygote } from '../../../../lib/render/start/zygote.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { settled } from '../../../simulator/settled.ts';

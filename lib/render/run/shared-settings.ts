@@ -1,0 +1,15 @@
+import type { ThreadCounters } from '../pool/thread-counters.ts';
+import type { Launcher } from '../start/launcher.ts';
+import type { RenderLimits } from './limits.ts';
+
+/** The settings that all workers of a pool share. */
+export interface SharedSettings {
+  /** The number of workers. */
+  workers: number;
+  /** Counters shared by all threads. */
+  threads: ThreadCounters;
+  launcher: Launcher;
+  limits: RenderLimits;
+  /** The parent of the workers' folders. */
+  workFolder: string;
+}
