@@ -62,7 +62,7 @@ export class SimulatedFork {
     this.#later(200, () => this.#end({ signal: 'SIGKILL' }));
   }
 
-  /** It is gone, and nobody reports its end. */
+  /** It is gone, and its end is not reported. */
   vanish(): void {
     this.#isOver = true;
     for (const timer of this.#timers) timer.cancel();
