@@ -97,7 +97,7 @@ t.test('a zygote that dies just after the check of its sandbox is replaced', asy
   t.match(heard, [/ended after its sandbox was checked/, 'ready, 1 warm']);
 });
 
-t.test('a worker is reported as warm again whoever restarts its inspector', async (t) => {
+t.test('a worker is reported as warm when a task has restarted its inspector', async (t) => {
   let inspectors = 0;
   let pid: number | undefined;
   const { zygotes, clock, python, heard, done } = openZygotes(t, (child, args) => {
