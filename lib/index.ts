@@ -46,7 +46,7 @@ export {
   type UnfinishedPhase,
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
-export { type ArtifactLinks, type ArtifactUrl, jobJson } from './jobs/job-json.ts';
+export { type ArtifactLinks, type ArtifactUrl, type JobContent, jobJson } from './jobs/job-json.ts';
 export type { JobCountQuery, JobListQuery, JobQuery } from './jobs/job-list-query.ts';
 export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {

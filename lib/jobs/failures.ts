@@ -1,4 +1,4 @@
-/** How many times renderers may die over a job before it fails. */
+/** A job fails after so many attempts that a dead renderer, a full disk or an error of the service has ended. */
 export const MOST_ATTEMPTS = 2;
 
 export const CANCELED = 'Canceled';

@@ -1,65 +1,21 @@
-import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
-import { SortableIds } from '../ids.ts';
-import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
-import type { Pricing } from '../ledger/pricing.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { allRowsAfter } from '../pages.ts';
-import type { Claim, QueueCaps } from '../queue/queue.ts';
-import type { QueueOptions } from '../queue/queue-options.ts';
-import type { Random } from '../random.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Claim } from '../queue/queue.ts';
+import type { Storage } from '../storage/storage.ts';
 import type { JobOutcome, JobRecord, UnfinishedPhase } from './job.ts';
+import {
+  type AdmissionChecks,
+  JobAdmission,
+  type JobAdmissionOptions,
+  type NewJob,
+} from './job-admission.ts';
 import { JobClaims } from './job-claims.ts';
 import { type EndedJob, type FinishOptions, JobEnding, type Outcomes } from './job-ending.ts';
-import type { Owners } from './owners.ts';
-import { defaultFps } from './qualities.ts';
-import type { ValidRenderRequest } from './render-request.ts';
-import { StuckError } from './stuck-error.ts';
 
-/** The data of a new job. */
-export interface NewJob {
-  owner: string;
-  request: ValidRenderRequest;
-  metadataJson: string | null;
-  webhookUrl: string | null;
-  keyId: string | null;
-  /** A signing secret for its webhook, used instead of the key's. */
-  webhookSecret?: string;
-  /** Identifies repetitions of the same request. */
-  idempotency?: { key: string; fingerprint: string } | null;
-}
-
-/** Checks that run in the transaction that adds a job; an error rolls it back. */
-export interface Admission {
-  /** Runs first, also for a repeated request, while the owner is locked; with an external ledger once more at the end. */
-  owner?: (tx: Transaction) => Promise<void>;
-  /** Whether the service can take another job of this owner; runs before credits are reserved. */
-  capacity?: () => void;
-}
-
-/** Equal for equal requests. */
-export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
-  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
-}
-
-export interface JobBookOptions {
-  storage: Storage;
-  ledger: Ledger;
-  pricing: Pricing;
-  clock: Clock;
-  /** The source of job ids. */
-  random: Random;
-  /** Default: no limit. */
-  caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
-  /** Default: all owners have the same precedence. */
-  owners?: Pick<Owners, 'precedenceOf'>;
+export interface JobBookOptions extends JobAdmissionOptions {
   logger?: Logger;
   outcomes?: Outcomes;
-  /** Encrypts webhook secrets of jobs. */
-  secrets?: { seal(secret: string): string };
 }
 
 /** The result of {@link JobBook.recover}. */
@@ -72,17 +28,9 @@ export interface Recovery {
   stuck: string[];
 }
 
-const ANY_NUMBER: QueueCaps = {
-  maxQueued: Number.POSITIVE_INFINITY,
-  maxQueuedPerOwner: Number.POSITIVE_INFINITY,
-};
-
-/** Minimum lifetime of an idempotency key. */
-export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
-
 /**
  * How long a process may take to reserve credits with an external ledger. In a shared storage, other processes then
- * take it for dead and roll the job back. Much longer than a ledger's time-out, because the clocks of machines differ.
+ * take it for dead and roll the job back. Much longer than a ledger's time-out.
  */
 export const MOST_RESERVING_MS: number = 5 * 60 * 1000;
 
@@ -95,33 +43,24 @@ export const MOST_RESERVING_MS: number = 5 * 60 * 1000;
  */
 export class JobBook {
   readonly #storage: Storage;
-  readonly #ledger: Ledger;
-  readonly #pricing: Pricing;
   readonly #clock: Clock;
-  readonly #ids: SortableIds;
-  readonly #joined: boolean;
-  readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
-  readonly #owners: Pick<Owners, 'precedenceOf'>;
+  readonly #admission: JobAdmission;
   readonly #ending: JobEnding;
-  readonly #secrets: { seal(secret: string): string } | undefined;
-  /** Jobs that were `settling` at the last search for abandoned ones. */
-  #settling = new Set<string>();
+  /**
+   * The phases of jobs at the last search for abandoned ones, with the `uptimeMs` of the first search that found them.
+   * Not their times in the store: clocks of machines differ.
+   */
+  #seen = new Map<string, number>();
   /** The operations of workers. */
   readonly claims: JobClaims;
 
   constructor(options: JobBookOptions) {
     const { storage, ledger, clock, outcomes } = options;
-    this.#secrets = options.secrets;
-    this.#caps = options.caps ?? ANY_NUMBER;
-    this.#owners = options.owners ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
+    this.#storage = storage;
+    this.#clock = clock;
+    this.#admission = new JobAdmission(options);
     this.claims = new JobClaims({ storage, clock, logger: options.logger ?? silentLogger });
     this.#ending = new JobEnding({ storage, ledger, clock, outcomes });
-    this.#storage = storage;
-    this.#ledger = ledger;
-    this.#pricing = options.pricing;
-    this.#clock = clock;
-    this.#ids = new SortableIds(clock, options.random);
-    this.#joined = ledger.joins(storage);
   }
 
   /**
@@ -129,112 +68,13 @@ export class JobBook {
    * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
    * used for another request, `queue_full`, and errors of the admission checks.
    */
-  async add(
-    { owner, request, metadataJson, webhookUrl, keyId, webhookSecret, idempotency }: NewJob,
-    { owner: admitOwner, capacity: admit = () => {} }: Admission = {},
-  ): Promise<{ job: JobRecord; repeated: boolean }> {
-    const unsealed: JobRecord = {
-      jobId: this.#ids.next(),
-      owner,
-      phase: 'queued',
-      className: request.className,
-      quality: request.quality,
-      aspectRatio: request.aspectRatio,
-      fps: request.fps ?? defaultFps(request.quality),
-      metadataJson,
-      webhookUrl,
-      keyId,
-      reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
-      attempts: 0,
-      createdAtMs: this.#clock.now(),
-      startedAtMs: null,
-      completedAtMs: null,
-      durationMs: null,
-      creditsCost: 0,
-      usage: null,
-      outcome: null,
-      artifacts: [],
-      error: null,
-    };
-    const { jobId, reserveCredits } = unsealed;
-    const reserve = { jobId, owner, amountCredits: reserveCredits };
-    // Called in the transaction, so the master key cannot be rotated concurrently.
-    const sealed = () =>
-      webhookSecret === undefined
-        ? unsealed
-        : { ...unsealed, webhookSecretSealed: this.#seal(webhookSecret) };
-    /** The job of an earlier, equal request; undefined: a job may be added. */
-    const madeBefore = async (tx: Transaction) => {
-      const caps = await this.#admitted(tx, owner, admitOwner);
-      const made = idempotency && (await this.#madeBefore(tx, owner, idempotency));
-      if (made) return made;
-      admit();
-      // The queue's lock, then the account's.
-      await Promise.all([
-        this.#storage.queue.assertCapacity(tx, owner, caps),
-        this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
-      ]);
-      return undefined;
-    };
-    if (this.#joined) {
-      const added = await this.#storage.transaction(async (tx) => {
-        const made = await madeBefore(tx);
-        if (made) return { job: made, repeated: true };
-        const answer = await this.#ledger.reserve(reserve, tx);
-        if (answer !== 'reserved') return { refused: answer };
-        const job = sealed();
-        await this.#insert(tx, job, request.code, idempotency);
-        await this.#admit(tx, job);
-        return { job, repeated: false };
-      });
-      if ('refused' in added) throw this.#insufficientCredits(reserve, added.refused);
-      return added;
-    }
-    const made = await this.#storage.transaction(async (tx) => {
-      const made = await madeBefore(tx);
-      if (!made) await this.#insert(tx, { ...sealed(), phase: 'reserving' }, request.code, idempotency);
-      return made;
-    });
-    if (made) return { job: made, repeated: true };
-    try {
-      const answer = await this.#ledger.reserve(reserve);
-      if (answer !== 'reserved') throw this.#insufficientCredits(reserve, answer);
-      const job = await this.#storage.transaction(async (tx) => {
-        // During the ledger call, other jobs may have been admitted, or the owner deleted.
-        const caps = await this.#admitted(tx, owner, admitOwner);
-        await this.#storage.queue.assertCapacity(tx, owner, caps);
-        const reserving = await this.#storage.getJob(jobId, tx);
-        assert(reserving);
-        const queued: JobRecord = { ...reserving, phase: 'queued' };
-        await this.#storage.updateJob(tx, queued);
-        await this.#admit(tx, queued);
-        return queued;
-      });
-      return { job, repeated: false };
-    } catch (error) {
-      // The ledger may or may not have reserved; void is correct in both cases.
-      await this.complete(jobId).catch(() => {
-        throw new StuckError(jobId, error);
-      });
-      throw error;
-    }
-  }
-
-  /**
-   * The caps of an admitted owner. Locked first, so that a deletion of the owner by another process is either known here
-   * or waits for this job.
-   */
-  async #admitted(tx: Transaction, owner: string, admitOwner: Admission['owner']): Promise<QueueCaps> {
-    if (admitOwner) await this.#storage.lockOwner(tx, owner);
-    const [own] = await Promise.all([this.#caps.maxQueuedOf?.(owner, tx), admitOwner?.(tx)]);
-    return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
+  add(newJob: NewJob, checks: AdmissionChecks = {}): Promise<{ job: JobRecord; repeated: boolean }> {
+    return this.#admission.add(newJob, checks);
   }
 
   /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
-  async forgetOldRequests(): Promise<void> {
-    const before = this.#clock.now() - IDEMPOTENCY_MS;
-    const removeSome = (tx: Transaction) => this.#storage.removeIdempotentRequests(tx, before);
-    while (await this.#storage.transaction(removeSome));
+  forgetOldRequests(): Promise<void> {
+    return this.#admission.forgetOldRequests();
   }
 
   /**
@@ -259,26 +99,20 @@ export class JobBook {
    * the job was removed or is in another phase.
    */
   async complete(jobId: string): Promise<EndedJob | undefined> {
-    const job = await this.#storage.transaction(async (tx) => {
-      const job = await this.#storage.getJob(jobId, tx);
-      // Rewritten, so a failed write that resurfaces after a crash cannot contradict later ones.
-      if (job?.phase === 'reserving') await this.#storage.updateJob(tx, job);
-      return job;
-    });
-    if (job?.phase === 'reserving') await this.#withdraw(job);
+    await this.#admission.withdraw(jobId);
     return this.#ending.complete(jobId);
   }
 
   /**
    * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
-   * attempts are not counted. In a shared storage, jobs that another process may still be reserving are skipped;
-   * {@link resumeAbandoned} rolls them back later.
+   * attempts are not counted. In a shared storage, jobs that are `reserving` are skipped, because another process may
+   * be alive that reserves them; {@link resumeAbandoned} rolls them back later.
    */
   async recover(): Promise<Recovery> {
     const orphans: string[] = [];
     const stuck: string[] = [];
     for await (const job of this.#unfinished(['reserving', 'settling'])) {
-      if (this.#mayBeReserving(job)) continue;
+      if (job.phase === 'reserving' && this.#storage.isShared) continue;
       try {
         orphans.push(...((await this.complete(job.jobId))?.orphans ?? []));
       } catch {
@@ -289,18 +123,23 @@ export class JobBook {
   }
 
   /**
-   * Completes transitions in a shared storage whose process may have died: rolls back jobs that have been `reserving`
-   * for {@link MOST_RESERVING_MS}, and settles those that were `settling` at the call before. Its process may still do
-   * the same, and repeats it without effect. All jobs are tried; `errors` are those of the ledger or the storage.
+   * Completes transitions in a shared storage whose process may have died: rolls back jobs that calls have found
+   * `reserving` for {@link MOST_RESERVING_MS}, and settles those that were `settling` at the call before. Their process
+   * may still do the same, and repeats it without effect. All jobs are tried; `errors` are those of the ledger or the
+   * storage.
    */
   async resumeAbandoned(): Promise<{ withdrawn: number; ended: EndedJob[]; errors: unknown[] }> {
-    const before = this.#settling;
-    this.#settling = new Set();
+    const before = this.#seen;
+    this.#seen = new Map();
+    const nowMs = this.#clock.uptimeMs();
     const resumed = { withdrawn: 0, ended: [] as EndedJob[], errors: [] as unknown[] };
     for await (const job of this.#unfinished(['reserving', 'settling'])) {
       const { jobId, phase } = job;
-      if (phase === 'settling') this.#settling.add(jobId);
-      if (phase === 'settling' ? !before.has(jobId) : this.#mayBeReserving(job)) continue;
+      const state = `${phase} ${jobId}`;
+      const sinceMs = before.get(state);
+      this.#seen.set(state, sinceMs ?? nowMs);
+      const mostMs = phase === 'reserving' ? MOST_RESERVING_MS : 0;
+      if (sinceMs === undefined || nowMs - sinceMs < mostMs) continue;
       try {
         const ended = await this.complete(jobId);
         if (ended) resumed.ended.push(ended);
@@ -317,77 +156,5 @@ export class JobBook {
       (after) => this.#storage.unfinishedJobs({ after, phases }),
       ({ jobId }) => jobId,
     );
-  }
-
-  /** A time further in the future than the limit was written by a wrong clock. */
-  #mayBeReserving({ phase, createdAtMs }: JobRecord): boolean {
-    if (phase !== 'reserving' || !this.#storage.isShared) return false;
-    return Math.abs(this.#clock.now() - createdAtMs) < MOST_RESERVING_MS;
-  }
-
-  async #insert(
-    tx: Transaction,
-    job: JobRecord,
-    source: string,
-    idempotency: NewJob['idempotency'],
-  ): Promise<void> {
-    await this.#storage.insertJob(tx, job, source);
-    if (!idempotency) return;
-    const { jobId, owner, createdAtMs } = job;
-    await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
-  }
-
-  #admit(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {
-    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#owners.precedenceOf(owner) });
-  }
-
-  /** The job of an earlier, equal request. Error: `conflict` when the key was used for another request. */
-  async #madeBefore(
-    tx: Transaction,
-    owner: string,
-    { key, fingerprint }: { key: string; fingerprint: string },
-  ): Promise<JobRecord | undefined> {
-    const request = await this.#storage.getIdempotentRequest(owner, key, tx);
-    if (!request) return undefined; // Its age is not checked: the clock may be wrong.
-    if (request.fingerprint !== fingerprint) {
-      throw new ScenepressError(
-        'conflict',
-        'This Idempotency-Key was used for another request. Use a new key.',
-      );
-    }
-    const job = await this.#storage.getJob(request.jobId, tx);
-    if (job?.phase === 'reserving') {
-      throw new ScenepressError(
-        'conflict',
-        'The request with this Idempotency-Key is still being processed. Try again later.',
-      );
-    }
-    return job; // Undefined when its reserve was refused: the request can be repeated.
-  }
-
-  #insufficientCredits(
-    { amountCredits }: { amountCredits: number },
-    answer: Exclude<ReserveAnswer, 'reserved'>,
-  ): ScenepressError {
-    const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
-    const message =
-      answer === 'insufficient'
-        ? `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`
-        : answer.message;
-    return new ScenepressError('insufficient_credits', message);
-  }
-
-  #seal(secret: string): string {
-    assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
-    return this.#secrets.seal(secret);
-  }
-
-  /** Rolls back a job that was never visible. */
-  async #withdraw({ jobId, owner }: JobRecord): Promise<void> {
-    await this.#ledger.void({ jobId, owner });
-    await this.#storage.transaction(async (tx) => {
-      const job = await this.#storage.getJob(jobId, tx);
-      if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
-    });
   }
 }

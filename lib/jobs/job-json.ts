@@ -13,6 +13,21 @@ export type ArtifactUrl = (artifact: {
 /** Base URL of artifact links, without a trailing slash, or a function that makes each link. */
 export type ArtifactLinks = string | ArtifactUrl;
 
+/** What {@link jobJson} needs of a job. */
+export type JobContent = Pick<
+  Job,
+  | 'jobId'
+  | 'owner'
+  | 'status'
+  | 'creditsCost'
+  | 'durationMs'
+  | 'artifacts'
+  | 'error'
+  | 'metadataJson'
+  | 'createdAt'
+  | 'completedAt'
+>;
+
 /**
  * A job as JSON text (contract §2.3), the body of `GET` responses and webhooks. Text instead of an object, so the
  * metadata is embedded verbatim. `links`: `<base URL>/artifacts/<jobId>/<name>`, or what a function returns.
@@ -21,7 +36,7 @@ export type ArtifactLinks = string | ArtifactUrl;
  * const text = jobJson(await service.get(jobId), 'https://renders.example.org');
  * ```
  */
-export function jobJson(job: Job, links: ArtifactLinks): string {
+export function jobJson(job: JobContent, links: ArtifactLinks): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
   const jobId = JSON.stringify(job.jobId);
   const result = status === 'completed' ? resultJson(job, links) : 'null';
@@ -34,7 +49,7 @@ export function jobJson(job: Job, links: ArtifactLinks): string {
 }
 
 /** Links to the existing artifacts: a job without captions has no `captions`. */
-function resultJson({ jobId, owner, artifacts }: Job, links: ArtifactLinks): string {
+function resultJson({ jobId, owner, artifacts }: JobContent, links: ArtifactLinks): string {
   const start = typeof links === 'string' ? JSON.stringify(`${links}/artifacts/${jobId}/`).slice(0, -1) : '';
   let members = '';
   for (const name of ARTIFACT_NAMES) {

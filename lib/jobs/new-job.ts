@@ -1,6 +1,6 @@
 import { ScenepressError } from '../errors.ts';
 import type { EnqueueRequest } from '../render-service-options.ts';
-import { fingerprintOf, type NewJob } from './job-book.ts';
+import { fingerprintOf, type NewJob } from './job-admission.ts';
 import { parseRenderRequest } from './render-request.ts';
 
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */

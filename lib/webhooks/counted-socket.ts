@@ -49,7 +49,7 @@ export class CountedSocket extends Duplex {
       this.#onExceeded();
       return;
     }
-    this.#rest = this.#rest.length > 0 ? Buffer.concat([this.#rest, chunk]) : chunk;
+    this.#rest = chunk; // The one before has been passed on: the connection was paused until then.
     this.#passOn();
   }
 

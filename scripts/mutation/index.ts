@@ -49,7 +49,10 @@ const FOLDERS: Record<string, string[]> = {
 /** Modules that are checked by other files than one of their own name. */
 const TESTS: Record<string, string[]> = {
   'jobs/failures': ['job-claims'],
+  'jobs/job-admission': ['job-book', 'recovery'],
   'jobs/job-book': ['job-book', 'recovery', 'job-claims'],
+  'webhooks/deliveries': ['deliveries', 'failed-deliveries-are-sent-again-once'],
+  'webhooks/delivery-book': ['delivery-book', 'failed-deliveries-are-sent-again-once'],
   'webhooks/exchange-state': ['http-exchange'],
 };
 

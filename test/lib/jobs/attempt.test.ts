@@ -437,3 +437,41 @@ t.test('an attempt ends whatever a listener does', async (t) => {
   t.match(await job(), { phase: 'queued' });
   t.match(logged.at(-1), ['error', /ended unexpectedly/, { jobId, err: { message: /listener/ } }]);
 });
+
+t.test('the end of a job is logged, with the times of its work', async (t) => {
+  const infos: unknown[][] = [];
+  const logger: Logger = { ...silentLogger, info: (details, message) => infos.push([message, details]) };
+  const { jobId, run } = await setUp(t, { logger });
+  const usage = { stagesMs: {}, workMs: { tex: 5, draw: 6 }, peakMemoryBytes: 9 };
+  await run({ ...failedScene, output: '', usage } as never);
+  const ended = { jobId, status: 'failed', quality: 'low', durationMs: 7 };
+  t.same(infos, [['job', { ...ended, texMs: 5, drawMs: 6, peakMemoryBytes: 9 }]]);
+});
+
+t.test('a job whose outcome is recorded ends when its ledger answers, without the worker', async (t) => {
+  const infos: unknown[] = [];
+  const asked: string[] = [];
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const { jobId, run, book, storage, job } = await setUp(t, {
+    logger: { ...silentLogger, info: (details) => infos.push(details) },
+    cancellations: {
+      complete: async (id) => {
+        asked.push(id);
+        await answered;
+        return job();
+      },
+    },
+  });
+  book.finish = () => Promise.reject(new Error('the ledger does not answer'));
+  const getJob = storage.getJob.bind(storage);
+  storage.getJob = async (id, tx) => {
+    const found = await getJob(id, tx);
+    return found && { ...found, phase: 'settling' };
+  };
+  await run(failedScene);
+  t.same(asked, [jobId]);
+  t.same(infos, []);
+  answer();
+  await until(() => infos.length === 1);
+  t.match(infos, [{ jobId }]);
+});

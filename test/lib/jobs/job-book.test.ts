@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
-import { fingerprintOf, type JobBook } from '../../../lib/jobs/job-book.ts';
+import { fingerprintOf } from '../../../lib/jobs/job-admission.ts';
+import type { JobBook } from '../../../lib/jobs/job-book.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';
 
@@ -171,6 +172,16 @@ for (const [name, open] of [
       t.same(await storage.listJobs({}), []);
       await book.add(request);
       await t.rejects(book.add(request, { owner: refuse }), { message: 'refused' });
+    });
+
+    t.test('locks an owner before it is checked, and one without a check not at all', async (t) => {
+      const { book, storage } = await open(t);
+      const calls: string[] = [];
+      storage.lockOwner = async (_tx, owner) => void calls.push(`lock ${owner}`);
+      await book.add(newJob);
+      t.same(calls, []);
+      await book.add(newJob, { owner: async () => void calls.push('check') });
+      t.same(calls.slice(0, 2), ['lock a', 'check']);
     });
 
     t.test('ends a job once: the first outcome counts', async (t) => {

@@ -41,6 +41,45 @@ for (const [name, open] of [
       t.same(await storage.getJob(jobId), job);
     });
 
+    t.test('plays and output are stored if there are any', async (t) => {
+      const { book, storage, begin } = await open(t);
+      const play = { line: 5, shows: 'Create(Circle)', startSeconds: 0, seconds: 1 };
+      const put = storage.putTrace.bind(storage);
+      let puts = 0;
+      storage.putTrace = (...values) => {
+        puts += 1;
+        return put(...values);
+      };
+      const cases: [trace: { plays?: (typeof play)[]; output?: string }, puts: number][] = [
+        [{}, 0],
+        [{ plays: [], output: '' }, 0],
+        [{ plays: [play] }, 1],
+        [{ output: 'printed' }, 1],
+      ];
+      for (const [trace, expected] of cases) {
+        puts = 0;
+        const { claim } = await begin((await book.add(newJob)).job.jobId);
+        await book.finish(claim, failed, { durationMs: 1, ...trace });
+        t.equal(puts, expected);
+      }
+    });
+
+    t.test('the end of a claim is urgent, that of a waiting job is not', async (t) => {
+      const { book, storage, begin } = await open(t);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
+      const { jobId: waiting } = (await book.add(newJob)).job;
+      const transaction = storage.transaction.bind(storage);
+      let hasUrgent = false;
+      storage.transaction = (work, options) => {
+        hasUrgent ||= options?.isUrgent === true;
+        return transaction(work, options);
+      };
+      await book.cancel(waiting);
+      t.notOk(hasUrgent);
+      await book.finish(claim, failed, { durationMs: 1 });
+      t.ok(hasUrgent);
+    });
+
     t.test('a job that fails is charged nothing, and names who caused it', async (t) => {
       for (const failedBy of ['scene', undefined] as const) {
         const { book, ledger, begin } = await open(t);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { fingerprintOf } from '../../../lib/jobs/job-book.ts';
+import { fingerprintOf } from '../../../lib/jobs/job-admission.ts';
 import { newJobOf } from '../../../lib/jobs/new-job.ts';
 
 const scene = { owner: 'a', className: 'A', code: 'x' };

@@ -121,6 +121,7 @@ t.test('recovery in a shared storage', async (t) => {
   t.test('leaves a job to the process that is reserving it', async (t) => {
     const { book, ledger, storage, opening, answer } = await openSlowly(t);
     t.same(await book.recover(), { requeued: [], orphans: [], stuck: [] });
+    await book.resumeAbandoned();
     clock.advance(MOST_RESERVING_MS - 1);
     t.match(await book.resumeAbandoned(), { withdrawn: 0 });
     answer.resolve();
@@ -132,15 +133,27 @@ t.test('recovery in a shared storage', async (t) => {
     t.equal(ledger.balanceCredits, 95);
   });
 
-  for (const call of ['recover', 'resumeAbandoned'] as const) {
-    t.test(`rolls it back when that process must be dead: ${call}`, async (t) => {
-      const { book, ledger, storage } = await openSlowly(t);
-      clock.advance(MOST_RESERVING_MS);
-      await book[call]();
-      t.same(await storage.unfinishedJobs(), []);
-      t.equal(ledger.balanceCredits, 100);
-    });
-  }
+  t.test('rolls it back when that process must be dead', async (t) => {
+    const { book, ledger, storage } = await openSlowly(t);
+    await book.resumeAbandoned();
+    clock.advance(MOST_RESERVING_MS);
+    await book.recover();
+    t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }], 'a process that starts cannot know');
+    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
+    t.same(await storage.unfinishedJobs(), []);
+    t.equal(ledger.balanceCredits, 100);
+  });
+
+  t.test('refuses a request whose job was rolled back meanwhile', async (t) => {
+    const { book, ledger, storage, opening, answer } = await openSlowly(t);
+    await book.resumeAbandoned();
+    clock.advance(MOST_RESERVING_MS);
+    await book.resumeAbandoned();
+    answer.resolve();
+    await t.rejects(opening, { code: 'storage_failed', message: /Nothing was changed; try again/ });
+    t.same(await storage.unfinishedJobs(), []);
+    t.equal(ledger.balanceCredits, 100);
+  });
 
   t.test('settles a job that another process left settling, once it had time to', async (t) => {
     const { book, ledger, storage, begin } = await openDistant(t);
@@ -161,18 +174,24 @@ t.test('recovery in a shared storage', async (t) => {
     t.same(await book.resumeAbandoned(), { withdrawn: 0, ended: [], errors: [] });
   });
 
-  t.test('rolls back a job from the far future', async (t) => {
-    const { book, ledger } = await openSlowly(t);
-    clock.set('2026-01-01T00:00:00Z');
-    t.match(await book.resumeAbandoned(), { withdrawn: 1, errors: [] });
-    t.equal(ledger.balanceCredits, 100);
-  });
+  for (const time of ['2026-01-01T00:00:00Z', '2027-01-01T00:00:00Z']) {
+    t.test(`leaves a job to a process whose clock differs: here it is ${time}`, async (t) => {
+      const { book, opening, answer } = await openSlowly(t);
+      const nowMs = clock.now();
+      clock.set(time);
+      for (let looks = 0; looks < 2; looks++) t.match(await book.resumeAbandoned(), { withdrawn: 0 });
+      clock.set(new Date(nowMs).toISOString());
+      answer.resolve();
+      t.match(await opening, { job: { phase: 'queued' } });
+    });
+  }
 
   t.test('tries all jobs although the ledger does not answer for one', async (t) => {
     const { book, ledger, storage } = await openDistant(t);
     Object.assign(storage, { isShared: true });
     ledger.faults = () => 'before';
     for (let count = 0; count < 2; count++) await t.rejects(book.add(newJob));
+    await book.resumeAbandoned();
     clock.advance(MOST_RESERVING_MS);
     let calls = 0;
     ledger.faults = () => (++calls === 1 ? 'before' : undefined);
@@ -183,6 +202,7 @@ t.test('recovery in a shared storage', async (t) => {
 
   t.test('reports a ledger that does not answer, and tries again', async (t) => {
     const { book, ledger, storage } = await openSlowly(t);
+    await book.resumeAbandoned();
     clock.advance(MOST_RESERVING_MS);
     ledger.fault = 'before';
     t.match(await book.resumeAbandoned(), { withdrawn: 0, errors: [{ message: /billing system/ }] });

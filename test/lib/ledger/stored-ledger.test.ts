@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { DataFolder, type LedgerStore, ScenepressError, StoredLedger } from '../../../lib/index.ts';
+import {
+  DataFolder,
+  type LedgerStore,
+  ScenepressError,
+  StoredLedger,
+  type Transaction,
+} from '../../../lib/index.ts';
 import { ledgerSuite } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
@@ -435,3 +441,98 @@ t.test('in random histories the balance equals the sum of the entries and is nev
     { numRuns: RUNS },
   );
 });
+
+t.test('what is prepared in a transaction is read once, for its owner and job', async (t) => {
+  const { folder, clock } = await openBooks(t);
+  const calls: string[] = [];
+  const counted = ['getAccount', 'entriesOfJob', 'setPeriod'];
+  const store = new Proxy(folder.ledgerStore, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...values: unknown[]) => {
+        if (counted.includes(String(name))) calls.push(`${String(name)} ${values.find(isText)}`);
+        return value.apply(target, values);
+      };
+    },
+  });
+  const ledger = new StoredLedger({ store, clock });
+  const inTransaction = async (work: (tx: Transaction) => Promise<unknown>) => {
+    calls.length = 0;
+    await folder.storage.transaction(work);
+    return calls;
+  };
+  await ledger.reserve({ jobId: 'j', owner: 'a', amountCredits: 10 });
+  await ledger.grantPaid('b', 10);
+
+  t.same(
+    await inTransaction(async (tx) => {
+      await ledger.prepare({ owner: 'a' }, tx);
+      await ledger.reserve({ jobId: 'k', owner: 'a', amountCredits: 10 }, tx);
+    }),
+    ['getAccount a'],
+  );
+  t.same(
+    await inTransaction(async (tx) => {
+      await ledger.prepare({ owner: 'a' }, tx);
+      await ledger.reserve({ jobId: 'l', owner: 'a', amountCredits: 10 }, tx);
+      await ledger.reserve({ jobId: 'm', owner: 'a', amountCredits: 10 }, tx);
+    }),
+    ['getAccount a', 'getAccount a'],
+    'again after a change',
+  );
+  t.same(
+    await inTransaction(async (tx) => {
+      await ledger.prepare({ owner: 'b' }, tx);
+      await ledger.settle({ jobId: 'j', owner: 'a', amountCredits: 3 }, tx);
+    }),
+    ['getAccount b', 'getAccount a', 'entriesOfJob j'],
+    'of another owner, the account is locked before its entries are read',
+  );
+  t.same(
+    (
+      await inTransaction(async (tx) => {
+        await ledger.prepare({ owner: 'a', jobId: 'k' }, tx);
+        await ledger.settle({ jobId: 'k', owner: 'a', amountCredits: 3 }, tx);
+      })
+    ).sort(),
+    ['entriesOfJob k', 'getAccount a'],
+  );
+  t.same(
+    (
+      await inTransaction(async (tx) => {
+        await ledger.prepare({ owner: 'a', jobId: 'k' }, tx);
+        await ledger.void({ jobId: 'l', owner: 'a' }, tx);
+      })
+    ).sort(),
+    ['entriesOfJob k', 'entriesOfJob l', 'getAccount a'],
+    'of another job',
+  );
+  t.equal(await ledger.available('a'), 1000 - 3 - 3 - 10);
+  t.equal(await sumOfEntries(ledger, 'a'), 1000 - 3 - 3 - 10);
+});
+
+t.test('charges of a period are added up', async (t) => {
+  const { ledger, clock } = await openBooks(t);
+  const fromMs = clock.now();
+  await ledger.reserve({ jobId: 'j', owner: 'a', amountCredits: 10 });
+  await ledger.settle({ jobId: 'j', owner: 'a', amountCredits: 3 });
+  const untilMs = clock.now() + 1;
+  t.same(await ledger.charges('a', { fromMs, untilMs }), { chargedCredits: 3, renders: 1 });
+  t.same(await ledger.charges('b', { fromMs, untilMs }), { chargedCredits: 0, renders: 0 });
+});
+
+t.test('the advice after a refusal mentions the monthly credits, if there are any', async (t) => {
+  t.match((await openBooks(t, 1)).ledger.topUpHint, /next month/);
+  t.equal((await openBooks(t, 0)).ledger.topUpHint, undefined);
+});
+
+t.test('a grant needs an owner', async (t) => {
+  const { ledger } = await openBooks(t);
+  for (const owner of ['', 7 as unknown as string])
+    await t.rejects(ledger.grantPaid(owner, 1), { code: 'invalid_request' });
+});
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}

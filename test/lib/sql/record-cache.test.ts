@@ -91,9 +91,14 @@ t.test('reading cached records again and again takes no memory', async (t) => {
     for (let time = 0; time < times; time++) for (const id of ids) await get(id);
   };
   await readAll(2);
-  const before = heapBytes();
-  await readAll(20);
-  t.ok(heapBytes() - before < 2 ** 20);
+  const growths: number[] = [];
+  for (let round = 0; round < 5; round++) {
+    const before = heapBytes();
+    await readAll(20);
+    growths.push(heapBytes() - before);
+  }
+  // The compiler and others allocate memory, too, but not in each round.
+  t.ok(Math.min(...growths) < 2 ** 20, growths.join(', '));
 });
 
 t.test('a read that started before a change is not cached', async (t) => {

@@ -38,6 +38,20 @@ t.test('received data is passed on in slices, in order and completely', async (t
   t.equal(counted.receivedBytes, sent.length);
 });
 
+t.test('an end that comes after all data has been read is passed on', async (t) => {
+  const { counted, send } = connect();
+  let text = '';
+  counted.on('data', (slice: Buffer) => {
+    text += slice;
+  });
+  const ended = once(counted, 'end');
+  send(Buffer.from('all'));
+  for (let turns = 0; turns < 10; turns++) await turn();
+  t.equal(text, 'all');
+  send(null);
+  await ended;
+});
+
 t.test('a slice is passed on per turn of the event loop', async (t) => {
   const { counted, send } = connect();
   let sizeBytes = 0;

@@ -58,6 +58,34 @@ t.test('a delivery is found by its id, and by its owner only', async (t) => {
   await t.rejects(deliveries.get(long), { message: `There is no delivery ${'x'.repeat(80)}.` });
 });
 
+t.test('an attempt shows what was sent and received in its last exchange', async (t) => {
+  const { deliveries, add, storage } = await openList(t);
+  await add('1');
+  const attempts = [1, 2].map((second) => ({
+    startedAtMs: nowMs + 1000 * second,
+    endedAtMs: null,
+    status: 0,
+    reason: null,
+    detail: null,
+  }));
+  const record = { ...deliveryRecord('1'), attempts };
+  for (const exchange of [
+    { attempt: 0, signature: 'first', answer: null },
+    { attempt: 1, signature: 'second', answer: 'wait' },
+    { attempt: 1, signature: 'second', answer: 'ok' },
+  ])
+    await storage.transaction((tx) => storage.deliveries.update(tx, record, exchange));
+  const { attempts: shown } = await deliveries.get('1');
+  t.match(shown, [
+    { startedAt: '2026-11-21T10:00:01.000Z', signature: 'first', answer: null },
+    { startedAt: '2026-11-21T10:00:02.000Z', signature: 'second', answer: 'ok' },
+  ]);
+  await storage.transaction((tx) =>
+    storage.deliveries.update(tx, { ...record, attempts: [...attempts, ...attempts.slice(1)] }),
+  );
+  t.match((await deliveries.get('1')).attempts[2], { signature: null, answer: null });
+});
+
 t.test('deliveries are listed newest first, and due ones are counted', async (t) => {
   const { deliveries, add, clock } = await openList(t);
   await add('1', { dueAtMs: nowMs });
@@ -82,4 +110,10 @@ t.test('a delivery that is sent again is new, has one attempt, and names the fir
   t.match(await storage.deliveries.get(again.deliveryId), { mostAttempts: 1, token: 0, owner: 'ada' });
   t.equal((await deliveries.get(again.deliveryId)).body, 'body of 1');
   t.match(await deliveries.sendAgain(again.deliveryId), { repeats: '1' }, 'the first, not the second');
+});
+
+t.test('test events are protected as deliveries are', async (t) => {
+  const { deliveries } = await openList(t);
+  const request = { owner: 'ada', url: 'https://127.0.0.1:1/', secret: 'whsec_1' };
+  t.match(await deliveries.sendTest(request), { status: 0, reason: 'blocked' });
 });

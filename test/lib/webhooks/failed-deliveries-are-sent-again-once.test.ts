@@ -98,3 +98,24 @@ t.test('deliveries of forgotten jobs are left out', async (t) => {
   if (record) await storage.transaction((tx) => storage.deliveries.forget(tx, record));
   t.same(await deliveries.sendFailedAgain({ sinceMs: 0 }), { sent: 0, isComplete: true });
 });
+
+t.test('jobs are locked in the order of their ids, then owners in that of theirs', async (t) => {
+  const { storage, add, deliveries } = await openDeliveries(t);
+  for (const [minutes, owner] of [3, 1, 4, 2].entries()) await add(minutes + 1, { owner: `${owner}` });
+  const store = storage.deliveries;
+  const [list, insert] = [store.list.bind(store), store.insert.bind(store)];
+  const jobs: string[] = [];
+  const owners: string[] = [];
+  store.list = (query, tx) => {
+    if (tx) jobs.push(query?.jobId ?? '');
+    return list(query, tx);
+  };
+  store.insert = (tx, delivery, body) => {
+    owners.push(delivery.owner);
+    return insert(tx, delivery, body);
+  };
+  t.match(await deliveries.sendFailedAgain({ sinceMs: 0, untilMs: NOW }), { sent: 4 });
+  t.equal(jobs.length, 4);
+  t.same(jobs, jobs.toSorted());
+  t.same(owners, ['1', '2', '3', '4']);
+});

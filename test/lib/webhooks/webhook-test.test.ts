@@ -3,8 +3,10 @@ import { SortableIds } from '../../../lib/ids.ts';
 import { systemClock, verifyWebhook } from '../../../lib/index.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
+import { signWebhook } from '../../../lib/webhooks/signature.ts';
 import { WebhookTests } from '../../../lib/webhooks/webhook-test.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
@@ -86,4 +88,55 @@ t.test('an owner can run one test at a time', async (t) => {
   release();
   t.match(await Promise.all([first, other]), [{ status: 200 }, { status: 200 }]);
   t.match(await tests.send(request), { status: 200 });
+});
+
+const ACCEPTED = { status: 200, reason: null, detail: null, answer: '', sent: true };
+
+t.test('a test event is a completed job of this moment, and is signed as one', async (t) => {
+  const now = '2026-03-01T10:00:00.000Z';
+  const clock = new FakeClock('2026-03-01T09:00:00.000Z');
+  clock.advance(3_600_000);
+  const ids = new SortableIds(clock, systemRandom);
+  const post = async () => {
+    clock.advance(250);
+    return ACCEPTED;
+  };
+  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids });
+  const sent = await tests.send({ owner: 'ada', url: 'https://example.org/', secret: SECRET });
+  t.equal(sent.tookMs, 250);
+  t.same(sent.headers, {
+    'content-type': 'application/json',
+    'svc-event': 'completed',
+    'svc-signature': signWebhook(sent.body, SECRET, { now: Date.parse(now) }),
+    'svc-test': 'true',
+    'user-agent': 'scenepress',
+  });
+  const { timestamp, signature, computed, verdict } = sent.verification;
+  t.equal(timestamp, String(Date.parse(now) / 1000));
+  t.equal(computed, signature);
+  t.match(verdict, { valid: true });
+  t.match(JSON.parse(sent.body), {
+    endpoint: 'render',
+    status: 'completed',
+    creditsCost: 0,
+    durationMs: 0,
+    error: null,
+    metadata: { test: true },
+    createdAt: now,
+    completedAt: now,
+  });
+});
+
+t.test('sixteen test events are sent at once, and no more', async (t) => {
+  const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const post = () => answered.then(() => ACCEPTED);
+  const clock = systemClock;
+  const ids = new SortableIds(clock, systemRandom);
+  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids });
+  const send = (owner: string) => tests.send({ owner, url: 'https://example.org/', secret: SECRET });
+  const sending = Array.from({ length: 16 }, (_, number) => send(`owner ${number}`));
+  await t.rejects(send('another'), { code: 'conflict' });
+  answer();
+  await Promise.all(sending);
+  t.match(await send('another'), { status: 200 });
 });

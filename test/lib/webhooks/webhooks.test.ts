@@ -209,3 +209,49 @@ t.test('what is missing or invalid is reported', async (t) => {
   t.throws(() => invalid.webhooks.assertOptions(), { code: 'invalid_request' });
   await invalid.webhooks.prepare('mine');
 });
+
+t.test('requests are posted by the thread of a started service, and by its own process before', async (t) => {
+  const { webhooks, posts } = await setUp(t);
+  const { signal } = new AbortController();
+  const request = { url: 'https://127.0.0.1:1/', headers: {}, body: Buffer.from('') };
+  t.match(await webhooks.post(request, signal), { reason: 'blocked', sent: false });
+  t.same(posts, []);
+  webhooks.start();
+  t.equal(await webhooks.post(request, signal), OK);
+  t.same(posts, [request]);
+});
+
+t.test('secrets of jobs are encrypted, and not again while the master key is the same', async (t) => {
+  const { webhooks, storage } = await setUp(t, {}, 'https://assets.test');
+  await webhooks.prepare('mine');
+  const webhookSecretSealed = webhooks.seal('mine');
+  t.notMatch(webhookSecretSealed, 'mine');
+  t.equal(await webhooks.decryptSecret(webhookSecretSealed), 'mine');
+  await storage.transaction((tx) => storage.insertJob(tx, jobRecord('j', { webhookSecretSealed }), ''));
+  t.match(await webhooks.resealSecrets(undefined), { jobs: 0, keys: 0 });
+});
+
+t.test('links can be made by a function instead', async (t) => {
+  const { storage, signals, folder } = await setUp(t);
+  const webhooks = new Webhooks({
+    options: { secretOf: () => 'whsec_1' },
+    storage,
+    signals,
+    dataFolder: folder,
+    assetUrl: undefined,
+    artifactUrl: ({ name }) => `https://cdn.test/${name}`,
+    clock: new FakeClock(NOW),
+    random: systemRandom,
+    logger: silentLogger,
+  });
+  await webhooks.prepare(undefined);
+  await storage.transaction(async (tx) => {
+    const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
+    const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
+    await storage.insertJob(tx, job, '');
+    await webhooks.add(tx, job);
+  });
+  const [delivery] = await storage.deliveries.list({});
+  const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
+  t.equal(body.result.video, 'https://cdn.test/video.mp4');
+});

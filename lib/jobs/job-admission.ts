@@ -1,0 +1,312 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { Clock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
+import { SortableIds } from '../ids.ts';
+import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
+import type { Pricing } from '../ledger/pricing.ts';
+import type { QueueCaps } from '../queue/queue.ts';
+import type { QueueOptions } from '../queue/queue-options.ts';
+import type { Random } from '../random.ts';
+import type { Storage, Transaction } from '../storage/storage.ts';
+import type { JobRecord } from './job.ts';
+import type { Owners } from './owners.ts';
+import { defaultFps } from './qualities.ts';
+import type { ValidRenderRequest } from './render-request.ts';
+import { StuckError } from './stuck-error.ts';
+
+/** The data of a new job. */
+export interface NewJob {
+  owner: string;
+  request: ValidRenderRequest;
+  metadataJson: string | null;
+  webhookUrl: string | null;
+  keyId: string | null;
+  /** A signing secret for its webhook, used instead of the key's. */
+  webhookSecret?: string;
+  /** Identifies repetitions of the same request. */
+  idempotency?: { key: string; fingerprint: string } | null;
+}
+
+/** Checks that run in the transaction that adds a job; an error rolls it back. */
+export interface AdmissionChecks {
+  /** Runs first, also for a repeated request, while the owner is locked; with an external ledger once more at the end. */
+  owner?: (tx: Transaction) => Promise<void>;
+  /** Whether the service can take another job of this owner; runs before credits are reserved. */
+  capacity?: () => void;
+}
+
+export interface JobAdmissionOptions {
+  storage: Storage;
+  ledger: Ledger;
+  pricing: Pricing;
+  clock: Clock;
+  /** The source of job ids. */
+  random: Random;
+  /** Default: no limit. */
+  caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
+  /** Default: all owners have the same precedence. */
+  owners?: Pick<Owners, 'precedenceOf'>;
+  /** Encrypts webhook secrets of jobs. */
+  secrets?: { seal(secret: string): string };
+}
+
+const ANY_NUMBER: QueueCaps = {
+  maxQueued: Number.POSITIVE_INFINITY,
+  maxQueuedPerOwner: Number.POSITIVE_INFINITY,
+};
+
+/** Minimum lifetime of an idempotency key. */
+export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
+
+/** Equal for equal requests. */
+export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
+  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
+}
+
+/**
+ * Adds jobs: reserves the credits and puts the job into the queue. With an external ledger, the intent is committed
+ * first (`reserving`), and rolled back when the reserve or the second commit fails.
+ */
+export class JobAdmission {
+  readonly #storage: Storage;
+  readonly #ledger: Ledger;
+  readonly #pricing: Pricing;
+  readonly #clock: Clock;
+  readonly #ids: SortableIds;
+  readonly #joined: boolean;
+  readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
+  readonly #owners: Pick<Owners, 'precedenceOf'>;
+  readonly #secrets: { seal(secret: string): string } | undefined;
+
+  constructor(options: JobAdmissionOptions) {
+    const { storage, ledger, clock } = options;
+    this.#secrets = options.secrets;
+    this.#caps = options.caps ?? ANY_NUMBER;
+    this.#owners = options.owners ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
+    this.#storage = storage;
+    this.#ledger = ledger;
+    this.#pricing = options.pricing;
+    this.#clock = clock;
+    this.#ids = new SortableIds(clock, options.random);
+    this.#joined = ledger.joins(storage);
+  }
+
+  /**
+   * Reserves credits and adds the job as `queued`. A repeated request returns the first job, with `repeated: true`.
+   * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
+   * used for another request, `queue_full`, and errors of the admission checks.
+   */
+  add(newJob: NewJob, checks: AdmissionChecks = {}): Promise<{ job: JobRecord; repeated: boolean }> {
+    return this.#joined ? this.#addAtOnce(newJob, checks) : this.#addInSteps(newJob, checks);
+  }
+
+  /** Reserves and adds in one transaction. */
+  async #addAtOnce(newJob: NewJob, checks: AdmissionChecks): Promise<{ job: JobRecord; repeated: boolean }> {
+    const unsealed = this.#recordOf(newJob);
+    const reserve = reserveOf(unsealed);
+    const added = await this.#storage.transaction(async (tx) => {
+      const made = await this.#madeBefore(tx, newJob, checks);
+      if (made) return { job: made, repeated: true };
+      const answer = await this.#ledger.reserve(reserve, tx);
+      if (answer !== 'reserved') return { refused: answer };
+      const job = this.#sealed(unsealed, newJob);
+      await this.#insert(tx, job, newJob);
+      await this.#enqueue(tx, job);
+      return { job, repeated: false };
+    });
+    if ('refused' in added) throw this.#insufficientCredits(reserve, added.refused);
+    return added;
+  }
+
+  /** Reserves between two commits. */
+  async #addInSteps(newJob: NewJob, checks: AdmissionChecks): Promise<{ job: JobRecord; repeated: boolean }> {
+    const unsealed: JobRecord = { ...this.#recordOf(newJob), phase: 'reserving' };
+    const { jobId } = unsealed;
+    const made = await this.#storage.transaction(async (tx) => {
+      const made = await this.#madeBefore(tx, newJob, checks);
+      if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob);
+      return made;
+    });
+    if (made) return { job: made, repeated: true };
+    try {
+      const reserve = reserveOf(unsealed);
+      const answer = await this.#ledger.reserve(reserve);
+      if (answer !== 'reserved') throw this.#insufficientCredits(reserve, answer);
+      const job = await this.#storage.transaction((tx) => this.#addReserved(tx, unsealed, checks));
+      return { job, repeated: false };
+    } catch (error) {
+      // The ledger may or may not have reserved; void is correct in both cases.
+      await this.withdraw(jobId).catch(() => {
+        throw new StuckError(jobId, error);
+      });
+      throw error;
+    }
+  }
+
+  /** Checks again: during the ledger call, other jobs may have been admitted, or the owner deleted. */
+  async #addReserved(
+    tx: Transaction,
+    { jobId, owner }: JobRecord,
+    checks: AdmissionChecks,
+  ): Promise<JobRecord> {
+    const caps = await this.#capsOf(tx, owner, checks);
+    await this.#storage.queue.assertCapacity(tx, owner, caps);
+    const reserving = await this.#storage.getJob(jobId, tx);
+    if (reserving?.phase !== 'reserving') throw rolledBack();
+    const queued: JobRecord = { ...reserving, phase: 'queued' };
+    await this.#storage.updateJob(tx, queued);
+    await this.#enqueue(tx, queued);
+    return queued;
+  }
+
+  /** The job of an earlier, equal request; undefined: a job may be added. */
+  async #madeBefore(
+    tx: Transaction,
+    { owner, idempotency }: NewJob,
+    checks: AdmissionChecks,
+  ): Promise<JobRecord | undefined> {
+    const caps = await this.#capsOf(tx, owner, checks);
+    const made = idempotency && (await this.#repeated(tx, owner, idempotency));
+    if (made) return made;
+    checks.capacity?.();
+    // The queue's lock, then the account's.
+    await Promise.all([
+      this.#storage.queue.assertCapacity(tx, owner, caps),
+      this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+    ]);
+    return undefined;
+  }
+
+  /** The job of an earlier, equal request. Error: `conflict` when the key was used for another request. */
+  async #repeated(
+    tx: Transaction,
+    owner: string,
+    { key, fingerprint }: { key: string; fingerprint: string },
+  ): Promise<JobRecord | undefined> {
+    const request = await this.#storage.getIdempotentRequest(owner, key, tx);
+    if (!request) return undefined; // Its age is not checked: the clock may be wrong.
+    if (request.fingerprint !== fingerprint) {
+      throw new ScenepressError(
+        'conflict',
+        'This Idempotency-Key was used for another request. Use a new key.',
+      );
+    }
+    const job = await this.#storage.getJob(request.jobId, tx);
+    if (job?.phase === 'reserving') {
+      throw new ScenepressError(
+        'conflict',
+        'The request with this Idempotency-Key is still being processed. Try again later.',
+      );
+    }
+    return job; // Undefined when its reserve was refused: the request can be repeated.
+  }
+
+  /**
+   * The caps of an admitted owner. Locked first, so that a deletion of the owner by another process is either known here
+   * or waits for this job.
+   */
+  async #capsOf(tx: Transaction, owner: string, { owner: admitOwner }: AdmissionChecks): Promise<QueueCaps> {
+    if (admitOwner) await this.#storage.lockOwner(tx, owner);
+    const [own] = await Promise.all([this.#caps.maxQueuedOf?.(owner, tx), admitOwner?.(tx)]);
+    return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
+  }
+
+  /** Rolls back a job that is `reserving`: it was never visible. Does nothing in other phases. */
+  async withdraw(jobId: string): Promise<void> {
+    const reserving = await this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job?.phase !== 'reserving') return undefined;
+      // Rewritten, so a failed write that resurfaces after a crash cannot contradict later ones.
+      await this.#storage.updateJob(tx, job);
+      return job;
+    });
+    if (!reserving) return;
+    await this.#ledger.void({ jobId, owner: reserving.owner });
+    await this.#storage.transaction(async (tx) => {
+      const job = await this.#storage.getJob(jobId, tx);
+      if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
+    });
+  }
+
+  /** Removes expired idempotency keys. Call it only while the clock can be trusted. */
+  async forgetOldRequests(): Promise<void> {
+    const before = this.#clock.now() - IDEMPOTENCY_MS;
+    const removeSome = (tx: Transaction) => this.#storage.removeIdempotentRequests(tx, before);
+    while (await this.#storage.transaction(removeSome));
+  }
+
+  async #insert(tx: Transaction, job: JobRecord, { request, idempotency }: NewJob): Promise<void> {
+    await this.#storage.insertJob(tx, job, request.code);
+    if (!idempotency) return;
+    const { jobId, owner, createdAtMs } = job;
+    await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
+  }
+
+  #enqueue(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {
+    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#owners.precedenceOf(owner) });
+  }
+
+  /** The record of a new job, without its webhook secret. */
+  #recordOf({ owner, request, metadataJson, webhookUrl, keyId }: NewJob): JobRecord {
+    return {
+      jobId: this.#ids.next(),
+      owner,
+      phase: 'queued',
+      className: request.className,
+      quality: request.quality,
+      aspectRatio: request.aspectRatio,
+      fps: request.fps ?? defaultFps(request.quality),
+      metadataJson,
+      webhookUrl,
+      keyId,
+      reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
+      attempts: 0,
+      createdAtMs: this.#clock.now(),
+      startedAtMs: null,
+      completedAtMs: null,
+      durationMs: null,
+      creditsCost: 0,
+      usage: null,
+      outcome: null,
+      artifacts: [],
+      error: null,
+    };
+  }
+
+  /** Called in the transaction, so the master key cannot be rotated concurrently. */
+  #sealed(job: JobRecord, { webhookSecret }: NewJob): JobRecord {
+    return webhookSecret === undefined ? job : { ...job, webhookSecretSealed: this.#seal(webhookSecret) };
+  }
+
+  #insufficientCredits(
+    { amountCredits }: { amountCredits: number },
+    answer: Exclude<ReserveAnswer, 'reserved'>,
+  ): ScenepressError {
+    const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
+    const message =
+      answer === 'insufficient'
+        ? `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`
+        : answer.message;
+    return new ScenepressError('insufficient_credits', message);
+  }
+
+  #seal(secret: string): string {
+    assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
+    return this.#secrets.seal(secret);
+  }
+}
+
+function reserveOf({ jobId, owner, reserveCredits }: JobRecord): {
+  jobId: string;
+  owner: string;
+  amountCredits: number;
+} {
+  return { jobId, owner, amountCredits: reserveCredits };
+}
+
+function rolledBack(): ScenepressError {
+  const message =
+    'Reserving credits for the job took so long that another process rolled it back. Nothing was changed; try again.';
+  return new ScenepressError('storage_failed', message);
+}
