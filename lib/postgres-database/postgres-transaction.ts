@@ -29,6 +29,7 @@ export interface PostgresTransactionOptions {
  */
 export class PostgresTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
+  readonly group: object = this;
   readonly #client: PgClient;
   readonly #schema: string;
   readonly #othersBegun: () => Promise<unknown>;

@@ -99,8 +99,8 @@ export interface QueuedOwner extends Precedence {
  * A job that was interrupted two or more times by a crash of the service or its thread is a suspect: it may be the
  * cause. It does not fail, because the cause may also be a SIGKILL, a power loss or a concurrent job. In each
  * process, suspects run one at a time, so they cannot interrupt each other forever, and with exponential backoff (2 s to
- * 5 min), so other jobs run first. A suspect whose delay has passed has priority over other jobs; otherwise a full queue would starve
- * it.
+ * 5 min), so other jobs run first. A suspect whose delay has passed has priority over other jobs; otherwise a full queue
+ * would starve it.
  *
  * - The cost of admitting and claiming does not depend on the number of jobs and owners.
  * - Tokens of a job only grow. All writes of a worker to its claimed jobs are fenced: it checks {@link holds} in

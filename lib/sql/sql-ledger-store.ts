@@ -21,6 +21,8 @@ const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id
 const CHARGES = `SELECT sum(charged_credits) AS charged, count(*) AS renders FROM ledger_entries
   WHERE owner = ? AND kind = 'settle' AND at_ms >= ? AND at_ms < ?`;
 const NEW_ACCOUNT = `${ACCOUNTS.insert} ON CONFLICT (owner) DO NOTHING`;
+const SET_PERIOD = `${ACCOUNTS.insert} ON CONFLICT (owner) DO UPDATE
+  SET period = excluded.period, checksum = excluded.checksum`;
 /** Updates a grant that has credits before and after the change. */
 const REMAINDER = GRANTS.updateOf('remainingCredits');
 
@@ -28,6 +30,8 @@ const REMAINDER = GRANTS.updateOf('remainingCredits');
 export class SqlLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: SqlDatabase;
+  /** The accounts that transactions of a group have read, with the changes that those have made. */
+  readonly #accounts = new WeakMap<SqlTransaction['group'], Map<string, LedgerAccount>>();
 
   /** `storage` must use the same database. */
   constructor(database: SqlDatabase, storage: Storage) {
@@ -37,6 +41,8 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const inside = tx && this.#database.inside(tx);
+    const known = inside && this.#accounts.get(inside.group)?.get(owner);
+    if (known) return known;
     // The lock is that of all the account's grants and entries.
     const [account, rows] = inside
       ? await Promise.all([
@@ -48,7 +54,19 @@ export class SqlLedgerStore implements LedgerStore {
           await this.#database.all(GRANTS_WITH_CREDITS, owner),
         ];
     if (!account) return undefined;
-    return { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
+    const read = { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
+    if (inside) this.#keep(inside, read);
+    return read;
+  }
+
+  #keep({ group }: SqlTransaction, account: LedgerAccount): void {
+    const accounts = this.#accounts.get(group) ?? new Map<string, LedgerAccount>();
+    this.#accounts.set(group, accounts.set(account.owner, account));
+  }
+
+  /** It is read again. */
+  #drop({ group }: SqlTransaction, owner: string): void {
+    this.#accounts.get(group)?.delete(owner);
   }
 
   async insertAccount(tx: Transaction, owner: string): Promise<void> {
@@ -56,12 +74,9 @@ export class SqlLedgerStore implements LedgerStore {
   }
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
-    this.#database
-      .inside(tx)
-      .write(
-        `${ACCOUNTS.insert} ON CONFLICT (owner) DO UPDATE SET period = excluded.period, checksum = excluded.checksum`,
-        ...ACCOUNTS.row({ owner, period }),
-      );
+    const inside = this.#database.inside(tx);
+    this.#drop(inside, owner);
+    inside.write(SET_PERIOD, ...ACCOUNTS.row({ owner, period }));
   }
 
   async lastFreePeriod(tx: Transaction, owner: string, period: string): Promise<string | undefined> {
@@ -106,9 +121,13 @@ export class SqlLedgerStore implements LedgerStore {
     assert(Number.isSafeInteger(grant.remainingCredits));
     if (!withCredits) grants.push(grant);
     const row = { owner, ...grant };
-    if (!known) inside.write(GRANTS.insert, ...GRANTS.row(row));
-    else if (!wasSpent && grant.remainingCredits > 0) inside.write(REMAINDER.text, ...REMAINDER.values(row));
-    else inside.write(GRANTS.update, ...GRANTS.changes(row));
+    if (known && !wasSpent && grant.remainingCredits > 0) {
+      inside.write(REMAINDER.text, ...REMAINDER.values(row));
+      return;
+    }
+    this.#drop(inside, owner); // Which grants have credits, and their order, have changed.
+    if (known) inside.write(GRANTS.update, ...GRANTS.changes(row));
+    else inside.write(GRANTS.insert, ...GRANTS.row(row));
   }
 
   async #spentGrant(inside: SqlTransaction, owner: string, grantId: string): Promise<Grant | undefined> {

@@ -14,6 +14,7 @@ import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
 import { ClaimRound } from './claim-round.ts';
 import { QualityRound } from './quality-round.ts';
+import { QueueCounts } from './queue-counts.ts';
 import { precedenceOf, rankOf } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
@@ -22,9 +23,6 @@ import { claimOf, QUEUE, type QueueRow } from './tables.ts';
  * transactions that wait for each other's owners would end in a deadlock.
  */
 const CLAIMS = 'claims';
-
-const COUNTS = `SELECT q.waiting AS all_waiting, q.owners, t.waiting
-  FROM queue_totals AS q LEFT JOIN turns AS t ON t.owner = ?`;
 
 /**
  * The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`.
@@ -37,6 +35,7 @@ export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
   /** Workers of this process that have claimed jobs. */
   readonly #workers = new Set<string>();
+  readonly #counts = new QueueCounts();
 
   constructor(database: SqlDatabase) {
     this.#database = database;
@@ -53,14 +52,12 @@ export class SqlQueue implements Queue {
   ): Promise<void> {
     const inside = this.#database.inside(tx);
     // Not the row in `turns`, which a new owner does not have.
-    const [, counts] = await Promise.all([
+    const [, { allWaiting, owners, waiting }] = await Promise.all([
       inside.lock(`jobs of ${owner}`),
-      inside.get<{ all_waiting: number; owners: number; waiting: number | null }>(COUNTS, owner),
+      this.#counts.of(inside, owner),
     ]);
-    const { all_waiting = 0, owners = 0 } = counts ?? {};
-    const waiting = counts?.waiting ?? 0;
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
-    const isFull = all_waiting >= maxQueued && waiting >= share;
+    const isFull = allWaiting >= maxQueued && waiting >= share;
     if (!isFull && waiting < maxQueuedPerOwner) return;
     throw new ScenepressError('queue_full', 'The queue is full. Try again later.');
   }
@@ -73,7 +70,7 @@ export class SqlQueue implements Queue {
     const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
     inside.write(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
     const rank = rankOf(precedence);
-    if (rank === 0) return; // The default in `turns`; claims update the rank of known owners.
+    if (this.#counts.admitted(inside, owner, rank) === rank) return;
     inside.write('UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?', rank, owner, rank);
   }
 
@@ -83,6 +80,7 @@ export class SqlQueue implements Queue {
     const { qualities, changed = [] } = request;
     const most = (await this.#mayHave(inside, qualities)) ? request.most : 0;
     if (most === 0 && changed.length === 0) return [];
+    this.#counts.drop(inside);
     const round = qualities
       ? new QualityRound(inside, worker, { ...request, most }, qualities)
       : new ClaimRound(inside, worker, { ...request, most });
@@ -125,6 +123,7 @@ export class SqlQueue implements Queue {
     const inside = this.#database.inside(tx);
     const row = await this.#row(inside, jobId);
     assert(row && row.worker !== null, 'only a claimed job is put back');
+    this.#counts.drop(inside);
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
     inside.write(QUEUE.update, ...QUEUE.changes(waiting));
     if (notBeforeMs !== null) return;
@@ -139,7 +138,9 @@ export class SqlQueue implements Queue {
   }
 
   async remove(tx: Transaction, jobId: string): Promise<void> {
-    this.#database.inside(tx).write('DELETE FROM queue WHERE job_id = ?', jobId);
+    const inside = this.#database.inside(tx);
+    this.#counts.drop(inside);
+    inside.write('DELETE FROM queue WHERE job_id = ?', jobId);
   }
 
   async lapsed(tx: Transaction, { nowMs, most, except }: LapsedQuery): Promise<Claim[]> {

@@ -15,6 +15,11 @@ export interface SqlReader {
  * the order of the calls, and those that are called together take one round trip.
  */
 export interface SqlTransaction extends SqlReader, Transaction {
+  /**
+   * Transactions with the same group run one directly after the other, and are committed or rolled back together: none
+   * of another group changes data in between. Of a shared database, each is its own group.
+   */
+  readonly group: object;
   /** Runs an INSERT into a table whose key is generated; resolves with the key. */
   insert(text: string, ...values: SqlValue[]): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */
