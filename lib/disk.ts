@@ -107,10 +107,13 @@ export async function syncFile(path: string): Promise<void> {
 }
 
 /**
- * Like `mkdir --parents`. The recursive mkdir of Node reports ENOENT for a read-only disk, and never ends where no
- * folder can be created, such as in /proc.
+ * Like `mkdir --parents`, and durable. The recursive mkdir of Node reports ENOENT for a read-only disk, and never ends
+ * where no folder can be created, such as in /proc.
  */
-async function makeFolders(path: string, { hasParent = false } = {}): Promise<void> {
+export async function makeFolders(
+  path: string,
+  { hasParent = false }: { hasParent?: boolean } = {},
+): Promise<void> {
   try {
     await mkdir(path, 0o700);
   } catch (error) {
@@ -118,8 +121,12 @@ async function makeFolders(path: string, { hasParent = false } = {}): Promise<vo
     if (code === 'EEXIST' && (await stat(path)).isDirectory()) return;
     if (code !== 'ENOENT' || hasParent) throw error;
     await makeFolders(dirname(path));
-    await makeFolders(path, { hasParent: true });
+    return makeFolders(path, { hasParent: true });
   }
+  await realDisk.syncFolder(dirname(path)).catch((error: NodeJS.ErrnoException) => {
+    // A folder in which this user may create names, but not list them, cannot be opened.
+    if (error.code !== 'EACCES') throw error;
+  });
 }
 
 async function writeAll(handle: FileHandle, bytes: Buffer, position: number): Promise<void> {

@@ -9,3 +9,4 @@ const sqlite: typeof import('node:sqlite') = createRequire(import.meta.url)('nod
 
 export const DatabaseSync: typeof sqlite.DatabaseSync = sqlite.DatabaseSync;
 export type DatabaseSync = import('node:sqlite').DatabaseSync;
+export const backup: typeof sqlite.backup = sqlite.backup;

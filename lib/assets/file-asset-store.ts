@@ -1,6 +1,6 @@
 import { type FileHandle, mkdir, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { realDisk, replaceFile } from '../disk.ts';
+import { makeFolders, realDisk, replaceFile } from '../disk.ts';
 import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from './asset-store.ts';
 import { openRegularFile } from './regular-file.ts';
 
@@ -21,7 +21,7 @@ export class FileAssetStore implements AssetStore {
   }
 
   async start(): Promise<void> {
-    await mkdir(this.#folder, { recursive: true, mode: 0o700 });
+    await makeFolders(this.#folder);
   }
 
   async put(assetKey: string, file: { path: string }): Promise<{ sizeBytes: number }> {

@@ -30,55 +30,64 @@ export interface Manifest {
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };
 
-/** Opens a copied database and reads all of it; with `source`, copies the artifacts first. */
-export async function checkAndCopyAssets(
-  path: string,
-  {
-    source,
-    dropDeliveries = false,
-    masterKey,
-    signal,
-  }: {
-    source?: DataFolder;
-    dropDeliveries?: boolean;
-    masterKey?: MasterKey | undefined;
-    signal?: AbortSignal | undefined;
-  },
-): Promise<Contents> {
+interface ContentsOptions {
+  source?: DataFolder;
+  dropDeliveries?: boolean;
+  masterKey?: MasterKey | undefined;
+  signal?: AbortSignal | undefined;
+}
+
+/**
+ * Opens a copied database, and reads its jobs, keys and unfinished deliveries; with `source`, copies the artifacts, and
+ * checks the structure of the file. Without, the manifest has been compared.
+ */
+export async function checkAndCopyAssets(path: string, options: ContentsOptions): Promise<Contents> {
   const copy = new DataFolder(path);
   await copy.start();
-  let jobs = 0;
-  let dueDeliveries = 0;
-  const secrets = new SecretsCheck(masterKey);
   try {
-    dueDeliveries = await countDue(copy, dropDeliveries);
-    for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
-      for (const { assetKey, sizeBytes } of artifacts) {
-        signal?.throwIfAborted();
-        if (source && (await statusOf(source.assets.path(assetKey)))) {
-          await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
-        }
-        const found = await statusOf(copy.assets.path(assetKey));
-        // A missing artifact was removed by retention meanwhile, which is no damage.
-        if (found && found.size !== sizeBytes) throw damaged(path, `${assetKey} has ${found.size} bytes`);
-      }
-    }
-    const unsourced = await copy.jobWithoutSource();
-    if (unsourced !== undefined) throw damaged(path, `${unsourced} has no source`);
-    for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
-      signal?.throwIfAborted();
-      for (const job of page) secrets.addJob(job);
-      jobs += page.length;
-    }
-    const keys = allPages(
-      (page) => copy.keyStore.listKeys(page),
-      ({ keyId }) => keyId,
-    );
-    for await (const key of keys) secrets.addKey(key);
+    const [contents, fault] = await Promise.all([
+      readAndCopyAssets(copy, options),
+      options.source && copy.structuralFault(),
+    ]);
+    if (fault !== undefined) throw damaged(copy, options.source, fault);
+    return contents;
   } finally {
     await copy.stop();
     for (const name of LOCK_FILES) await rm(join(path, name), { force: true });
   }
+}
+
+async function readAndCopyAssets(
+  copy: DataFolder,
+  { source, dropDeliveries = false, masterKey, signal }: ContentsOptions,
+): Promise<Contents> {
+  let jobs = 0;
+  const secrets = new SecretsCheck(masterKey);
+  const dueDeliveries = await countDue(copy, dropDeliveries);
+  for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
+    for (const { assetKey, sizeBytes } of artifacts) {
+      signal?.throwIfAborted();
+      if (source && (await statusOf(source.assets.path(assetKey)))) {
+        await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
+      }
+      const found = await statusOf(copy.assets.path(assetKey));
+      // A missing artifact was removed by retention meanwhile, which is no damage.
+      if (found && found.size !== sizeBytes)
+        throw damaged(copy, source, `${assetKey} has ${found.size} bytes`);
+    }
+  }
+  for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
+    signal?.throwIfAborted();
+    for (const job of page) secrets.addJob(job);
+    jobs += page.length;
+  }
+  const unsourced = await copy.jobWithoutSource();
+  if (unsourced !== undefined) throw damaged(copy, source, `${unsourced} has no source`);
+  const keys = allPages(
+    (page) => copy.keyStore.listKeys(page),
+    ({ keyId }) => keyId,
+  );
+  for await (const key of keys) secrets.addKey(key);
   return { jobs, dueDeliveries, secrets };
 }
 
@@ -172,9 +181,12 @@ export function reportOf(
   return { folder, jobs, dueDeliveries, files: sizes.length, sizeBytes, sealedSecrets };
 }
 
-function damaged(path: string, what: string): ScenepressError {
+function damaged(copy: DataFolder, source: DataFolder | undefined, what: string): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
-    `The copy in ${path} is damaged: ${what}. It was kept for inspection.`,
+    source
+      ? `The data folder ${source.path} is damaged: ${what}. No backup was made. Restore an earlier one, or run ` +
+          '`scenepress recover`.'
+      : `The copy in ${copy.path} is damaged: ${what}. It was kept for inspection.`,
   );
 }

@@ -210,6 +210,12 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     return queueWork(this.database, QUALITIES);
   }
 
+  /** A fault in the structure of the database file, if any. Reads all of it, in the background. */
+  async structuralFault(): Promise<string | undefined> {
+    const [row] = await this.database.queryInBackground<{ quick_check: string }>('PRAGMA quick_check(1)');
+    return row?.quick_check === 'ok' ? undefined : row?.quick_check;
+  }
+
   /** The id of a job whose source is missing, if any. */
   async jobWithoutSource(): Promise<string | undefined> {
     const [row] = await this.database.queryInBackground<{ job_id: string }>(

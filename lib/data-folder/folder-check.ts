@@ -11,6 +11,8 @@ const BEFORE_THE_DATA = new Set([
   adminSocket,
   ARTIFACTS,
   work,
+  // SQLite creates it with the database; a power cut may keep only the one or the other.
+  `${database}-journal`,
 ]);
 /** Files that a first start creates after the database. */
 const DATA = new Set([databaseLog, ...withTemporary(...DOCUMENT_FILES)]);

@@ -30,12 +30,12 @@ export interface SpareSpaceOptions {
 
 /**
  * Disk space reserved for finishing work in progress: a file of random bytes (zeros take no space on some file
- * systems) that is deleted when the disk is full, and created again when there is space. In between, no new work may
- * start. Emits `available` when the shortage ends.
+ * systems) that is deleted when the database cannot grow, and created again when there is space. From the first failed
+ * write until then, no new work may start. Emits `available` when the shortage ends.
  *
  * ```
- *            ranOut()                          free ≥ twice the spare space + what was missing
- * enough ─────────────▶ short (file deleted) ──────────────▶ enough (file created)
+ *            ranOut()              free ≥ twice the spare space + what was missing
+ * enough ─────────────▶ short ───────────────────────────────────────────────────▶ enough
  * ```
  */
 export class SpareSpace extends EventEmitter<{ available: [] }> {
@@ -88,13 +88,14 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   }
 
   /**
-   * Releases the reserved space because a write failed. `missingBytes`: additional space needed to end the shortage.
+   * Starts a shortage, because a write failed. `missingBytes`: the space that an artifact needs, which must also be free
+   * before the shortage ends. Without it, the database could not grow, and the reserved space is released.
    */
   ranOut({ missingBytes = 0 }: { missingBytes?: number } = {}): Promise<void> {
     this.#missingBytes = Math.max(this.#missingBytes, missingBytes);
     this.#becomeShort();
     // An artifact that did not fit has already been deleted, which freed enough space.
-    return missingBytes > 0 ? this.#working : this.#then(() => this.#giveUp());
+    return missingBytes > 0 ? this.#working : this.#then(() => this.#release());
   }
 
   /** Runs steps sequentially. */
@@ -112,7 +113,7 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
     this.#timer = this.#clock.every(this.#lookAgainMs, () => void this.#then(() => this.#look()));
   }
 
-  async #giveUp(): Promise<void> {
+  async #release(): Promise<void> {
     this.#becomeShort(); // The file may have been created again meanwhile.
     await this.#disk.remove(this.#path);
     await this.#disk.syncFolder(this.#folder);

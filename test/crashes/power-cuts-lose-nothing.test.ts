@@ -1,23 +1,28 @@
 /**
- * Records the system calls by which the database and the documents change a disk, and simulates a power cut at
- * `POWER_CUTS` moments (default 250): any part of what was not flushed by then is lost. A start on each resulting state
- * must find everything that was acknowledged, complete and once.
+ * Records the system calls by which the database and the documents, or a whole service, change a disk, and simulates a
+ * power cut at `POWER_CUTS` moments (default 250): any part of what was not flushed by then is lost. A start on each
+ * resulting state must find everything that was acknowledged, complete and once.
  *
  * `SEED` repeats the random choices, but the timing of the programs differs. A failure therefore keeps the recording;
  * `RECORDING`, `SEED` and `STATE` repeat one state of it.
  */
 import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
+import { TestAuthority } from '../fixtures/certificates.ts';
 import type { DiskEvent } from '../fixtures/power-cuts/medium.ts';
 import {
   afterCut,
   layOut,
   mediumAfter,
+  namesOf,
+  type Program,
   type Recording,
   record,
   save,
+  withoutFlushes,
 } from '../fixtures/power-cuts/recording.ts';
+import type { ServiceLife } from '../fixtures/power-cuts/service-program.ts';
 import { type BrokenState, brokenStates } from '../fixtures/power-cuts/states.ts';
 import type { Said } from '../fixtures/power-cuts/told.ts';
 import type { Life } from '../fixtures/power-cuts/working-program.ts';
@@ -31,6 +36,9 @@ const { RECORDING, STATE } = process.env;
 const CUTS_IN_ONE = 200;
 /** The same for histories in which each recording has another fault. */
 const CUTS_OF_A_FAULT = 16;
+/** The number of power cuts of a faulty program after which it is looked whether the fault was found, and the most. */
+const CUTS_OF_FAULTY = 10;
+const MOST_CUTS_OF_FAULTY = 200;
 const KEPT = join(import.meta.dirname, '../../.setup');
 
 const EXIT_IO_ERROR = 74;
@@ -38,17 +46,21 @@ const NO_DOCUMENTS: [number, number] = [0, 0];
 const MIN_ACKNOWLEDGED = 50;
 const MAX_TRIES = 8;
 
-type Plan = Omit<Life, 'folder'>;
+type DataLife = Omit<Life, 'folder'>;
 
-const firstLife = (seed: number): Plan => ({
+const firstLife = (seed: number): DataLife => ({
   seed,
   month: 1,
   jobs: [1, 24],
   documents: [1, 24],
   end: 'kill',
 });
-const failingLife = (seed: number): Plan => ({ ...firstLife(seed), documents: NO_DOCUMENTS, end: 'stop' });
-const lastLife = (seed: number): Plan => ({
+const failingLife = (seed: number): DataLife => ({
+  ...firstLife(seed),
+  documents: NO_DOCUMENTS,
+  end: 'stop',
+});
+const lastLife = (seed: number): DataLife => ({
   seed: seed + 1,
   month: 3,
   jobs: [101, 120],
@@ -56,13 +68,24 @@ const lastLife = (seed: number): Plan => ({
   end: 'stop',
 });
 
+const firstService = (folder: string, seed: number): Omit<ServiceLife, 'folder'> => {
+  const authority = new TestAuthority(dirname(folder));
+  return {
+    seed,
+    artifactFolder: seed % 2 === 0 ? null : 'videos/of the service',
+    certificate: authority.issue(['127.0.0.1']),
+    caFile: authority.caFile,
+    jobs: [1, 31],
+    end: 'kill',
+  };
+};
+
 const isFailure = ({ kind }: DiskEvent) => kind === 'failed flush' || kind === 'failed flush names';
 
 /** The names of the files whose flush failed in a recording; `folder` is the folder itself. */
-function failedIn({ files, events }: Recording): string[] {
-  const names = files.map(([name]) => name);
-  for (const event of events) if (event.kind === 'create') names[event.file] = event.name;
-  return events
+function failedIn(recording: Recording): string[] {
+  const names = namesOf(recording);
+  return recording.events
     .filter(isFailure)
     .map((event) => (event.kind === 'failed flush' ? (names[event.file] as string) : 'folder'));
 }
@@ -70,29 +93,29 @@ function failedIn({ files, events }: Recording): string[] {
 /** By name: runs programs on a folder and returns the recording of all runs. */
 const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promise<Recording>> = {
   async 'a program that was killed'(folder, seed) {
-    const { recording } = await record({ folder, life: firstLife(seed) });
-    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+    const { recording } = await record({ program: 'data', folder, life: firstLife(seed) });
+    return (await record({ program: 'data', folder, life: lastLife(seed), before: recording })).recording;
   },
 
   async 'a program started after a power cut'(folder, seed) {
     const random = seededRandom(seed);
-    const first = await record({ folder, life: firstLife(seed) });
+    const first = await record({ program: 'data', folder, life: firstLife(seed) });
     const before = afterCut(first.recording, Math.floor(random() * first.recording.events.length), random);
     const cut = `${folder}-cut`;
-    await layOut(cut, before.files);
-    return (await record({ folder: cut, life: lastLife(seed), before })).recording;
+    await layOut(cut, before.before);
+    return (await record({ program: 'data', folder: cut, life: lastLife(seed), before })).recording;
   },
 
   async 'a program started after a failed flush of the log'(folder, seed, t) {
     const when = 2 + Math.floor(seededRandom(seed)() * 12);
     const fails = { call: 'fdatasync', when } as const;
-    const { recording, exitCode } = await record({ folder, life: failingLife(seed), fails });
+    const { recording, exitCode } = await record({ program: 'data', folder, life: failingLife(seed), fails });
     t.equal(exitCode, EXIT_IO_ERROR, 'the program exits when the flush fails');
-    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+    return (await record({ program: 'data', folder, life: lastLife(seed), before: recording })).recording;
   },
 
   async 'a program started after a failed flush of a checkpoint'(folder, seed, t) {
-    const before = await record({ folder, life: { ...failingLife(seed), jobs: [1, 6] } });
+    const before = await record({ program: 'data', folder, life: { ...failingLife(seed), jobs: [1, 6] } });
     const disk = mediumAfter(before.recording);
     const database = disk.names.get('database.sqlite');
     // How often each thread flushes before is random, so this repeats until the flush of the database fails.
@@ -101,11 +124,18 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
       await layOut(copy, disk.seen());
       const life = { ...failingLife(seed + attempt), month: 2, jobs: [10, 50] as [number, number] };
       const fails = { call: 'fsync', when: 3 + (attempt % 2) } as const;
-      const { recording, exitCode } = await record({ folder: copy, life, before: before.recording, fails });
+      const { recording, exitCode } = await record({
+        program: 'data',
+        folder: copy,
+        life,
+        before: before.recording,
+        fails,
+      });
       if (!recording.events.some((event) => event.kind === 'failed flush' && event.file === database))
         continue;
       t.equal(exitCode, EXIT_IO_ERROR, 'the program exits when the flush fails');
-      return (await record({ folder: copy, life: lastLife(seed), before: recording })).recording;
+      return (await record({ program: 'data', folder: copy, life: lastLife(seed), before: recording }))
+        .recording;
     }
     throw new Error(`no flush of a checkpoint failed in ${MAX_TRIES} runs`);
   },
@@ -116,7 +146,7 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
     const call = random() < 0.5 ? 'fsync' : 'fdatasync';
     const fails = { call, when: 1 + Math.floor(random() * 14) } as const;
     const life = { ...firstLife(seed), end: 'stop' } as const;
-    const { recording, exitCode } = await record({ folder, life, fails });
+    const { recording, exitCode } = await record({ program: 'data', folder, life, fails });
     const failed = failedIn(recording);
     const refused = recording.events.flatMap((event) => {
       const said = event.kind === 'said' ? (JSON.parse(event.line) as Said) : undefined;
@@ -134,9 +164,51 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
       refused.every((trying) => trying === 'document'),
       'only changes of documents are rejected',
     );
-    return (await record({ folder, life: lastLife(seed), before: recording })).recording;
+    return (await record({ program: 'data', folder, life: lastLife(seed), before: recording })).recording;
+  },
+
+  async 'a service that was killed or lost its power'(folder, seed) {
+    const random = seededRandom(seed);
+    const life = firstService(folder, seed);
+    const { recording } = await record({ program: 'service', folder, life });
+    const isCut = random() < 0.7;
+    const count = Math.floor(random() * recording.events.length);
+    const before = isCut ? afterCut(recording, count, random) : recording;
+    const found = `${folder}-found`;
+    await layOut(found, mediumAfter(before).seen());
+    const next: typeof life = { ...life, seed: seed + 1, jobs: [31, 51], end: 'stop' };
+    return (await record({ program: 'service', folder: found, life: next, before })).recording;
   },
 };
+
+/** Faulty programs: the files and folders that they never flush, and the problem that this must cause. */
+const FAULTS: { program: Program; unflushed: string; files: RegExp; loss: RegExp }[] = [
+  {
+    program: 'data',
+    unflushed: 'log',
+    files: /^database\.sqlite-wal$/,
+    // A job or a delivery is lost, or the last change of one. In other states the loss is reported as damage.
+    loss: /^(job|the delivery) \S+ is (lost|\{)/,
+  },
+  {
+    program: 'data',
+    unflushed: 'documents',
+    files: /\.json\.new$/,
+    loss: / is none of its versions /,
+  },
+  {
+    program: 'service',
+    unflushed: 'artifacts',
+    files: /\.mp4\.new$/,
+    loss: /^video.mp4 of job \d+ is \d+ bytes.*, not /,
+  },
+  {
+    program: 'service',
+    unflushed: 'folders of artifacts',
+    files: /^(data\/artifacts|videos)(\/|$)/,
+    loss: /^video.mp4 of job \d+ is lost/,
+  },
+];
 
 async function freshFolder(t: Test): Promise<string> {
   const folder = join(testFolder(t, {}), 'data');
@@ -185,18 +257,20 @@ if (RECORDING && STATE) {
     });
   }
 
-  for (const neverFlushes of ['log', 'documents'] as const) {
-    t.test(
-      `this test detects the loss caused by a program that never flushes its ${neverFlushes}`,
-      async (t) => {
-        const folder = await freshFolder(t);
-        const { recording } = await record({ folder, life: { ...firstLife(SEED), neverFlushes } });
-        const { broken } = await brokenStates(recording, { seed: SEED, count: CUTS_IN_ONE });
-        // A job or a delivery is lost, or the last change of one. In other states the loss is reported as damage.
-        const loss =
-          neverFlushes === 'log' ? /^(job|the delivery) \S+ is (lost|\{)/ : / is none of its versions /;
-        t.ok(broken.some(({ problems }) => problems.some((problem) => loss.test(problem))));
-      },
-    );
+  for (const [program, faults] of Map.groupBy(FAULTS, ({ program }) => program)) {
+    t.test(`this test detects what a faulty ${program} program loses`, async (t) => {
+      const folder = await freshFolder(t);
+      const life = program === 'data' ? firstLife(SEED) : firstService(folder, SEED);
+      const { recording } = await record({ program, folder, life });
+      for (const { unflushed, files, loss } of faults) {
+        const faulty = withoutFlushes(recording, files);
+        let isDetected = false;
+        for (let first = 0; !isDetected && first < MOST_CUTS_OF_FAULTY; first += CUTS_OF_FAULTY) {
+          const { broken } = await brokenStates(faulty, { seed: SEED, first, count: CUTS_OF_FAULTY });
+          isDetected = broken.some(({ problems }) => problems.some((problem) => loss.test(problem)));
+        }
+        t.ok(isDetected, `one that never flushes its ${unflushed}`);
+      }
+    });
   }
 }

@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { isOutOfSpace } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
-import { DatabaseSync } from '../../node-sqlite.ts';
+import { backup, DatabaseSync } from '../../node-sqlite.ts';
 import type { SqlValue } from '../sql.ts';
 
 /** Primary result codes of SQLite, without the extended bits. */
@@ -10,8 +10,10 @@ const FLUSH_FAILED = 10 | (4 << 8);
 /** SQLITE_IOERR_SHMSIZE: the shared-memory file could not grow, nearly always because the disk is full. */
 const SHARED_MEMORY_FULL = 4874;
 const BUSY_MS = 10_000;
+/** Pages that are copied at a time, in the thread pool. */
+const COPIED_PAGES = 1000;
 
-/** A connection to a database file, with its prepared statements. All calls are synchronous. */
+/** A connection to a database file, with its prepared statements. All calls except {@link copyTo} are synchronous. */
 export class Connection {
   readonly path: string;
   readonly #database: DatabaseSync;
@@ -53,6 +55,16 @@ export class Connection {
   /** Runs several statements without results. */
   exec(text: string): void {
     this.#explained(() => this.#database.exec(text));
+  }
+
+  /** Copies a snapshot to a new file, and flushes it. Meanwhile other connections may write, and this one is in use. */
+  async copyTo(path: string): Promise<void> {
+    this.exec('BEGIN');
+    this.get('PRAGMA user_version', []); // The snapshot is taken by the first read.
+    await backup(this.#database, path, { rate: COPIED_PAGES }).catch((error: unknown) => {
+      throw explained(error, path);
+    });
+    this.exec('ROLLBACK');
   }
 
   close(): void {

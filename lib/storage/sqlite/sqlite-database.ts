@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 import type { Clock } from '../../clock.ts';
-import { realDisk, syncFile } from '../../disk.ts';
+import { realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { Line } from '../../line.ts';
 import { silentLogger } from '../../logger.ts';
@@ -172,11 +172,11 @@ export class SqliteDatabase implements SqlDatabase {
 
   /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
-    await this.queryInBackground('VACUUM INTO ?', path).catch((cause: unknown) => {
-      if (!isFullDisk(cause)) throw cause;
-      throw new ScenepressError('storage_full', `The disk is too full for the copy ${path}.`, { cause });
+    this.#assertOpen();
+    await this.#longTasks.run(async () => {
+      const connection = Connection.open(this.#path);
+      await connection.copyTo(path).finally(() => connection.close());
     });
-    await syncFile(path); // SQLite does not, and the first connection to it would, on the main thread.
   }
 
   async check(): Promise<string[]> {

@@ -235,6 +235,29 @@ t.test('an unreadable file fails a backup and is named', async (t) => {
   t.match(await backUp(folder, backup), { jobs: 20 });
 });
 
+t.test('a damaged page of the database fails a backup', async (t) => {
+  const { folder, backup } = await openFolder(t);
+  // Nothing in a backup reads the timelines.
+  const { database } = folder;
+  const [table] = await database.all<{ rootpage: number }>(
+    "SELECT rootpage FROM sqlite_schema WHERE name = 'timelines'",
+  );
+  const [{ page_size: pageBytes } = { page_size: 0 }] = await database.all<{ page_size: number }>(
+    'PRAGMA page_size',
+  );
+  await folder.stop();
+  const path = join(folder.path, 'database.sqlite');
+  const bytes = readFileSync(path);
+  bytes.fill(0xff, ((table?.rootpage ?? 0) - 1) * pageBytes, (table?.rootpage ?? 0) * pageBytes);
+  writeFileSync(path, bytes);
+  await folder.start();
+  await t.rejects(backUp(folder, backup), {
+    code: 'storage_damaged',
+    message: /^The data folder .*data is damaged: .* No backup was made\./s,
+  });
+  t.same([existsSync(backup), existsSync(`${backup}.part`)], [false, false]);
+});
+
 t.test('files and folders are flushed before a copy gets its final name', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/serif'), { recursive: true });
