@@ -1,3 +1,4 @@
+import './one-disk-thread.ts';
 import { existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
@@ -24,6 +25,7 @@ interface Kind {
 const KINDS: Record<string, Kind> = {
   'with a busy service': { runs: 3, hours: 2, options: {} },
   'with stores that answer late': { runs: 3, hours: 1, options: { isLate: true } },
+  'with the real pool of renderers': { runs: 2, hours: 1, options: { hasPool: true } },
   'over a month': { runs: 1, hours: 30 * 24, options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS } },
 };
 
@@ -67,7 +69,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 }
 
 t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
-  for (const options of [{}, { isLate: true }]) {
+  for (const options of [{}, { isLate: true }, { hasPool: true }]) {
     const kind = { runs: 1, hours: 0.5, options };
     const first = await simulated(t, kind, SEED);
     t.same(await simulated(t, kind, SEED), first);

@@ -20,7 +20,7 @@ async function simulated(t: Test, seed: number): Promise<PoolHistory> {
     t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
     throw error;
   } finally {
-    simulation.end();
+    await simulation.end();
   }
 }
 

@@ -83,7 +83,10 @@ export class PoolSimulation {
     return { renders, starts, ends, hours: forMs / 3_600_000, hash: this.#history.digest('hex') };
   }
 
-  end(): void {
+  /** Also after a failure, when what still runs would keep the process running; that is the one to report. */
+  async end(): Promise<void> {
+    this.#failure = undefined;
+    await this.#within(LONGEST_STOP_MS, this.#pool.renderer.stop(), 'stop').catch(() => {});
     rmSync(this.#root, { recursive: true, force: true });
   }
 

@@ -11,3 +11,21 @@ export async function settled(turns: number = 1): Promise<void> {
     quiet = isBusy ? 0 : quiet + 1;
   }
 }
+
+/** Advances the time until something is done, or that often. After each step, waits until only timers are pending. */
+export async function passUntil(
+  something: Promise<unknown>,
+  { settled, advance }: { settled: () => Promise<void>; advance: () => void },
+  mostSteps: number = Number.POSITIVE_INFINITY,
+): Promise<void> {
+  let isDone = false;
+  const done = () => {
+    isDone = true;
+  };
+  something.then(done, done);
+  await settled();
+  for (let steps = 0; steps < mostSteps && !isDone; steps++) {
+    advance();
+    await settled();
+  }
+}

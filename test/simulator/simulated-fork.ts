@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import type { Clock, Timer } from '../../lib/clock.ts';
@@ -208,8 +208,11 @@ export class SimulatedFork {
     this.#channel?.write(`${JSON.stringify(report)}\n`);
   }
 
+  /** The folder may be gone already when a worker's thread has crashed and its next one starts. */
   #write(name: string): void {
-    writeFileSync(join(dirname(this.command.socket), name), 'content');
+    const folder = dirname(this.command.socket);
+    if (existsSync(folder)) writeFileSync(join(folder, name), 'content');
+    else this.#end({ exitCode: 1 });
   }
 
   #end({ exitCode = null, signal = null, reason = null }: Partial<JobEnded>): void {

@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, fstatSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import {
@@ -14,19 +15,19 @@ import { makeParts } from '../../lib/service-parts.ts';
 import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
-import type { SqlValue } from '../../lib/storage/sql.ts';
-import { openInBackground } from '../../lib/storage/sqlite/background-connection.ts';
-import type { Connection } from '../../lib/storage/sqlite/connection.ts';
 import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import type { LateStores } from '../fixtures/late-stores.ts';
-import { settled } from './settled.ts';
+import { inForeground } from './in-foreground.ts';
+import { passUntil, settled } from './settled.ts';
+import { PORT_TURNS, type SimulatedPool, simulatedPool } from './simulated-pool.ts';
 import { SimulatedRenderer } from './simulated-renderer.ts';
 import type { SimulatedWorld } from './simulated-world.ts';
 
 /** A stop takes far fewer. */
 const MOST_STEPS = 10_000;
 const DATABASE = 'database.sqlite';
+const WORKERS = 3;
 /** SQLite's own limit. */
 const MOST_PAGES = 4_294_967_294;
 const LONGEST_SHORTAGE_MS = 120_000;
@@ -41,6 +42,8 @@ export interface Surroundings {
   bytes: Random;
   /** The stores are late. */
   late: LateStores | undefined;
+  /** For the Python side of the real pool of renderers; undefined: the whole renderer is simulated. */
+  poolSeed: number | undefined;
   logger: Pick<Logger, 'error'>;
 }
 
@@ -49,7 +52,9 @@ export class Life {
   readonly service: RenderService;
   readonly clock: FakeClock;
   readonly ledger: StoredLedger;
-  readonly renderer: SimulatedRenderer;
+  /** The real renderer, of which threads and processes are simulated. */
+  readonly pool: SimulatedPool | undefined;
+  readonly #renderer: SimulatedRenderer;
   readonly #folder: string;
   readonly #surroundings: Surroundings;
   readonly #database: SqliteDatabase;
@@ -63,7 +68,8 @@ export class Life {
   fullDisks = 0;
 
   constructor(folder: string, { nowMs, ...surroundings }: Surroundings & { nowMs: number }) {
-    const { world, random, bytes, late } = surroundings;
+    const { world, random, bytes, late, poolSeed } = surroundings;
+    const logger = { ...silentLogger, ...surroundings.logger };
     this.#folder = folder;
     this.#surroundings = surroundings;
     this.clock = new FakeClock(new Date(nowMs).toISOString());
@@ -86,27 +92,71 @@ export class Life {
       random: bytes,
       freeCreditsPerMonth: 300,
     });
-    this.renderer = new SimulatedRenderer({ size: 3, clock: this.clock, random });
+    const workFolder = join(folder, 'work');
+    this.#renderer = new SimulatedRenderer({ size: WORKERS, clock: this.clock, random });
+    if (poolSeed !== undefined) {
+      const { clock } = this;
+      this.pool = simulatedPool({ size: WORKERS, workFolder, seed: poolSeed, clock, random: bytes, logger });
+      this.pool.python.isFaulty = world.isFaulty;
+    }
     const settings = world.settings();
     const options: RenderServiceOptions = {
       storage: this.#storage,
       ledger: this.ledger,
       settings: late?.of(settings) ?? settings,
       assets: world.assetStore(this.clock),
-      workFolder: join(folder, 'work'),
+      workFolder,
       assetUrl: ASSET_URL,
       webhooks: { secretOf: () => 'secret' },
       queue: { maxQueued: 60, maxQueuedPerOwner: 30 },
-      workers: 3,
+      workers: WORKERS,
       clock: this.clock,
-      logger: { ...silentLogger, ...surroundings.logger },
+      logger,
     };
     const parts = makeParts(options, {
-      renderer: this.renderer as unknown as Renderer,
+      renderer: this.pool?.renderer ?? (this.#renderer as unknown as Renderer),
       outbound: world.outbound(this.clock),
       random: bytes,
     });
     this.service = new RenderService(options, parts);
+  }
+
+  /** Starts again until it runs: a renderer may fail to start. */
+  async start(): Promise<void> {
+    for (let isStarted = false; !isStarted; ) {
+      const starting = this.service.start().then(
+        () => true,
+        (error: Error & { code?: string }) => {
+          assert.equal(error.code, 'renderer_unavailable', error.message);
+          return false;
+        },
+      );
+      isStarted = await this.doing(starting);
+    }
+  }
+
+  /** Lets time pass until something is done. */
+  async doing<T>(something: Promise<T>): Promise<T> {
+    await this.#until(something, Number.POSITIVE_INFINITY);
+    return something;
+  }
+
+  async #until(something: Promise<unknown>, mostSteps: number): Promise<void> {
+    const settled = () => this.settled();
+    const advance = () => this.clock.advance(this.clock.nextInMs ?? 1);
+    await passUntil(something, { settled, advance }, mostSteps);
+  }
+
+  /** Resolves when only timers are pending. */
+  settled(): Promise<void> {
+    return settled(this.pool ? PORT_TURNS : 1);
+  }
+
+  /** Rules of the renderer's protocol that were broken, and renders beyond the workers. */
+  get violations(): string[] {
+    const mostRenders = this.pool?.python.mostRenders ?? this.#renderer.mostRunning;
+    const tooMany = mostRenders > WORKERS ? [`${mostRenders} renders at once`] : [];
+    return [...(this.pool?.python.violations ?? []), ...tooMany];
   }
 
   /** Continues in another process, with the files as a power cut leaves them. `from`: undefined at the very beginning. */
@@ -160,15 +210,7 @@ export class Life {
   /** Closes the open files of a process that dies, and detaches everything that listens to it. */
   async bury(): Promise<void> {
     this.isRunning = false;
-    let isOver = false;
-    const over = () => {
-      isOver = true;
-    };
-    this.service.stop().then(over, over);
-    for (let steps = 0; steps < MOST_STEPS && !isOver; steps++) {
-      await settled();
-      this.clock.advance(this.clock.nextInMs ?? 1);
-    }
+    await this.#until(this.service.stop(), MOST_STEPS);
   }
 
   async #flush(descriptor: number): Promise<void> {
@@ -191,19 +233,4 @@ export class Life {
     const least = Math.min(this.#durableBytes, size);
     truncateSync(`${path}-wal`, least + Math.floor(this.#surroundings.random() * (size - least + 1)));
   }
-}
-
-/** Without a thread, whose answers would come at any time. */
-function inForeground(path: string) {
-  let connection: Connection | undefined;
-  return {
-    async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
-      connection ??= openInBackground(path);
-      return connection.all<Row>(text, values);
-    },
-    async stop(): Promise<void> {
-      connection?.close();
-      connection = undefined;
-    },
-  };
 }

@@ -14,6 +14,10 @@ export class SimulatedWorld {
   readonly assets: Set<string> = new Set();
   /** How often a receiver got the outcome of a job, by job. */
   readonly received: Map<string, number> = new Map();
+  /** How many requests to receivers were begun, by job or by the delivery that is sent again. */
+  readonly requests: Map<string, number> = new Map();
+  /** The statuses with which requests ended, by `svc-signature`: equal requests within a second have the same. */
+  readonly answers: Map<string, Set<number>> = new Map();
   #settings = DEFAULT_SETTINGS;
   /** Stores and receivers fail. */
   isFaulty = true;
@@ -65,25 +69,34 @@ export class SimulatedWorld {
     return {
       start(): void {},
       async stop(): Promise<void> {},
-      post: async ({ body }: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> => {
-        const isHeard = !this.#fails(0.3);
-        const arrived = await this.#moment(clock, 12_000, signal);
-        const { jobId } = JSON.parse(body.toString()) as { jobId: string };
-        const isSent = arrived || this.#random() < 0.5;
-        if (isSent && isHeard) this.received.set(jobId, (this.received.get(jobId) ?? 0) + 1);
-        if (!arrived) return { status: 0, reason: 'stopped', detail: 'cut', answer: null, sent: isSent };
-        if (isHeard) return { status: 200, reason: null, detail: null, answer: '', sent: true };
-        return this.#random() < 0.5
-          ? {
-              status: 300 + Math.floor(this.#random() * 300),
-              reason: null,
-              detail: null,
-              answer: '',
-              sent: true,
-            }
-          : { status: 0, reason: 'timeout', detail: 'late', answer: null, sent: true };
+      post: async (request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> => {
+        const result = await this.#receive(request, clock, signal);
+        const signature = request.headers['svc-signature'] as string;
+        this.answers.set(signature, (this.answers.get(signature) ?? new Set()).add(result.status));
+        return result;
       },
     };
+  }
+
+  async #receive(
+    { headers, body }: OutboundRequest,
+    clock: Clock,
+    signal: AbortSignal,
+  ): Promise<ExchangeResult> {
+    const { jobId } = JSON.parse(body.toString()) as { jobId: string };
+    const about = headers['svc-redelivery'] ?? jobId;
+    this.requests.set(about, (this.requests.get(about) ?? 0) + 1);
+    const isHeard = !this.#fails(0.3);
+    const arrived = await this.#moment(clock, 12_000, signal);
+    const isSent = arrived || this.#random() < 0.5;
+    if (!isSent) this.requests.set(about, (this.requests.get(about) ?? 0) - 1);
+    if (isSent && isHeard) this.received.set(jobId, (this.received.get(jobId) ?? 0) + 1);
+    if (!arrived) return { status: 0, reason: 'stopped', detail: 'cut', answer: null, sent: isSent };
+    if (isHeard) return { status: 200, reason: null, detail: null, answer: '', sent: true };
+    const status = 300 + Math.floor(this.#random() * 300);
+    return this.#random() < 0.5
+      ? { status, reason: null, detail: null, answer: '', sent: true }
+      : { status: 0, reason: 'timeout', detail: 'late', answer: null, sent: true };
   }
 
   #fails(share: number): boolean {

@@ -6,7 +6,6 @@ import { serialize } from 'node:v8';
 import { type Job, jobJson } from '../../lib/index.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { seededBytes, seededRandom } from '../fixtures/seeded-random.ts';
-import { settled } from './settled.ts';
 import { ASSET_URL, Life } from './simulated-life.ts';
 import { SimulatedWorld } from './simulated-world.ts';
 
@@ -29,6 +28,8 @@ export interface SimulationOptions {
   crashEveryMs?: number;
   /** Storage, ledger and settings answer late. */
   isLate?: boolean;
+  /** With the real pool of renderers. */
+  hasPool?: boolean;
 }
 
 export interface History {
@@ -69,8 +70,14 @@ export class Simulation {
   readonly #sentAgain: string[] = [];
   readonly log: string[] = [];
 
-  constructor({ actEveryMs = 10_000, crashEveryMs = 500_000, isLate = false, ...rest }: SimulationOptions) {
-    this.#options = { actEveryMs, crashEveryMs, isLate, ...rest };
+  constructor({
+    actEveryMs = 10_000,
+    crashEveryMs = 500_000,
+    isLate = false,
+    hasPool = false,
+    ...rest
+  }: SimulationOptions) {
+    this.#options = { actEveryMs, crashEveryMs, isLate, hasPool, ...rest };
     this.#random = seededRandom(rest.seed);
     this.#bytes = seededBytes(rest.seed + 1);
     this.#late = isLate ? new LateStores(rest.seed + 2, { eventLoopShare: 0 }) : undefined;
@@ -115,6 +122,7 @@ export class Simulation {
       random: this.#random,
       bytes: this.#bytes,
       late: this.#late,
+      poolSeed: this.#options.hasPool ? this.#options.seed + this.#lives : undefined,
       logger: { error: (details, message) => this.#note(message, details) },
     });
     if (before) before.isRunning = false;
@@ -122,8 +130,8 @@ export class Simulation {
       if (this.#life === life || this.#life === before) this.#attempt(() => this.#see(job));
     });
     life.service.on('delivery', (delivery) => this.#record('delivery', delivery));
-    await life.service.start();
-    await settled();
+    await life.start();
+    await life.settled();
     this.#life = life;
     life.isRunning = true;
     await this.#checkAfterStart();
@@ -131,7 +139,7 @@ export class Simulation {
 
   /** One random operation of a client or an operator. Results are not awaited. */
   async #act(): Promise<void> {
-    const { service, clock, ledger } = this.#current;
+    const { service, clock, ledger, pool } = this.#current;
     const chance = this.#random();
     const owner = this.#oneOf(OWNERS) as string;
     const jobId = this.#oneOf(this.#jobIds);
@@ -156,12 +164,13 @@ export class Simulation {
       this.#told(granted, () => this.#grants.set(idempotencyKey, owner));
     } else if (chance < 0.94) this.#told(service.pauseQueue());
     else if (chance < 0.98) this.#told(service.resumeQueue());
+    else if (pool && chance < 0.985) pool.crashThread(Math.floor(this.#random() * 100));
     else if (chance < 0.99)
       clock.set(new Date(clock.now() + (this.#random() - 0.5) * 7_200_000).toISOString());
     else this.#told(this.#current.fillDisk());
     if (++this.#acts % ACTS_PER_AUDIT === 0)
       this.#told(ledger.audit(), ({ problems }) => assert.deepEqual(problems, []));
-    await settled();
+    await this.#current.settled();
   }
 
   /** Records an answer to a client, unless a crash closed its connection. */
@@ -237,10 +246,12 @@ export class Simulation {
         if (isIdle) clock.postpone(leftMs);
         // Ends the database's time slice: to yield in the middle of what comes next would make its order depend on how
         // long the disk takes.
-        await settled();
+        await this.#current.settled();
       }
       clock.advance(Math.min(leftMs, clock.nextInMs ?? leftMs));
-      await settled();
+      await this.#current.settled();
+      const [violation] = this.#current.violations;
+      if (violation) throw new Error(violation);
     }
     this.#nowMs = clock.now();
   }
@@ -273,19 +284,18 @@ export class Simulation {
   }
 
   async #isDone(): Promise<boolean> {
-    await this.#doing(this.#current.service.resumeQueue());
-    return this.#doing(this.#current.isDone());
+    await this.#current.doing(this.#current.service.resumeQueue());
+    return this.#current.doing(this.#current.isDone());
   }
 
   async #checkEnd(): Promise<void> {
-    const { service, renderer, ledger } = this.#current;
+    const { service, ledger } = this.#current;
     await this.#checkAfterStart();
-    assert(renderer.mostRunning <= renderer.size);
     const jobs = await service.list({ limit: 100_000 });
     for (const job of jobs) {
       const { jobId, status, webhookUrl, artifacts } = job;
       assert.match(status, /completed|failed/, `${jobId} has ended`);
-      for (const { name } of artifacts) assert(await this.#doing(service.openArtifact(jobId, name)));
+      for (const { name } of artifacts) assert(await this.#current.doing(service.openArtifact(jobId, name)));
       const deliveries = await service.deliveries.list({ jobId, limit: 100_000 });
       const automatic = deliveries.filter(({ repeats }) => repeats === null);
       assert.equal(automatic.length, webhookUrl === null ? 0 : 1, `deliveries of ${jobId}`);
@@ -313,18 +323,6 @@ export class Simulation {
         `${key} was made once`,
       );
     }
-  }
-
-  /** Lets time pass until something is done. */
-  async #doing<T>(something: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = () => {
-      isDone = true;
-    };
-    something.then(done, done);
-    for (await settled(); !isDone; await settled())
-      this.#current.clock.advance(this.#current.clock.nextInMs ?? 1);
-    return something;
   }
 
   #oneOf<T>(all: T[]): T | undefined {

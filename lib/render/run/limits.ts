@@ -40,7 +40,7 @@ export const DEFAULT_LIMITS: RenderLimits = {
   outputBytes: 512 * MIB,
 };
 
-/** The limits that are sent to a fork. */
+/** The limits that a fork receives with its job; that of its memory is in the command that forks it. */
 export function jobLimits(limits: RenderLimits): JobLimits {
   const { addressSpaceBytes, processes, fileSizeBytes, diskBytes, openFiles, frames, outputBytes } = limits;
   return { addressSpaceBytes, processes, fileSizeBytes, diskBytes, openFiles, frames, outputBytes };

@@ -60,7 +60,7 @@ export interface ZygotePong {
 /** The total limit that a job exceeded; `disk_full`: the disk was full when copying its output. */
 export type JobEndReason = 'memory' | 'disk' | 'files' | 'disk_full';
 
-/** All processes of a job are dead. */
+/** All processes of a job are dead, or it has finished and they have been killed. */
 export interface JobEnded {
   type: 'ended';
   job: string;

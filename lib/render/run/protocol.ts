@@ -6,9 +6,9 @@ import type { JobReport, JobStage, Play, WorkTimes, ZygoteReport } from './messa
  * `renderer/scene_renderer/protocol.json` describes the messages; `messages.ts` is generated from it.
  *
  * A zygote's channel is its standard input and output: it receives commands to fork and to kill, and reports the end
- * of a job when all its processes are dead. It never sees a scene. Each fork has its own channel, a Unix socket in
- * the job's folder, to receive its job and send reports. Reports come from untrusted code; only the zygote decides
- * how a job ended.
+ * of a job when all its processes are dead, or have been killed because it has finished. It never sees a scene. Each
+ * fork has its own channel, a Unix socket in the job's folder, to receive its job and send reports. Reports come from
+ * untrusted code; only the zygote decides how a job ended.
  */
 
 /** The longest line accepted from a zygote or a fork. */

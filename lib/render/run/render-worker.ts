@@ -218,7 +218,9 @@ export class RenderWorker {
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
-      if (startedAtMs === undefined || error instanceof JobNotReceived || isShortage(error)) {
+      // An inspector does not receive its job, either, when the folder was removed during the render.
+      const isNotReceived = error instanceof JobNotReceived && this.#zygotes.haveFolders;
+      if (startedAtMs === undefined || isNotReceived || isShortage(error)) {
         const { message } = error as Error;
         return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
       }

@@ -49,7 +49,7 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
   #unansweredPings = 0;
   #heartbeat: Timer | undefined;
   #killTimer: Timer | undefined;
-  alive = true;
+  #died: ZygoteDied | undefined;
   /** The sandbox layers of its jobs. */
   layers: string[] = [];
 
@@ -84,6 +84,10 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
     readLines(this.#child.stderr, LONGEST_LINE_BYTES, (text) => this.#log(text));
   }
 
+  get alive(): boolean {
+    return this.#died === undefined;
+  }
+
   /** Starts a zygote and waits until it is warm. */
   static async start(line: ZygoteCommandLine, options: ZygoteOptions): Promise<[Zygote, ZygoteReady]> {
     const zygote = new Zygote(line, options);
@@ -93,6 +97,8 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
       const ready = await new Promise<ZygoteReady>((resolve, reject) => {
         zygote.#ready = { resolve, reject };
       });
+      // It may have died right after its report, before anything listens for that.
+      if (zygote.#died) throw zygote.#died;
       zygote.layers = ready.layers;
       zygote.#heartbeat = clock.every(silenceTimeoutMs / PINGS_PER_SILENCE, () => zygote.#beat());
       return [zygote, ready];
@@ -101,7 +107,10 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
     }
   }
 
-  /** Forks a job and waits until all its processes are dead. */
+  /**
+   * Forks a job and waits until all its processes are dead or, of a finished one, have been killed. The next fork begins
+   * when they are dead.
+   */
   run(command: ForkCommand): Promise<JobEnded> {
     return new Promise((resolve, reject) => {
       if (!this.alive) return reject(new ZygoteDied('it had ended before'));
@@ -171,12 +180,12 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
       this.#cgroup?.remove();
       this.#markGone();
     }
-    if (!this.alive) return;
-    this.alive = false;
+    if (this.#died) return;
     this.#heartbeat?.cancel();
     this.#killTimer?.cancel();
     const lastWords = this.#stderr.at(-1);
     const error = new ZygoteDied(`${reason}${lastWords ? ` (${lastWords})` : ''}`, { cause });
+    this.#died = error;
     this.#ready?.reject(error);
     this.#running?.reject(error);
     this.#running = undefined;

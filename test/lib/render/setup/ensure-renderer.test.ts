@@ -170,3 +170,17 @@ t.test('files that are not archives of this version are refused', { skip }, asyn
     /ensure-renderer\.test\.ts contains no renderer\. Name the single executable/,
   );
 });
+
+t.test('an archive whose module was compiled from other sources is refused', { skip }, async (t) => {
+  const module = `${PACKAGES}/scenepress_native.so`;
+  const other = place(t, { [module]: 'ELF 0123abcd' });
+  await t.rejects(ensureRenderer({ archive: other.file, folder: other.folder }), {
+    code: 'renderer_unavailable',
+    message:
+      /program has a module scenepress_native\.so of another version of scenepress\. Use an archive of the same/,
+  });
+  const [, functions] =
+    /^INTERFACE = "(\w+)"$/m.exec(readFileSync(join(RENDERER, 'scene_renderer/native.py'), 'utf8')) ?? [];
+  const same = place(t, { [module]: `ELF ${functions}` });
+  t.ok('root' in (await ensureRenderer({ archive: same.file, folder: same.folder })));
+});

@@ -8,7 +8,7 @@ import { SimulatedPython } from '../../../simulator/simulated-python.ts';
 
 const SILENCE_MS = 30_000;
 
-async function openZygote() {
+function startZygote() {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const python = new SimulatedPython({ clock, seed: 1 });
   python.isFaulty = false;
@@ -30,10 +30,25 @@ async function openZygote() {
       },
     }),
   });
+  return { clock, starting, pass, child: child as unknown as RendererProcess };
+}
+
+async function openZygote() {
+  const { clock, starting, pass, child } = startZygote();
   await pass(10_000);
   const [zygote] = await starting;
-  return { clock, zygote, pass, child: child as unknown as RendererProcess };
+  return { clock, zygote, pass, child };
 }
+
+t.test('a zygote that dies right after its report that it is ready has not started', async (t) => {
+  const { clock, starting, pass, child } = startZygote();
+  const ready = { type: 'ready', manim: '0.22', python: '3.13', layers: [], problems: {}, cgroup: false };
+  const error = { type: 'error', message: 'out of order' };
+  child.stdout.push(`${JSON.stringify(ready)}\n${JSON.stringify(error)}\n`);
+  await t.rejects(starting, { name: 'ZygoteDied', message: /out of order/ });
+  await pass(10_000);
+  t.equal(clock.nextInMs, undefined, 'no timer is left');
+});
 
 t.test('a pause of the service ends no zygote, although nothing was heard meanwhile', async (t) => {
   const { clock, zygote, pass } = await openZygote();

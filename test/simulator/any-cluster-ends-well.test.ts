@@ -1,0 +1,45 @@
+import './one-disk-thread.ts';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import t, { type Test } from 'tap';
+import { type ClusterHistory, ClusterSimulation } from './cluster-simulation.ts';
+import { yearsAnHour } from './years-an-hour.ts';
+
+const HOUR_MS = 3_600_000;
+const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
+const RUNS = Number(process.env['SIMULATIONS'] ?? 2);
+const HOURS = Number(process.env['SIMULATED_HOURS'] ?? 1);
+const MEMORY = '/dev/shm';
+
+async function simulated(t: Test, seed: number, hours = HOURS): Promise<ClusterHistory> {
+  const simulation = new ClusterSimulation({ seed, folder: existsSync(MEMORY) ? MEMORY : tmpdir() });
+  try {
+    return await simulation.run(hours * HOUR_MS);
+  } catch (error) {
+    t.comment(simulation.log.slice(-20).join('\n'));
+    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
+    throw error;
+  } finally {
+    await simulation.end();
+  }
+}
+
+t.test(`a simulation of several processes keeps the invariants, from SEED=${SEED} on`, async (t) => {
+  const beganAtMs = performance.now();
+  const total = { jobs: 0, processes: 0, overlaps: 0 };
+  for (let seed = SEED; seed < SEED + RUNS; seed++) {
+    const { jobs, processes, overlaps } = await simulated(t, seed);
+    total.jobs += jobs;
+    total.processes += processes;
+    total.overlaps += overlaps;
+  }
+  const pace = yearsAnHour(RUNS * HOURS, beganAtMs);
+  const { jobs, processes, overlaps } = total;
+  t.ok(jobs > RUNS, `${jobs} jobs in ${processes} processes, ${overlaps} rendered twice at once, ${pace}`);
+});
+
+t.test(`the same seed makes the same history of several processes, SEED=${SEED}`, async (t) => {
+  const first = await simulated(t, SEED, 0.2);
+  t.same(await simulated(t, SEED, 0.2), first);
+  t.not((await simulated(t, SEED + 1, 0.2)).hash, first.hash);
+});
