@@ -1,4 +1,4 @@
-"""The control group that limits the total resources of a job. The service creates it, and the job joins it.
+"""Joins the control group that limits the total resources of a job. The service makes it and sets the limits.
 
 The zygote stays outside: its memory doesn't count, and it isn't killed with a job. The kernel checks the
 permission to join against the opener of the descriptor, the service. Jobs close the descriptor.

@@ -12,6 +12,7 @@ import signal
 import socket
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -19,10 +20,11 @@ from . import cgroup, export, kernel, limits, mounts, priority
 from .messages import ForkCommand, InspectJob, TexJob
 from .protocol import JobChannel, connect
 from .sandbox import Sandbox
-from .watch import Findings, watch
+from .watch import FINISHED, Findings, watch
 
 _FINDINGS = 3  # the descriptor that the outer process keeps
 _EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
+_WALLED = b"+"  # what the inner process writes to a pipe when it is in the sandbox
 
 # Set by the service: a relocated renderer needs them to find its programs, TeX and fonts.
 _PASSED_ON = (
@@ -88,11 +90,15 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
     os.close(wall)
     # From then on this process sees the job's /proc and files.
     is_walled = bool(os.read(walled, 1))
-    found = watch(inner, fork, isolated=sandbox.isolated) if is_walled else Findings()
+    found = watch(inner, fork, walled, isolated=sandbox.isolated) if is_walled else Findings()
+    if found.finished and init is not None:
+        os.kill(init, signal.SIGKILL)  # and with it all processes of the namespace
     found.write(_FINDINGS)
-    if found.reason:
+    if found.reason or found.finished:
         os.kill(inner, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
+    if found.finished:
+        code = 0
     if init is not None:
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
@@ -135,6 +141,7 @@ def _inner(
     fork: ForkCommand, channel: JobChannel, stream: socket.socket | None, sandbox: Sandbox, wall: int
 ) -> int:
     folder = fork.folder
+    process = os.getpid()
     kernel.die_with_parent()
     priority.yield_to_the_renderer(background=fork.background)
     kernel.forbid_speculation()
@@ -144,8 +151,11 @@ def _inner(
     # In its own namespaces, a job's processes are counted separately.
     others = 0 if sandbox.isolated else limits.running_processes()
     sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
-    os.write(wall, b"+")
-    os.close(wall)
+    os.write(wall, _WALLED)
+    # A render whose video was streamed leaves nothing in its folder, so its end needs no wait.
+    is_streamed = stream is not None and not fork.outputs
+    if not is_streamed:
+        os.close(wall)
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
@@ -163,6 +173,9 @@ def _inner(
 
         os.makedirs(os.environ["TMPDIR"], exist_ok=True)
         render(job, Path(folder), channel, stream)
+    if is_streamed and os.getpid() == process:  # not in a child that the scene has forked
+        with suppress(OSError):  # the scene may have closed it
+            os.write(wall, FINISHED)
     return 0
 
 

@@ -1,4 +1,4 @@
-"""The kernel's limits for the processes of a job."""
+"""The kernel's limits for each process of a job. A control group or `watch.py` limits its total memory."""
 
 import os
 import resource

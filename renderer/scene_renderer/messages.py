@@ -114,7 +114,7 @@ JobEndReason = Literal["memory", "disk", "files", "disk_full"]
 
 
 class JobEnded(TypedDict):
-    """All processes of a job are dead."""
+    """All processes of a job are dead, or it has finished and they have been killed."""
 
     type: Literal["ended"]
     job: str

@@ -9,15 +9,17 @@ from av.video.reformatter import ColorRange, Colorspace
 
 _TICKS_PER_SECOND = 1000
 # Manim encodes with preset medium and CRF 23, each play on its own. These settings take half of its CPU time
-# for videos of about its size that are not below it in SSIM and PSNR; mbtree, its look-ahead and subq add
-# what the preset lacks for that. Without B-frames, videos are up to a third larger, but take a quarter less
-# time, and pictures can be repeated (`repeats.py`). `npm run bench -- encoding` measures other settings.
+# for videos that are a seventh larger on average, and never both larger and below it in SSIM or PSNR; mbtree,
+# its look-ahead and subq add what the preset lacks for that. A longer look-ahead makes smaller videos, but it
+# is encoded after the last frame of the scene, and costs time and memory. Without B-frames, videos are up to
+# a third larger, but take a quarter less time, and pictures can be repeated (`repeats.py`).
+# `npm run bench -- encoding` measures other settings.
 OPTIONS = {
     "preset": "superfast",
-    "crf": "20",
+    "crf": "18.7",
     "bf": "0",
     "mbtree": "1",
-    "rc-lookahead": "20",
+    "rc-lookahead": "10",
     "subq": "2",
     "8x8dct": "0",
     "partitions": "p8x8,i4x4",

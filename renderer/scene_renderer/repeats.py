@@ -61,10 +61,14 @@ class Encoder:
 
 
 class RepeatingEncoder(Encoder):
-    """Encodes with `mp4.OPTIONS`. Repetitions cost next to nothing."""
+    """Repetitions cost next to nothing.
 
-    def __init__(self, stream: av.VideoStream) -> None:
+    `options`: those of the stream's encoder, which must refer only to the previous picture.
+    """
+
+    def __init__(self, stream: av.VideoStream, options: dict[str, str] = mp4.OPTIONS) -> None:
         super().__init__(stream)
+        self._options = options
         self._returned = 0  # packets
         self._until_key = 0
         # How often each picture in the encoder is repeated.
@@ -104,7 +108,7 @@ class RepeatingEncoder(Encoder):
     def _numbered(self, packets: Iterable[Packet]) -> Iterator[Packet]:
         for packet in packets:
             if self._numbers is None:
-                self._numbers = _FrameNumbers(self._stream.codec_context)
+                self._numbers = _FrameNumbers(self._stream.codec_context, self._options)
             yield self._packet(self._numbers.renumbered(bytes(packet)), is_key=packet.is_keyframe)
             yield from self._repeated(self._repetitions.popleft())
 
@@ -127,9 +131,10 @@ class RepeatingEncoder(Encoder):
 class _FrameNumbers:
     """The frame numbers of an encoder's pictures and of repetitions between them."""
 
-    def __init__(self, encoder: av.VideoCodecContext) -> None:
+    def __init__(self, encoder: av.VideoCodecContext, options: dict[str, str]) -> None:
         assert encoder.extradata is not None
         self._encoder = encoder
+        self._options = options
         self._bits = _frame_number_bits(encoder.extradata)
         self._inserted = 0  # since the last key picture
         self._last = 0
@@ -144,7 +149,7 @@ class _FrameNumbers:
     def repetition(self) -> bytes:
         """Return a packet that shows the last picture once more."""
         if self._skipping is None:
-            self._skipping = _skipping_slice(self._encoder)
+            self._skipping = _skipping_slice(self._encoder, self._options)
         self._inserted += 1
         return _START_CODE + self._with_next_number(self._skipping)
 
@@ -210,14 +215,14 @@ def _frame_number_bits(settings: bytes) -> int:
     return length
 
 
-def _skipping_slice(encoder: av.VideoCodecContext) -> bytes:
+def _skipping_slice(encoder: av.VideoCodecContext, options: dict[str, str]) -> bytes:
     """Return a slice that changes nothing in the previous picture, made by an encoder with equal settings."""
     twin = av.CodecContext.create(encoder.name, "w")
     assert isinstance(twin, av.VideoCodecContext)
     twin.width, twin.height, twin.pix_fmt = encoder.width, encoder.height, encoder.pix_fmt
     twin.time_base, twin.framerate = encoder.time_base, encoder.framerate
     twin.colorspace, twin.color_range = encoder.colorspace, encoder.color_range
-    twin.options, twin.flags, twin.thread_count = mp4.OPTIONS, encoder.flags, 1
+    twin.options, twin.flags, twin.thread_count = options, encoder.flags, 1
     picture = av.VideoFrame(encoder.width, encoder.height, "yuv420p")
     for plane in picture.planes:
         plane.update(bytes([_GREY]) * plane.buffer_size)

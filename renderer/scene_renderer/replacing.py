@@ -4,14 +4,19 @@ A part that is missing, such as a method that another version of Manim has renam
 replacement would never be called.
 """
 
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 
 def replace(owner: type | ModuleType, /, **parts: object) -> None:
-    """Replace what a module, or a class or one of its bases, defines. Error: `RuntimeError`."""
+    """Replace what a module, or a class or one of its bases, defines. Error: `RuntimeError`.
+
+    A function gets the names of the one that it replaces: scenes show them, and errors contain them.
+    """
     for name in parts:
         if not _defines(owner, name):
             raise RuntimeError(f"{_named(owner)} has no {name} to replace. {_remedy(owner)}")
+    for name, part in parts.items():
+        _name_like(getattr(owner, name), part)
     _set(owner, parts)
 
 
@@ -31,6 +36,13 @@ def _defines(owner: type | ModuleType, name: str) -> bool:
 def _set(owner: type | ModuleType, parts: dict[str, object]) -> None:
     for name, part in parts.items():
         setattr(owner, name, part)
+
+
+def _name_like(replaced: object, part: object) -> None:
+    if not isinstance(replaced, FunctionType) or not isinstance(part, FunctionType):
+        return
+    part.__name__, part.__qualname__ = replaced.__name__, replaced.__qualname__
+    part.__module__, part.__doc__ = replaced.__module__, replaced.__doc__
 
 
 def _named(owner: type | ModuleType) -> str:

@@ -18,6 +18,7 @@ from . import mounts, process_tree
 from .disk_watch import DiskWatch
 from .messages import ForkCommand, JobEndReason
 
+FINISHED = b"."
 _INTERVAL_S = 0.2
 _REPORT_BYTES_MAX = 4096
 
@@ -26,11 +27,13 @@ _REPORT_BYTES_MAX = 4096
 class Findings:
     """The limit that a job has exceeded, if any, and the most memory that it was seen to use.
 
-    The reason is ``disk_full`` if the disk was full when the job's outputs were exported.
+    The reason is ``disk_full`` if the disk was full when the job's outputs were exported. `finished`: it has
+    nothing more to do and is being killed, which takes some time.
     """
 
     reason: JobEndReason | None = None
     memory_bytes: int | None = None
+    finished: bool = False
 
     @staticmethod
     def read(descriptor: int) -> "Findings":
@@ -45,25 +48,30 @@ class Findings:
         os.write(descriptor, json.dumps(vars(self)).encode() + b"\n")
 
 
-def watch(job: int, fork: ForkCommand, *, isolated: bool) -> Findings:
-    """Return when process `job` has ended or the job has exceeded a limit.
+def watch(job: int, fork: ForkCommand, finished: int, *, isolated: bool) -> Findings:
+    """Return when process `job` has ended or finished, or the job has exceeded a limit.
 
-    `isolated`: the job has its own process-id namespace and file system, which this process can see.
+    `finished`: a pipe to which an isolated job writes `FINISHED` when it has finished; `isolated`: the job
+    has its own process-id namespace and file system, which this process can see.
     """
     ended = select.poll()
     ended.register(os.pidfd_open(job), select.POLLIN)
-    return _watch_isolated(ended, fork) if isolated else _watch_exposed(ended, fork)
+    return _watch_isolated(ended, fork, finished) if isolated else _watch_exposed(ended, fork)
 
 
-def _watch_isolated(ended: select.poll, fork: ForkCommand) -> Findings:
+def _watch_isolated(ended: select.poll, fork: ForkCommand, finished: int) -> Findings:
     """Count files as memory, by the statistics of their file system, whether mapped or not."""
     memory = _MemoryWatch(fork.memory_bytes, shared=False)
+    ended.register(finished, select.POLLIN)
     while True:
-        is_over = bool(ended.poll(_INTERVAL_S * 1000))
+        over = dict(ended.poll(_INTERVAL_S * 1000))
+        if finished in over and os.read(finished, len(FINISHED) + 1) != FINISHED:
+            ended.unregister(finished)  # closed, or the scene wrote to it
+            continue
         files = mounts.used()
         # A scene that ran out of space fails for that reason, whatever it reports.
-        if is_over or files.reason:
-            return Findings(files.reason, memory.peak_bytes)
+        if over or files.reason:
+            return Findings(files.reason, memory.peak_bytes, finished=finished in over and not files.reason)
         if memory.is_exceeded(process_tree.in_namespace(), files.size_bytes):
             return Findings("memory", memory.peak_bytes)
 
@@ -98,5 +106,6 @@ class _MemoryWatch:
         used = in_files_bytes + sum(memory.total_bytes for memory in held.values())
         if used > self._limit_bytes:
             used = in_files_bytes + process_tree.proportional_bytes(held, shared=self._shared)
-        self.peak_bytes = max(used, self.peak_bytes or 0)
+        if held:  # not of a process that is exiting
+            self.peak_bytes = max(used, self.peak_bytes or 0)
         return used > self._limit_bytes

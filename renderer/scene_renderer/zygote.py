@@ -6,8 +6,10 @@ output: it has imported less, and has a different memory layout, which a scene c
 It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a job's folder
 or connects to a job's socket, because the next job would inherit that data.
 
-States: idle → running (a fork command) → idle (all processes of the job are dead: ``ended``).
-A job ends by itself, by a kill command, by exceeding a limit, or when stdin ends.
+States: idle → running (a fork command) → idle (``ended``: all processes of the job are dead).
+A job ends by itself, by a kill command, by exceeding a limit, or when stdin ends. When a job has finished,
+its processes are killed, and ``ended`` doesn't wait for the kernel to free their memory and namespaces: the
+next fork does.
 """
 
 import gc
@@ -19,7 +21,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 
@@ -112,13 +114,14 @@ def _send(message: ZygoteReport) -> None:
         line = line[os.write(1, line) :]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Running:
-    """The running job: its process, and the pipe of its watch."""
+    """The running job: its process, the pipe of its watch, and the first findings from it."""
 
     fork: ForkCommand
     pid: int
-    findings: int
+    pipe: int
+    found: Findings = field(default_factory=Findings)
 
 
 class _Zygote:
@@ -127,6 +130,7 @@ class _Zygote:
         self._session = session
         self._entrance = entrance
         self._running: _Running | None = None
+        self._dying: int | None = None  # the process of a finished job
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -141,6 +145,8 @@ class _Zygote:
         try:
             while True:
                 ready = {key.fd for key, _ in self._selector.select()}
+                if self._running and self._running.pipe in ready:
+                    self._hear_watch(self._running)
                 if self._woken in ready:
                     with suppress(BlockingIOError):
                         os.read(self._woken, 4096)
@@ -185,6 +191,9 @@ class _Zygote:
             message = f"job {self._running.fork.job} still runs; {fork.job} was not forked"
             _send({"type": "error", "message": message})
             return
+        if self._dying is not None:
+            os.waitpid(self._dying, 0)
+            self._dying = None
         self._session.lower(background=fork.background)
         zygote = os.getpid()
         reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -193,10 +202,19 @@ class _Zygote:
             job.live(fork, self._sandbox, zygote, writer, self._entrance)
         os.close(writer)
         self._running = _Running(fork, pid, reader)
+        self._selector.register(reader, selectors.EVENT_READ)
 
     def _kill(self, name: str) -> None:
         if self._running and self._running.fork.job == name:
             os.kill(self._running.pid, signal.SIGKILL)
+
+    def _hear_watch(self, running: _Running) -> None:
+        """Report the end of the running job if it has finished; otherwise wait for that of its process."""
+        self._selector.unregister(running.pipe)
+        running.found = Findings.read(running.pipe)
+        if running.found.finished:
+            self._dying = running.pid
+            self._end(running, running.found, 0)
 
     def _reap(self) -> None:
         """Reap ended children. When the job's outer process has ended, kill the remaining processes."""
@@ -208,22 +226,29 @@ class _Zygote:
             if pid == 0:
                 return
             running = self._running
-            if running and pid == running.pid:
+            if pid == self._dying:
+                self._dying = None
+            elif running and pid == running.pid:
                 process_tree.kill_children()
-                self._running = None
-                found = Findings.read(running.findings)
-                os.close(running.findings)
-                code = os.waitstatus_to_exitcode(status)
-                _send(
-                    {
-                        "type": "ended",
-                        "job": running.fork.job,
-                        "exitCode": code if code >= 0 else None,
-                        "signal": _signal_name(-code) if code < 0 else None,
-                        "reason": found.reason,
-                        "memoryBytes": found.memory_bytes,
-                    }
-                )
+                if running.pipe in self._selector.get_map():
+                    self._selector.unregister(running.pipe)
+                last = Findings.read(running.pipe)
+                found = running.found if last == Findings() else last
+                self._end(running, found, os.waitstatus_to_exitcode(status))
+
+    def _end(self, running: _Running, found: Findings, code: int) -> None:
+        self._running = None
+        os.close(running.pipe)
+        _send(
+            {
+                "type": "ended",
+                "job": running.fork.job,
+                "exitCode": code if code >= 0 else None,
+                "signal": _signal_name(-code) if code < 0 else None,
+                "reason": found.reason,
+                "memoryBytes": found.memory_bytes,
+            }
+        )
 
 
 def _signal_name(number: int) -> str:

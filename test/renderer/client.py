@@ -186,6 +186,7 @@ class Zygote:
         """
         stream_path = stream.getsockname() if stream else None
         check("RendererJob", job)
+        leaves_files = stream is None or job["kind"] == "inspect"
         made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
         files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
@@ -205,7 +206,7 @@ class Zygote:
                     "files": limits.get("files", 20_000),
                     "fileSizeBytes": 1 << 30,
                     "inputs": sorted(files - made),
-                    "outputs": dict.fromkeys(sorted(made), OUTPUT_BYTES_MAX),
+                    "outputs": dict.fromkeys(sorted(made if leaves_files else ()), OUTPUT_BYTES_MAX),
                     "background": False,
                 }
             )

@@ -1,9 +1,10 @@
+import time
 from collections.abc import Iterator
 
 import manim
 import pytest
 
-from client import Zygote, children
+from client import TIMEOUT_S, Zygote, children
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -24,7 +25,11 @@ def zygote(_landscape: Zygote) -> Iterator[Zygote]:
     """A zygote shared by all tests; no scene may end it."""
     yield _landscape
     assert _landscape.process.poll() is None
-    assert children(_landscape.process.pid) == []
+    # The processes of a streamed render are killed when it has finished, and end soon.
+    deadline = time.monotonic() + TIMEOUT_S
+    while left := children(_landscape.process.pid):
+        assert time.monotonic() < deadline, left
+        time.sleep(0.01)
 
 
 @pytest.fixture(scope="session")

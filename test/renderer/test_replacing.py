@@ -32,6 +32,18 @@ def test_methods_and_functions_are_replaced() -> None:
     assert module.function(1) == "other"
 
 
+def test_a_function_has_the_names_of_the_one_that_it_replaces() -> None:
+    """A scene may show them: a documented example plots all rate functions, with their names."""
+
+    def part(_: object) -> str:
+        raise AssertionError
+
+    owner = type("Owner", (_Owner,), {})
+    replace(owner, own=part)
+    assert (part.__name__, part.__qualname__) == ("own", "_Owner.own")
+    assert (part.__module__, part.__doc__) == (__name__, None)
+
+
 @pytest.mark.parametrize("name", ["renamed", "__getstate__"])
 def test_nothing_is_replaced_if_a_part_is_missing(name: str) -> None:
     """Those that all objects have count as missing."""

@@ -1,6 +1,7 @@
 """Videos that are inspected while they are rendered."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -247,3 +248,32 @@ def test_a_scene_that_writes_to_the_stream_itself_is_inspected_like_any_other(
     assert outcome.result["type"] == "done"
     assert b"garbage" in data
     assert inspect(inspector, tmp_path, inspect_job(), data).result["type"] == "failed"
+
+
+def test_a_render_that_claims_to_have_finished_is_ended(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+import stat, subprocess, time
+subprocess.Popen(["sleep", "1234.5"])
+for number in range(3, 256):
+    try:
+        if stat.S_ISFIFO(os.fstat(number).st_mode):
+            os.write(number, b".")
+    except OSError:
+        pass
+time.sleep(1000)
+"""
+    data, outcome = record(zygote, tmp_path, render_job("import os\n" + scene(body)))
+    assert (outcome.ended["exitCode"], outcome.ended["reason"]) == (0, None)
+    assert data == b""
+    _, following = record(zygote, tmp_path, render_job(SQUARE))
+    assert following.result["type"] == "done"
+    assert b"sleep\x001234.5\x00" not in command_lines(), (
+        "the next job begins when all processes of the one before are dead"
+    )
+
+
+def command_lines() -> Iterator[bytes]:
+    """The command lines of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended
+            yield path.read_bytes()

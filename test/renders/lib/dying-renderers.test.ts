@@ -127,9 +127,20 @@ function zygotesAndScenes(): Process[] {
 }
 
 function killInspectors(): void {
-  for (const { pid } of inspectorsBelow(process.pid)) process.kill(pid, 'SIGKILL');
+  signalTo(inspectorsBelow(process.pid), 'SIGKILL');
 }
 
 function killZygotes(signal: NodeJS.Signals): void {
-  for (const { pid } of zygotesBelow(process.pid)) process.kill(pid, signal);
+  signalTo(zygotesBelow(process.pid), signal);
+}
+
+/** A fork may have ended since the processes were listed. */
+function signalTo(processes: Process[], signal: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+    }
+  }
 }
