@@ -6,11 +6,11 @@ import type { Config } from '../config/config.ts';
 import { createFirstAccount, onlyAccount } from '../first-account.ts';
 import { claimForAdministrator } from '../first-administrator.ts';
 import { InternalToken } from '../http/authentication.ts';
-import { limitYoungGeneration } from '../memory.ts';
 import { openLog } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import { renderWelcome } from '../welcome.ts';
+import { limitYoungGeneration } from '../young-generation.ts';
 import { print } from './output.ts';
 import {
   dashboardMessage,

@@ -25,6 +25,7 @@ from scene_renderer.repeats import Encoder, RepeatingEncoder
 MANIM = "medium:crf=23"
 THREADS = 4
 COMPARED = 40
+RATE_CONTROL = {"crf": "", "rc-lookahead": ""}
 
 
 @dataclass
@@ -90,7 +91,7 @@ def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> t
         if not sliced:
             stream.codec_context.thread_count = THREADS
             stream.codec_context.thread_type = "FRAME"
-        encoder = RepeatingEncoder(stream) if options == mp4.OPTIONS else Encoder(stream)
+        encoder = RepeatingEncoder(stream, options) if repeats(options) else Encoder(stream)
         for shot in shots:
             shot.frame.time_base = Fraction(1, fps)
             for packet in encoder.show(shot.frame, shot.repeat, is_new=True):
@@ -98,6 +99,11 @@ def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> t
         for packet in encoder.finish():
             container.mux(packet)
     return file.getvalue(), time.process_time() - used, time.perf_counter() - began
+
+
+def repeats(options: dict[str, str]) -> bool:
+    """Whether pictures can be repeated (`repeats.py`), as in the renderer: only the rate control may differ."""
+    return {**options, **RATE_CONTROL}.items() >= {**mp4.OPTIONS, **RATE_CONTROL}.items()
 
 
 def measure(shots: list[Shot], fps: int, settings: str, *, plays: list[list[Shot]]) -> dict[str, Any]:

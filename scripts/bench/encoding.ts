@@ -6,8 +6,8 @@ import { runPython } from './python.ts';
 
 /** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
 const CANDIDATES = [
+  'superfast:crf=18.7:bf=0:mbtree=1:rc-lookahead=10:subq=2:8x8dct=0:partitions=p8x8,i4x4',
   'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=20:subq=2:8x8dct=0:partitions=p8x8,i4x4',
-  'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=10:subq=2:8x8dct=0:partitions=p8x8,i4x4',
   'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=20:8x8dct=0:partitions=p8x8,i4x4',
   'superfast:crf=20.5:mbtree=1:rc-lookahead=20:partitions=p8x8,b8x8,i8x8,i4x4',
   'superfast:crf=20',

@@ -9,6 +9,7 @@ import { bench as sandbox } from './sandbox.ts';
 import { bench as scale } from './scale.ts';
 import { bench as service } from './service.ts';
 import { bench as siege } from './siege.ts';
+import { bench as together } from './together.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
@@ -48,6 +49,10 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
     bench: service,
   },
   siege: { about: 'service for an honest account during an hour of attacks by ten others', bench: siege },
+  together: {
+    about: 'time of four different scenes, one after another and posted together',
+    bench: together,
+  },
   webhooks: {
     about: 'webhook deliveries per second to one host and to 1,000, including dead ones',
     bench: webhooks,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { MANIM_QUALITIES, type Quality } from './manim-command.ts';
+import { qualityOf } from './manim-command.ts';
 import { type Marks, WarmService } from './warm-service.ts';
 
 /** The steps of a job, each with the mark that it ends with; `of`: what they begin with. */
@@ -18,7 +18,7 @@ const PARTS = [
     name: 'end: last line of the scene to completed',
     of: 'last',
     steps: [
-      ['encoded, processes ended', 'checking'],
+      ['encoded, scene ended', 'checking'],
       ['checked', 'rendered'],
       ['stored, completed', 'completed'],
     ],
@@ -41,18 +41,17 @@ export async function bench(args: string[]): Promise<void> {
       runs: { type: 'string', default: '20' },
     },
   });
+  const qualities = values.quality.map(qualityOf);
   const runs = Number(values.runs);
   console.log(`Medians and 90th percentiles of ${runs} runs, in milliseconds.\n`);
   const service = await WarmService.start();
   try {
-    for (const quality of values.quality) {
-      if (!Object.hasOwn(MANIM_QUALITIES, quality))
-        throw new Error(`Qualities: ${Object.keys(MANIM_QUALITIES).join(', ')}.`);
+    for (const quality of qualities) {
       for (const seconds of values.seconds) {
         const all: Marks[] = [];
         const scene = { name: 'Latency', set: '', file: '', code: codeOf(Number(seconds)) };
         for (let run = 0; run < WARM_UP_RUNS + runs; run += 1) {
-          const marks = await service.timed(scene, quality as Quality);
+          const marks = await service.timed(scene, quality);
           if (run >= WARM_UP_RUNS) all.push(marks);
         }
         console.log(`${quality}, ${seconds} s`);

@@ -8,6 +8,12 @@ export const MANIM_QUALITIES = { low: 'l', medium: 'm', high: 'h', fourk: 'k' } 
 
 export type Quality = keyof typeof MANIM_QUALITIES;
 
+/** The quality of an option. */
+export function qualityOf(name: string): Quality {
+  if (Object.hasOwn(MANIM_QUALITIES, name)) return name as Quality;
+  throw new Error(`Qualities: ${Object.keys(MANIM_QUALITIES).join(', ')}.`);
+}
+
 /** Resource use of a render, over all processes. */
 export interface Taken {
   wallMs: number;

@@ -5,13 +5,7 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { RenderUsage } from '../../lib/index.ts';
 import { type BenchScene, benchScenes } from './bench-scenes.ts';
-import {
-  MANIM_QUALITIES,
-  type ManimRender,
-  type Quality,
-  renderWithManim,
-  type Taken,
-} from './manim-command.ts';
+import { type ManimRender, type Quality, qualityOf, renderWithManim, type Taken } from './manim-command.ts';
 import { runPython } from './python.ts';
 import { Originals, type ServiceRender, WarmService } from './warm-service.ts';
 
@@ -109,11 +103,6 @@ function chosen(all: BenchScene[], only: string[] | undefined): BenchScene[] {
     if (!all.some((scene) => scene.name === name || scene.set === name))
       throw new Error(`There is no scene ${name}. List them with --list.`);
   return all.filter(({ name, set }) => only.includes(name) || only.includes(set));
-}
-
-function qualityOf(name: string): Quality {
-  if (Object.hasOwn(MANIM_QUALITIES, name)) return name as Quality;
-  throw new Error(`Qualities: ${Object.keys(MANIM_QUALITIES).join(', ')}.`);
 }
 
 /** One for each run, because a service knows the formulas of earlier runs. A first render warms its libraries. */

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
-import { limitYoungGeneration } from '../../appliance/memory.ts';
+import { limitYoungGeneration } from '../../appliance/young-generation.ts';
 import {
   ApiKeys,
   backUp,

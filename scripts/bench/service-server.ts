@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { limitYoungGeneration } from '../../appliance/memory.ts';
+import { limitYoungGeneration } from '../../appliance/young-generation.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { startHapi } from './ceiling.ts';
 import { type LoadReport, measured } from './load.ts';

@@ -33,7 +33,7 @@ export interface Marks {
   first: number;
   /** The last line of its code ran: all its frames were given to the encoder. */
   last: number;
-  /** All processes of its scene have ended. */
+  /** Its scene has ended, and the video is complete. */
   checking: number;
   /** Its files are checked. */
   rendered: number;
