@@ -1,8 +1,16 @@
 import type { RenderServiceEvents } from '../render-service-options.ts';
-import type { ServiceParts } from '../service-parts.ts';
+import type { Dispatcher } from './dispatcher.ts';
 import { isTerminal, statusOf } from './job.ts';
+import type { JobEnds } from './job-ends.ts';
+import type { Owners } from './owners.ts';
+import type { RemoteJobs } from './remote-jobs.ts';
 
-type Parts = Pick<ServiceParts, 'dispatcher' | 'ends' | 'owners' | 'remoteJobs'>;
+interface Parts {
+  dispatcher: Pick<Dispatcher, 'endedElsewhere'>;
+  ends: Pick<JobEnds, 'notify'>;
+  owners: Pick<Owners, 'note'>;
+  remoteJobs: Pick<RemoteJobs, 'events' | 'changes'>;
+}
 
 /** Forwards changes from other processes of the service to waiters and followers, and as events of the service. */
 export function hearOthers(

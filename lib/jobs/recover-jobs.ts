@@ -1,4 +1,6 @@
-import type { ServiceParts } from '../service-parts.ts';
+import type { Cancellations } from './cancellations.ts';
+import type { Discards } from './discards.ts';
+import type { JobBook } from './job-book.ts';
 import { withSpareSpace } from './with-spare-space.ts';
 
 /** Completes the transitions that an earlier process left unfinished. */
@@ -6,7 +8,11 @@ export async function recoverJobs({
   book,
   cancellations,
   discards,
-}: Pick<ServiceParts, 'book' | 'cancellations' | 'discards'>): Promise<void> {
+}: {
+  book: Pick<JobBook, 'recover'>;
+  cancellations: Pick<Cancellations, 'complete'>;
+  discards: Pick<Discards, 'add'>;
+}): Promise<void> {
   const { orphans, stuck } = await withSpareSpace(() => book.recover());
   discards.add(orphans);
   for (const jobId of stuck) void cancellations.complete(jobId);

@@ -44,6 +44,7 @@ class Pair {
 
   constructor(t: Test, { isShared = true } = {}) {
     this.isShared = isShared;
+    this.clock.advance(60 * POLL_MS);
     this.worker = this.#side(t);
     this.watcher = this.#side(t);
     this.signals.subscribe((signal) => void this.sent.push(signal));
@@ -267,6 +268,18 @@ t.test('the known progress of a watched job is sent at once, and changes at most
   worker.own.emit('preview', '1', JPEG);
   t.same(pair.heardBy(watcher), [['preview', '1', JPEG]]);
   t.same(pair.heardBy(worker), [], 'a process does not hear itself');
+  t.end();
+});
+
+t.test('a poll does not shorten the interval between pictures', (t) => {
+  const pair = new Pair(t);
+  const { clock, worker, watcher } = pair;
+  watcher.jobs.watch('1');
+  clock.advance(POLL_MS - 100);
+  worker.own.emit('preview', '1', JPEG);
+  clock.advance(200);
+  worker.own.emit('preview', '1', JPEG);
+  t.equal(pair.signalsOf('preview').length, 1);
   t.end();
 });
 
