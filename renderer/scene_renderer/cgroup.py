@@ -7,7 +7,6 @@ permission to join against the opener of the descriptor, the service. Jobs close
 import os
 
 _INHERITED = 3
-_THIS_PROCESS = b"0"
 
 
 def entrance() -> int:
@@ -16,9 +15,10 @@ def entrance() -> int:
     return _INHERITED
 
 
-def enter(entrance: int) -> None:
-    """Move this process and its future children into the group. Raises OSError."""
-    os.write(entrance, _THIS_PROCESS)
+def enter(entrance: int, *pids: int) -> None:
+    """Move processes and their future children into the group. Raises OSError."""
+    for pid in pids:
+        os.write(entrance, str(pid).encode())
 
 
 def problem(entrance: int) -> str | None:
@@ -27,7 +27,7 @@ def problem(entrance: int) -> str | None:
     if child == 0:
         code = -1
         try:
-            enter(entrance)
+            enter(entrance, os.getpid())
             code = 0
         except OSError as error:
             code = error.errno or code

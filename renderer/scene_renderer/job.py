@@ -4,12 +4,15 @@ The outer process stays in the zygote's process-id namespace. It starts the init
 namespace and then the inner process, which runs the scene. When that has ended, it kills init, and the
 kernel kills all processes of the namespace. Where the kernel permits no namespaces, the zygote kills the
 remaining processes.
+
+All three may be forked before there is a job. They wait for its fork command, which the zygote writes to a
+pipe.
 """
 
+import json
 import os
 import resource
 import signal
-import socket
 import sys
 import tempfile
 from contextlib import suppress
@@ -17,12 +20,12 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import cgroup, export, kernel, limits, mounts, priority
-from .messages import ForkCommand, InspectJob, TexJob
+from .messages import ForkCommand, InspectJob, TexJob, parse_zygote_command
 from .protocol import JobChannel, connect
 from .sandbox import Sandbox
 from .watch import FINISHED, Findings, watch
 
-_FINDINGS = 3  # the descriptor that the outer process keeps
+_STREAMS = (0, 1, 2)
 _EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
 _WALLED = b"+"  # what the inner process writes to a pipe when it is in the sandbox
 
@@ -41,26 +44,24 @@ _PASSED_ON = (
 )
 
 
-def live(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int, entrance: int | None) -> NoReturn:
-    """Run the job and write the findings of its watch to the pipe `findings`.
+def live(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance: int | None) -> NoReturn:
+    """Wait for a fork command from the pipe `commands`, run its job, and write the findings of its watch.
 
-    `entrance`: descriptor of the control group of the zygote's jobs, if there is one.
+    `findings`: a pipe; `entrance`: descriptor of the control group of the zygote's jobs, if there is one.
     Never returns: the caller is the zygote's code.
     """
     code = _EXIT_BROKEN
     try:
-        if entrance is not None:
-            cgroup.enter(entrance)
-        code = _outer(fork, sandbox, zygote, findings)
+        kernel.set_name("waiting")
+        _forget_zygote()
+        _close_all_but(commands, findings, *([] if entrance is None else [entrance]))
+        code = _outer(sandbox, zygote, commands, findings, entrance)
     finally:
         os._exit(code)
 
 
-def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> int:
-    _forget_zygote(findings)
-    stream = connect(fork.stream) if fork.stream is not None else None
-    channel = JobChannel(fork.socket)  # the last, since the job comes over it
-    os.chdir("/")  # leave the job's folder, whose mount will be removed
+def _outer(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance: int | None) -> int:
+    os.chdir("/")
     if sandbox.isolated:
         kernel.set_readable(True)
         kernel.enter_namespaces()
@@ -72,28 +73,39 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
         return _EXIT_BROKEN  # the zygote died before `die_with_parent`
     init = os.fork() if sandbox.isolated else None
     if init == 0:
-        _run_init(channel, stream)
-    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # before it is mounted over
+        _run_init()
     walled, wall = os.pipe2(os.O_CLOEXEC)
+    passed_on, passing_on = os.pipe2(os.O_CLOEXEC)
     inner = os.fork()
     if inner == 0:
         code = _EXIT_BROKEN
         try:
-            for descriptor in (_FINDINGS, walled, place):
-                os.close(descriptor)
-            code = _inner(fork, channel, stream, sandbox, wall)
+            _close_all_but(passed_on, wall)
+            code = _inner(sandbox, passed_on, wall)
         finally:
             os._exit(code)
-    channel.close()
-    if stream:
-        stream.close()
     os.close(wall)
+    os.close(passed_on)
+
+    line = _read_all(commands)
+    if not line:
+        return _EXIT_BROKEN  # the zygote has ended
+    kernel.set_name("watch")
+    fork = _parsed(line)
+    if entrance is not None:
+        # Not before: after a job, all that is in the group is killed.
+        cgroup.enter(entrance, os.getpid(), *([] if init is None else [init]), inner)
+        os.close(entrance)
+    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # before it is mounted over
+    with open(passing_on, "wb") as pipe:
+        pipe.write(line)
+
     # From then on this process sees the job's /proc and files.
     is_walled = bool(os.read(walled, 1))
     found = watch(inner, fork, walled, isolated=sandbox.isolated) if is_walled else Findings()
     if found.finished and init is not None:
         os.kill(init, signal.SIGKILL)  # and with it all processes of the namespace
-    found.write(_FINDINGS)
+    found.write(findings)
     if found.reason or found.finished:
         os.kill(inner, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
@@ -103,21 +115,19 @@ def _outer(fork: ForkCommand, sandbox: Sandbox, zygote: int, findings: int) -> i
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
         if is_walled and export.export(fork.folder, place, fork.outputs) == "disk_full":
-            Findings("disk_full", found.memory_bytes).write(_FINDINGS)
+            Findings("disk_full", found.memory_bytes).write(findings)
     if code < 0:
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.kill(os.getpid(), -code)
     return code
 
 
-def _run_init(channel: JobChannel, stream: socket.socket | None) -> NoReturn:
+def _run_init() -> NoReturn:
     """Run as init of the namespace. The kernel shields init from signals, so it must not be the scene."""
     try:
         kernel.die_with_parent()
-        os.close(_FINDINGS)
-        channel.close()
-        if stream:
-            stream.close()
+        kernel.set_name("init")
+        _close_all_but()
         signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel reaps adopted children
         while True:
             signal.pause()
@@ -125,29 +135,53 @@ def _run_init(channel: JobChannel, stream: socket.socket | None) -> NoReturn:
         os._exit(_EXIT_BROKEN)
 
 
-def _forget_zygote(findings: int) -> None:
-    """Reset the zygote's signal handlers and close its descriptors, except one, which becomes `_FINDINGS`."""
+def _forget_zygote() -> None:
+    """Reset the zygote's signal handlers and its standard streams."""
     signal.set_wakeup_fd(-1)
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     nothing = os.open("/dev/null", os.O_RDWR)
-    for descriptor in (0, 1, 2):
+    for descriptor in _STREAMS:
         os.dup2(nothing, descriptor)
-    os.dup2(findings, _FINDINGS)
-    os.closerange(_FINDINGS + 1, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
 
 
-def _inner(
-    fork: ForkCommand, channel: JobChannel, stream: socket.socket | None, sandbox: Sandbox, wall: int
-) -> int:
-    folder = fork.folder
+def _close_all_but(*kept: int) -> None:
+    """Close all descriptors except the standard streams and those that are kept."""
+    start = len(_STREAMS)
+    for descriptor in sorted(kept):
+        os.closerange(start, descriptor)
+        start = descriptor + 1
+    os.closerange(start, resource.getrlimit(resource.RLIMIT_NOFILE)[1])
+
+
+def _read_all(pipe: int) -> bytes:
+    with open(pipe, "rb") as file:
+        return file.read()
+
+
+def _parsed(line: bytes) -> ForkCommand:
+    command = parse_zygote_command(json.loads(line))
+    assert isinstance(command, ForkCommand)
+    return command
+
+
+def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     process = os.getpid()
     kernel.die_with_parent()
-    priority.yield_to_the_renderer(background=fork.background)
     kernel.forbid_speculation()
     os.setpgid(0, 0)  # own process group: kill(0) must not reach the outer process
     kernel.set_readable(True)  # the outer process reads its memory usage
     priority.die_first()
+    line = _read_all(commands)
+    if not line:
+        return _EXIT_BROKEN  # the outer process has ended
+    kernel.set_name("job")
+    fork = _parsed(line)
+    folder = fork.folder
+    priority.yield_to_the_renderer(background=fork.background)
+    stream = connect(fork.stream) if fork.stream is not None else None
+    channel = JobChannel(fork.socket)  # the last, since the job comes over it
+    os.chdir("/")  # leave the job's folder, whose mount will be removed
     # In its own namespaces, a job's processes are counted separately.
     others = 0 if sandbox.isolated else limits.running_processes()
     sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)

@@ -9,7 +9,11 @@ or connects to a job's socket, because the next job would inherit that data.
 States: idle → running (a fork command) → idle (``ended``: all processes of the job are dead).
 A job ends by itself, by a kill command, by exceeding a limit, or when stdin ends. When a job has finished,
 its processes are killed, and ``ended`` doesn't wait for the kernel to free their memory and namespaces: the
-next fork does.
+next job does.
+
+While idle, the processes of the next job are forked ahead and wait in their namespaces: three forks of a
+process with Manim take longer than the rest of a job's start. Without namespaces, they aren't, because
+other jobs could see them.
 """
 
 import gc
@@ -115,12 +119,20 @@ def _send(message: ZygoteReport) -> None:
 
 
 @dataclass
+class _Process:
+    """The outer process of a job: pipes for its command and from its watch."""
+
+    pid: int
+    commands: int
+    findings: int
+
+
+@dataclass
 class _Running:
-    """The running job: its process, the pipe of its watch, and the first findings from it."""
+    """The running job, and the first findings of its watch."""
 
     fork: ForkCommand
-    pid: int
-    pipe: int
+    process: _Process
     found: Findings = field(default_factory=Findings)
 
 
@@ -131,6 +143,7 @@ class _Zygote:
         self._entrance = entrance
         self._running: _Running | None = None
         self._dying: int | None = None  # the process of a finished job
+        self._ahead: _Process | None = None  # that of the next job
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -143,9 +156,10 @@ class _Zygote:
     def serve(self) -> None:
         """Execute commands until stdin ends, then kill the running job."""
         try:
+            self._prepare()
             while True:
                 ready = {key.fd for key, _ in self._selector.select()}
-                if self._running and self._running.pipe in ready:
+                if self._running and self._running.process.findings in ready:
                     self._hear_watch(self._running)
                 if self._woken in ready:
                     with suppress(BlockingIOError):
@@ -182,11 +196,11 @@ class _Zygote:
             case PingCommand():
                 _send({"type": "pong"})
             case ForkCommand():
-                self._fork(command)
+                self._begin(command, line)
             case KillCommand():
                 self._kill(command.job)
 
-    def _fork(self, fork: ForkCommand) -> None:
+    def _begin(self, fork: ForkCommand, line: bytes) -> None:
         if self._running:
             message = f"job {self._running.fork.job} still runs; {fork.job} was not forked"
             _send({"type": "error", "message": message})
@@ -195,25 +209,37 @@ class _Zygote:
             os.waitpid(self._dying, 0)
             self._dying = None
         self._session.lower(background=fork.background)
+        process, self._ahead = self._ahead or self._fork(), None
+        with suppress(BrokenPipeError), open(process.commands, "wb") as pipe:  # if it has just died
+            pipe.write(line)
+        self._running = _Running(fork, process)
+        self._selector.register(process.findings, selectors.EVENT_READ)
+
+    def _prepare(self) -> None:
+        if self._sandbox.isolated and self._ahead is None:
+            self._ahead = self._fork()
+
+    def _fork(self) -> _Process:
         zygote = os.getpid()
-        reader, writer = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        commanded, commands = os.pipe2(os.O_CLOEXEC)
+        found, findings = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         pid = os.fork()
         if pid == 0:
-            job.live(fork, self._sandbox, zygote, writer, self._entrance)
-        os.close(writer)
-        self._running = _Running(fork, pid, reader)
-        self._selector.register(reader, selectors.EVENT_READ)
+            job.live(self._sandbox, zygote, commanded, findings, self._entrance)
+        os.close(commanded)
+        os.close(findings)
+        return _Process(pid, commands, found)
 
     def _kill(self, name: str) -> None:
         if self._running and self._running.fork.job == name:
-            os.kill(self._running.pid, signal.SIGKILL)
+            os.kill(self._running.process.pid, signal.SIGKILL)
 
     def _hear_watch(self, running: _Running) -> None:
         """Report the end of the running job if it has finished; otherwise wait for that of its process."""
-        self._selector.unregister(running.pipe)
-        running.found = Findings.read(running.pipe)
+        self._selector.unregister(running.process.findings)
+        running.found = Findings.read(running.process.findings)
         if running.found.finished:
-            self._dying = running.pid
+            self._dying = running.process.pid
             self._end(running, running.found, 0)
 
     def _reap(self) -> None:
@@ -228,17 +254,23 @@ class _Zygote:
             running = self._running
             if pid == self._dying:
                 self._dying = None
-            elif running and pid == running.pid:
+                self._prepare()
+            elif self._ahead and pid == self._ahead.pid:
+                os.close(self._ahead.commands)
+                os.close(self._ahead.findings)
+                self._ahead = None  # The next job forks its own.
+            elif running and pid == running.process.pid:
                 process_tree.kill_children()
-                if running.pipe in self._selector.get_map():
-                    self._selector.unregister(running.pipe)
-                last = Findings.read(running.pipe)
+                if running.process.findings in self._selector.get_map():
+                    self._selector.unregister(running.process.findings)
+                last = Findings.read(running.process.findings)
                 found = running.found if last == Findings() else last
                 self._end(running, found, os.waitstatus_to_exitcode(status))
+                self._prepare()
 
     def _end(self, running: _Running, found: Findings, code: int) -> None:
         self._running = None
-        os.close(running.pipe)
+        os.close(running.process.findings)
         _send(
             {
                 "type": "ended",

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,13 @@ class Zygote:
     ) -> Outcome:
         return self.finish(self.start(folder, job, stream=stream, **limits))
 
+    def await_idle(self) -> None:
+        """Wait until no process of a job is left: those of a streamed one are killed when it has finished."""
+        deadline = time.monotonic() + TIMEOUT_S
+        while left := jobs(self.process.pid):
+            assert time.monotonic() < deadline, left
+            time.sleep(0.01)
+
     def close(self) -> int:
         self._stdin.close()
         return self.process.wait(TIMEOUT_S)
@@ -238,6 +246,18 @@ class Zygote:
 def children(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(child) for child in text.split()]
+
+
+def jobs(zygote: int) -> list[int]:
+    """The outer processes of a zygote's jobs, without the one that waits for the next job."""
+    return [pid for pid in children(zygote) if name_of(pid) != "waiting"]
+
+
+def name_of(pid: int) -> str | None:
+    """The name of a process; None if it has ended."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    return None
 
 
 def latex_servers() -> list[int]:

@@ -1,10 +1,9 @@
-import time
 from collections.abc import Iterator
 
 import manim
 import pytest
 
-from client import TIMEOUT_S, Zygote, children
+from client import Zygote
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -25,11 +24,7 @@ def zygote(_landscape: Zygote) -> Iterator[Zygote]:
     """A zygote shared by all tests; no scene may end it."""
     yield _landscape
     assert _landscape.process.poll() is None
-    # The processes of a streamed render are killed when it has finished, and end soon.
-    deadline = time.monotonic() + TIMEOUT_S
-    while left := children(_landscape.process.pid):
-        assert time.monotonic() < deadline, left
-        time.sleep(0.01)
+    _landscape.await_idle()
 
 
 @pytest.fixture(scope="session")
@@ -66,4 +61,4 @@ def inspector(_inspector: Zygote) -> Iterator[Zygote]:
     """An inspector shared by all tests; no file may end it."""
     yield _inspector
     assert _inspector.process.poll() is None
-    assert children(_inspector.process.pid) == []
+    _inspector.await_idle()

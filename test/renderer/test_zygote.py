@@ -1,12 +1,13 @@
 import os
 import signal
 import sys
+import time
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
-from client import Zygote, children, render_job
+from client import TIMEOUT_S, Zygote, children, jobs, name_of, render_job
 from sources import SQUARE, scene
 
 ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sleep(1)")
@@ -94,11 +95,48 @@ def test_a_job_whose_service_closes_the_socket_ends(zygote: Zygote, tmp_path: Pa
     assert zygote.receive()["type"] == "ended"
 
 
+def test_the_next_job_is_forked_ahead(zygote: Zygote, tmp_path: Path) -> None:
+    waiting = forked_ahead(zygote)
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    channel.wait_for(type="stage", stage="rendering")
+    assert children(zygote.process.pid) == [waiting], "it runs the job, and no other is forked meanwhile"
+    zygote.send({"type": "kill", "job": "job"})
+    assert zygote.finish(channel).ended["signal"] == "SIGKILL"
+    assert forked_ahead(zygote) != waiting
+
+
+def test_a_fork_that_dies_while_it_waits_is_replaced(zygote: Zygote, tmp_path: Path) -> None:
+    os.kill(waiting := forked_ahead(zygote), signal.SIGKILL)
+    await_end(waiting)
+    assert zygote.run(tmp_path, render_job(SQUARE)).result["type"] == "done"
+
+
+def test_no_job_is_forked_ahead_where_others_could_see_it(exposed_zygote: Zygote, tmp_path: Path) -> None:
+    assert exposed_zygote.run(tmp_path, render_job(SQUARE)).result["type"] == "done"
+    exposed_zygote.send({"type": "ping"})
+    assert exposed_zygote.receive() == {"type": "pong"}
+    assert children(exposed_zygote.process.pid) == []
+
+
+@pytest.mark.parametrize("how", ["stdin ends", "killed"])
+def test_a_waiting_fork_ends_with_its_zygote(how: str) -> None:
+    zygote = Zygote()
+    waiting = forked_ahead(zygote)
+    below = [waiting, *children(waiting)]
+    if how == "killed":
+        os.kill(zygote.process.pid, signal.SIGKILL)
+        zygote.process.wait()
+    else:
+        assert zygote.close() == 0
+    for pid in below:
+        await_end(pid)
+
+
 def test_the_end_of_stdin_kills_the_job(tmp_path: Path) -> None:
     zygote = Zygote()
     channel = zygote.start(tmp_path, render_job(ENDLESS))
     channel.wait_for(type="stage", stage="rendering")
-    (job,) = children(zygote.process.pid)
+    (job,) = jobs(zygote.process.pid)
     assert zygote.close() == 0
     assert channel.receive() is None
     assert not Path(f"/proc/{job}").exists()
@@ -146,3 +184,23 @@ def test_random_numbers_differ_from_job_to_job(zygote: Zygote, tmp_path: Path) -
     )
     errors = {zygote.run(tmp_path, render_job(source)).error for _ in range(2)}
     assert len(errors) == 2
+
+
+def forked_ahead(zygote: Zygote) -> int:
+    """Wait until the next job is forked; return its outer process."""
+    if "namespaces" not in zygote.ready["layers"]:
+        pytest.skip("only where jobs are isolated")
+    deadline = time.monotonic() + TIMEOUT_S
+    while time.monotonic() < deadline:
+        pids = children(zygote.process.pid)
+        if [name_of(pid) for pid in pids] == ["waiting"] and len(children(pids[0])) == 2:
+            return pids[0]
+        time.sleep(0.01)
+    raise AssertionError("no job was forked ahead")
+
+
+def await_end(pid: int) -> None:
+    deadline = time.monotonic() + TIMEOUT_S
+    while Path(f"/proc/{pid}").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)

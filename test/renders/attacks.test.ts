@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ArtifactName, Job } from '../../lib/index.ts';
 import { findRoot } from '../../lib/render/start/renderer-root.ts';
-import { processesBelow, zygotesBelow } from '../fixtures/processes.ts';
+import { jobsBelow } from '../fixtures/processes.ts';
 import { artifactPath, cancelToTheEnd, enqueue, render, startService } from '../fixtures/renders.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { until } from '../fixtures/until.ts';
@@ -140,7 +140,7 @@ async function assertNothingLeaked(t: Test, job: Job): Promise<void> {
 
 async function assertUnharmed(t: Test): Promise<void> {
   // A finished render has been killed, but the kernel may still be freeing its memory.
-  await until(() => zygotesBelow(process.pid).every(({ pid }) => processesBelow(pid).length === 0));
+  await until(() => jobsBelow(process.pid).length === 0);
   t.same(readdirSync(work), zygotes, 'no file is left');
   for (const file of files) t.equal(readFileSync(file, 'utf8'), SECRET);
   t.same(states(), initialStates, 'no mode or time has changed');

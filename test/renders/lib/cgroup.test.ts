@@ -4,7 +4,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import t from 'tap';
-import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import { jobsBelow } from '../../fixtures/processes.ts';
 import {
   afterOneFrame,
   cancelToTheEnd,
@@ -62,7 +62,7 @@ t.test('a job, but not its zygote, is in a group with its limits', { skip }, asy
   t.equal(numberIn(group, 'memory.swap.max'), 0);
   t.equal(numberIn(group, 'pids.max'), 42);
   const inside = processesIn(group);
-  const jobs = zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid));
+  const jobs = jobsBelow(process.pid);
   t.same(inside.sort(), jobs.map(({ pid }) => pid).sort());
   t.equal(inside.length, 3, 'the scene, its watch and the first process of the namespace');
   if (hasCpuWeight(group)) t.equal(numberIn(group, 'cpu.weight'), 11, 'the weight of an unknown owner');

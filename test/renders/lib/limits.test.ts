@@ -1,6 +1,7 @@
 import t from 'tap';
-import { ended, processesBelow, processesNamed, zygotesBelow } from '../../fixtures/processes.ts';
+import { jobsBelow, processesNamed } from '../../fixtures/processes.ts';
 import { afterOneFrame, render, scene, startService } from '../../fixtures/renders.ts';
+import { until } from '../../fixtures/until.ts';
 
 const MIB = 1024 * 1024;
 const service = await startService(t, {
@@ -18,10 +19,7 @@ t.test('the memory limit applies to all processes of a scene together', async (t
   );
   const job = await render(service, { code });
   t.match(job, { status: 'failed', error: 'The scene used more memory than the limit of 600 MiB.' });
-  await ended(
-    zygotesBelow(process.pid).flatMap(({ pid }) => processesBelow(pid)),
-    0,
-  );
+  await until(() => jobsBelow(process.pid).length === 0);
 });
 
 t.test('memory shared with the zygote and only read is not counted', async (t) => {

@@ -4,25 +4,29 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import type { RenderService } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { zygotesBelow } from '../../fixtures/processes.ts';
+import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
 import { afterOneFrame, drawing, enqueue, render, startService } from '../../fixtures/renders.ts';
 
 const MINUTE_MS = 60_000;
 /** Longer than the interval at which the service checks the renderer. */
 const CHECK_MS = 1_500;
 const STEP_MS = 20;
+/** Processes that wait for the next job. */
+const WAITING = 3;
 
 const clock = new FakeClock('2026-11-21T09:00:00Z');
 const service = await startService(t, { workers: 1, clock });
 
-/** Prevents forks of the zygote from writing files. The zygote itself still responds. */
-function breakZygote(): void {
+/** Prevents forks of the zygote from writing files, also the waiting one. The zygote itself still responds. */
+async function breakZygote(): Promise<void> {
   const [zygote] = zygotesBelow(process.pid);
   if (!zygote) throw new Error('there is no zygote');
+  while (processesBelow(zygote.pid).length < WAITING) await delay(STEP_MS);
   const status = readFileSync(`/proc/${zygote.pid}/status`, 'utf8');
   const idOf = (kind: 'Uid' | 'Gid') => Number(new RegExp(`^${kind}:\\s+(\\d+)`, 'm').exec(status)?.[1]);
   const itsOwner = { uid: idOf('Uid'), gid: idOf('Gid') };
-  execFileSync('prlimit', ['--pid', String(zygote.pid), '--fsize=0:0'], itsOwner);
+  for (const { pid } of [zygote, ...processesBelow(zygote.pid)])
+    execFileSync('prlimit', ['--pid', String(pid), '--fsize=0:0'], itsOwner);
 }
 
 function replaceZygote(): void {
@@ -48,7 +52,7 @@ async function until(ready: boolean, service: RenderService): Promise<void> {
 t.test('a completed render counts as proof of readiness for ten minutes', async (t) => {
   skip(9 * MINUTE_MS);
   t.match(await render(service, { className: 'OneFrame' }), { status: 'completed' });
-  breakZygote();
+  await breakZygote();
   skip(9 * MINUTE_MS);
   await delay(CHECK_MS);
   t.same(service.status().problems, []);
