@@ -105,11 +105,21 @@ class LocalConfig(SceneConfig):
             super().__setattr__(name, value)
 
 
+def prepare() -> None:
+    """Apply the settings that are the same for all jobs.
+
+    That of the renderer changes the bases of all classes of mobjects, also when it stays the same, and so
+    takes longer than all others together.
+    """
+    for name, value in _FIXED.items():
+        setattr(config, name, value)
+
+
 def fix(job: RenderJob | ListJob) -> None:
-    """Apply the settings of the job and the service to the global configuration, and protect them."""
+    """Apply the settings of the job to the prepared configuration, and protect all that are fixed."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
     local = job.local if isinstance(job, RenderJob) else None
-    for name, value in (_FIXED | sizes | (_of_local(local) if local else {})).items():
+    for name, value in (sizes | (_of_local(local) if local else {})).items():
         setattr(config, name, value)
     if local:
         _configure(local)

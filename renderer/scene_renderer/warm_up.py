@@ -21,6 +21,7 @@ def run() -> None:
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
         rotations,
+        settings,
         svg,
         svg_paths,
         tex,
@@ -50,4 +51,5 @@ def run() -> None:
 
         pictures.draw_by_threads()
     work_times.measure_tex()
+    settings.prepare()
     manimpango.list_fonts()
