@@ -11,9 +11,9 @@ A job ends by itself, by a kill command, by exceeding a limit, or when stdin end
 its processes are killed, and ``ended`` doesn't wait for the kernel to free their memory and namespaces: the
 next job does.
 
-While idle, the processes of the next job are forked ahead and wait in their namespaces: three forks of a
-process with Manim take longer than the rest of a job's start. Without namespaces, they aren't, because
-other jobs could see them.
+When idle, it forks the processes of the next job ahead, which wait in their namespaces: three forks of a
+process with Manim take longer than the rest of a job's start. Without namespaces, it doesn't, because other
+jobs could see them.
 """
 
 import gc
@@ -38,6 +38,8 @@ from .watch import Findings
 
 _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
+# From the end of a job until the next is forked ahead: its results are stored first.
+_REST_S = 0.02
 
 
 def run(
@@ -144,6 +146,7 @@ class _Zygote:
         self._running: _Running | None = None
         self._dying: int | None = None  # the process of a finished job
         self._ahead: _Process | None = None  # that of the next job
+        self._fork_at: float | None = None  # when it will be forked
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -156,9 +159,9 @@ class _Zygote:
     def serve(self) -> None:
         """Execute commands until stdin ends, then kill the running job."""
         try:
-            self._prepare()
+            self._fork_later(0.0)
             while True:
-                ready = {key.fd for key, _ in self._selector.select()}
+                ready = {key.fd for key, _ in self._selector.select(self._pause_s())}
                 if self._running and self._running.process.findings in ready:
                     self._hear_watch(self._running)
                 if self._woken in ready:
@@ -167,6 +170,9 @@ class _Zygote:
                     self._reap()
                 if 0 in ready and not self._read_commands():
                     return
+                if self._pause_s() == 0.0:
+                    self._fork_at = None
+                    self._ahead = self._fork()
         except BrokenPipeError:
             return  # the service has ended
         finally:
@@ -209,15 +215,19 @@ class _Zygote:
             os.waitpid(self._dying, 0)
             self._dying = None
         self._session.lower(background=fork.background)
-        process, self._ahead = self._ahead or self._fork(), None
+        process, self._ahead, self._fork_at = self._ahead or self._fork(), None, None
         with suppress(BrokenPipeError), open(process.commands, "wb") as pipe:  # if it has just died
             pipe.write(line)
         self._running = _Running(fork, process)
         self._selector.register(process.findings, selectors.EVENT_READ)
 
-    def _prepare(self) -> None:
-        if self._sandbox.isolated and self._ahead is None:
-            self._ahead = self._fork()
+    def _fork_later(self, rest_s: float) -> None:
+        if self._sandbox.isolated:
+            self._fork_at = time.monotonic() + rest_s
+
+    def _pause_s(self) -> float | None:
+        """Return the time until the next job is forked ahead; None if it isn't."""
+        return None if self._fork_at is None else max(0.0, self._fork_at - time.monotonic())
 
     def _fork(self) -> _Process:
         zygote = os.getpid()
@@ -254,7 +264,7 @@ class _Zygote:
             running = self._running
             if pid == self._dying:
                 self._dying = None
-                self._prepare()
+                self._fork_later(_REST_S)
             elif self._ahead and pid == self._ahead.pid:
                 os.close(self._ahead.commands)
                 os.close(self._ahead.findings)
@@ -266,7 +276,7 @@ class _Zygote:
                 last = Findings.read(running.process.findings)
                 found = running.found if last == Findings() else last
                 self._end(running, found, os.waitstatus_to_exitcode(status))
-                self._prepare()
+                self._fork_later(_REST_S)
 
     def _end(self, running: _Running, found: Findings, code: int) -> None:
         self._running = None
