@@ -13,12 +13,13 @@ next job does.
 
 When idle, it forks the processes of the next job ahead, which wait in their namespaces: three forks of a
 process with Manim take longer than the rest of a job's start. Without namespaces, it doesn't, because other
-jobs could see them.
+jobs could see them. When a file system is mounted afterwards, they are replaced, since they may not see it.
 """
 
 import gc
 import json
 import os
+import select
 import selectors
 import signal
 import sys
@@ -120,6 +121,19 @@ def _send(message: ZygoteReport) -> None:
         line = line[os.write(1, line) :]
 
 
+class _Mounts:
+    """The mounted file systems."""
+
+    def __init__(self) -> None:
+        self._list = open("/proc/self/mounts", "rb")  # noqa: SIM115 (as long as this process lives)
+        self._changes = select.poll()
+        self._changes.register(self._list, select.POLLPRI)
+
+    def have_changed(self) -> bool:
+        """Return whether any was mounted or unmounted since the last call."""
+        return bool(self._changes.poll(0))
+
+
 @dataclass
 class _Process:
     """The outer process of a job: pipes for its command and from its watch."""
@@ -147,6 +161,7 @@ class _Zygote:
         self._dying: int | None = None  # the process of a finished job
         self._ahead: _Process | None = None  # that of the next job
         self._fork_at: float | None = None  # when it will be forked
+        self._mounts = _Mounts()
         self._commands = bytearray()
         self._woken, wake = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -215,6 +230,10 @@ class _Zygote:
             os.waitpid(self._dying, 0)
             self._dying = None
         self._session.lower(background=fork.background)
+        if self._ahead and self._mounts.have_changed():
+            os.kill(self._ahead.pid, signal.SIGKILL)
+            os.waitpid(self._ahead.pid, 0)
+            self._forget_ahead(self._ahead)
         process, self._ahead, self._fork_at = self._ahead or self._fork(), None, None
         with suppress(BrokenPipeError), open(process.commands, "wb") as pipe:  # if it has just died
             pipe.write(line)
@@ -229,7 +248,13 @@ class _Zygote:
         """Return the time until the next job is forked ahead; None if it isn't."""
         return None if self._fork_at is None else max(0.0, self._fork_at - time.monotonic())
 
+    def _forget_ahead(self, ahead: _Process) -> None:
+        os.close(ahead.commands)
+        os.close(ahead.findings)
+        self._ahead = None
+
     def _fork(self) -> _Process:
+        self._mounts.have_changed()
         zygote = os.getpid()
         commanded, commands = os.pipe2(os.O_CLOEXEC)
         found, findings = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
@@ -266,9 +291,7 @@ class _Zygote:
                 self._dying = None
                 self._fork_later(_REST_S)
             elif self._ahead and pid == self._ahead.pid:
-                os.close(self._ahead.commands)
-                os.close(self._ahead.findings)
-                self._ahead = None  # The next job forks its own.
+                self._forget_ahead(self._ahead)  # The next job forks its own.
             elif running and pid == running.process.pid:
                 process_tree.kill_children()
                 if running.process.findings in self._selector.get_map():

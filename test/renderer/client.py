@@ -14,6 +14,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from schema import check
 
 Message = dict[str, Any]
@@ -230,6 +232,18 @@ class Zygote:
         self, folder: Path, job: Message, *, stream: socket.socket | None = None, **limits: int
     ) -> Outcome:
         return self.finish(self.start(folder, job, stream=stream, **limits))
+
+    def forked_ahead(self) -> int:
+        """Wait until the next job is forked ahead; return its outer process."""
+        if "namespaces" not in self.ready["layers"]:
+            pytest.skip("only where jobs are isolated")
+        deadline = time.monotonic() + TIMEOUT_S
+        while time.monotonic() < deadline:
+            pids = children(self.process.pid)
+            if [name_of(pid) for pid in pids] == ["waiting"] and len(children(pids[0])) == 2:
+                return pids[0]
+            time.sleep(0.01)
+        raise AssertionError("no job was forked ahead")
 
     def await_idle(self) -> None:
         """Wait until no process of a job is left: those of a streamed one are killed when it has finished."""

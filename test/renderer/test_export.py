@@ -72,11 +72,13 @@ def test_a_full_disk_is_reported_and_leaves_no_partial_file(zygote: Zygote, tmp_
         pytest.skip("only root mounts a small disk")
     place = tmp_path / "small"
     place.mkdir()
+    waiting = zygote.forked_ahead()  # before the disk is mounted
     assert os.system(f"mount -t tmpfs -o size=64k none {place}") == 0
     try:
         code = scene("self.add_subcaption('x' * 200_000, duration=1)\nself.wait()")
         outcome = zygote.run(place, render_job(code))
         assert outcome.ended["reason"] == "disk_full"
+        assert zygote.forked_ahead() != waiting
         assert [path.name for path in place.iterdir() if path.name != "video.mp4"] == []
     finally:
         assert os.system(f"umount {place}") == 0

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from client import TIMEOUT_S, Zygote, children, jobs, name_of, render_job
+from client import TIMEOUT_S, Zygote, children, jobs, render_job
 from sources import SQUARE, scene
 
 ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sleep(1)")
@@ -96,17 +96,17 @@ def test_a_job_whose_service_closes_the_socket_ends(zygote: Zygote, tmp_path: Pa
 
 
 def test_the_next_job_is_forked_ahead(zygote: Zygote, tmp_path: Path) -> None:
-    waiting = forked_ahead(zygote)
+    waiting = zygote.forked_ahead()
     channel = zygote.start(tmp_path, render_job(ENDLESS))
     channel.wait_for(type="stage", stage="rendering")
     assert children(zygote.process.pid) == [waiting], "it runs the job, and no other is forked meanwhile"
     zygote.send({"type": "kill", "job": "job"})
     assert zygote.finish(channel).ended["signal"] == "SIGKILL"
-    assert forked_ahead(zygote) != waiting
+    assert zygote.forked_ahead() != waiting
 
 
 def test_a_fork_that_dies_while_it_waits_is_replaced(zygote: Zygote, tmp_path: Path) -> None:
-    os.kill(waiting := forked_ahead(zygote), signal.SIGKILL)
+    os.kill(waiting := zygote.forked_ahead(), signal.SIGKILL)
     await_end(waiting)
     assert zygote.run(tmp_path, render_job(SQUARE)).result["type"] == "done"
 
@@ -121,7 +121,7 @@ def test_no_job_is_forked_ahead_where_others_could_see_it(exposed_zygote: Zygote
 @pytest.mark.parametrize("how", ["stdin ends", "killed"])
 def test_a_waiting_fork_ends_with_its_zygote(how: str) -> None:
     zygote = Zygote()
-    waiting = forked_ahead(zygote)
+    waiting = zygote.forked_ahead()
     below = [waiting, *children(waiting)]
     if how == "killed":
         os.kill(zygote.process.pid, signal.SIGKILL)
@@ -184,19 +184,6 @@ def test_random_numbers_differ_from_job_to_job(zygote: Zygote, tmp_path: Path) -
     )
     errors = {zygote.run(tmp_path, render_job(source)).error for _ in range(2)}
     assert len(errors) == 2
-
-
-def forked_ahead(zygote: Zygote) -> int:
-    """Wait until the next job is forked; return its outer process."""
-    if "namespaces" not in zygote.ready["layers"]:
-        pytest.skip("only where jobs are isolated")
-    deadline = time.monotonic() + TIMEOUT_S
-    while time.monotonic() < deadline:
-        pids = children(zygote.process.pid)
-        if [name_of(pid) for pid in pids] == ["waiting"] and len(children(pids[0])) == 2:
-            return pids[0]
-        time.sleep(0.01)
-    raise AssertionError("no job was forked ahead")
 
 
 def await_end(pid: int) -> None:
