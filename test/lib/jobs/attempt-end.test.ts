@@ -4,7 +4,7 @@ import t, { type Test } from 'tap';
 import { type AssetStore, Pricing, ScenepressError, silentLogger } from '../../../lib/index.ts';
 import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
-import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
+import type { RenderResult, RenderUsage, StopReason } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -73,6 +73,28 @@ t.test('a scene that failed fails its job', async (t) => {
     outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene' },
     options: { durationMs: 5, storedNothing: true },
   });
+});
+
+t.test('what a scene used and printed is kept with its end', async (t) => {
+  const { world } = newWorld();
+  const failed = { kind: 'failed', durationMs: 5, error: 'NameError' } as const;
+  const kept = async (details: { usage?: RenderUsage; output?: string }) => {
+    const ends = [
+      await endOfAttempt(claimed(), { ...rendered(t), ...details }, world),
+      await endOfAttempt(claimed(), { ...failed, ...details }, world),
+    ];
+    return ends.map((end) => {
+      const { durationMs: _, plays, storedNothing, ...rest } = { ...('options' in end && end.options) };
+      return rest;
+    });
+  };
+  const usage: RenderUsage = { stagesMs: { rendering: 5 }, peakMemoryBytes: 9 };
+  t.strictSame(await kept({ usage, output: 'hello' }), [
+    { usage, output: 'hello' },
+    { usage, output: 'hello' },
+  ]);
+  t.strictSame(await kept({ usage }), [{ usage }, { usage }]);
+  t.strictSame(await kept({ output: '' }), [{}, {}], 'nothing was printed');
 });
 
 const stops: [reason: StopReason, end: object][] = [
