@@ -187,7 +187,8 @@ class _Zygote:
                     return
                 if self._pause_s() == 0.0:
                     self._fork_at = None
-                    self._ahead = self._fork()
+                    with suppress(OSError):  # too many processes or descriptors: the next job forks its own
+                        self._ahead = self._fork()
         except BrokenPipeError:
             return  # the service has ended
         finally:
@@ -258,7 +259,12 @@ class _Zygote:
         zygote = os.getpid()
         commanded, commands = os.pipe2(os.O_CLOEXEC)
         found, findings = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            for descriptor in (commanded, commands, found, findings):
+                os.close(descriptor)
+            raise
         if pid == 0:
             job.live(self._sandbox, zygote, commanded, findings, self._entrance)
         os.close(commanded)

@@ -1,4 +1,5 @@
 import os
+import resource
 import signal
 import sys
 import time
@@ -109,6 +110,25 @@ def test_a_fork_that_dies_while_it_waits_is_replaced(zygote: Zygote, tmp_path: P
     os.kill(waiting := zygote.forked_ahead(), signal.SIGKILL)
     await_end(waiting)
     assert zygote.run(tmp_path, render_job(SQUARE)).result["type"] == "done"
+
+
+def test_a_zygote_that_cannot_fork_ahead_forks_when_a_job_comes(tmp_path: Path) -> None:
+    zygote = Zygote()
+    zygote.forked_ahead()
+    pid = zygote.process.pid
+    limits = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+    channel = zygote.start(tmp_path, render_job(SQUARE))
+    channel.wait_for(type="stage", stage="loading")
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, (len(os.listdir(f"/proc/{pid}/fd")) - 1, limits[1]))
+    assert zygote.finish(channel).result["type"] == "done"
+    time.sleep(0.1)  # longer than the zygote rests
+    zygote.send({"type": "ping"})
+    assert zygote.receive() == {"type": "pong"}
+    assert children(pid) == []
+    resource.prlimit(pid, resource.RLIMIT_NOFILE, limits)
+    (following := tmp_path / "following").mkdir()
+    assert zygote.run(following, render_job(SQUARE)).result["type"] == "done"
+    assert zygote.close() == 0
 
 
 def test_no_job_is_forked_ahead_where_others_could_see_it(exposed_zygote: Zygote, tmp_path: Path) -> None:
