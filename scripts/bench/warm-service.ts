@@ -9,6 +9,7 @@ import { createFirstAccount } from '../../appliance/first-account.ts';
 import { openLog } from '../../appliance/support/log.ts';
 import { LocalRenderer, type RenderProgress, type RenderService, type RenderUsage } from '../../lib/index.ts';
 import type { BenchScene } from './bench-scenes.ts';
+import { JobMemory } from './job-memory.ts';
 import type { Quality, Taken } from './manim-command.ts';
 
 const POLL_MS = 10;
@@ -77,9 +78,11 @@ export class WarmService {
   async render({ name: className, code }: BenchScene, quality: Quality): Promise<ServiceRender> {
     const body = JSON.stringify({ code, className, quality });
     const cpuBeforeMs = cpuMs();
+    const memory = new JobMemory();
     const begunMs = performance.now();
     const { jobId } = await this.#json('', { method: 'POST', body });
     for (;;) {
+      memory.look();
       const job = await this.#json(`/${jobId}`);
       if (job['status'] === 'failed') throw new Error(`service: ${job['error']}`);
       if (job['status'] === 'completed') break;
@@ -94,7 +97,7 @@ export class WarmService {
     artifact.stream.destroy();
     if (typeof artifact.path !== 'string') throw new Error('the video is no file');
     await copyFile(artifact.path, video);
-    return { wallMs, cpuMs: usedMs, memoryBytes: usage.peakMemoryBytes ?? 0, usage, video };
+    return { wallMs, cpuMs: usedMs, memoryBytes: memory.peakBytes, usage, video };
   }
 
   /** Renders a scene that prints `first` and `last` with the time, and waits for its end without polling. */
