@@ -232,9 +232,7 @@ class _Zygote:
             self._dying = None
         self._session.lower(background=fork.background)
         if self._ahead and self._mounts.have_changed():
-            os.kill(self._ahead.pid, signal.SIGKILL)
-            os.waitpid(self._ahead.pid, 0)
-            self._forget_ahead(self._ahead)
+            self._end_ahead(self._ahead)
         process, self._ahead, self._fork_at = self._ahead or self._fork(), None, None
         with suppress(BrokenPipeError), open(process.commands, "wb") as pipe:  # if it has just died
             pipe.write(line)
@@ -249,7 +247,9 @@ class _Zygote:
         """Return the time until the next job is forked ahead; None if it isn't."""
         return None if self._fork_at is None else max(0.0, self._fork_at - time.monotonic())
 
-    def _forget_ahead(self, ahead: _Process) -> None:
+    def _end_ahead(self, ahead: _Process) -> None:
+        """Kill what is left of it; the next job forks its own."""
+        process_tree.kill_children()
         os.close(ahead.commands)
         os.close(ahead.findings)
         self._ahead = None
@@ -297,7 +297,7 @@ class _Zygote:
                 self._dying = None
                 self._fork_later(_REST_S)
             elif self._ahead and pid == self._ahead.pid:
-                self._forget_ahead(self._ahead)  # The next job forks its own.
+                self._end_ahead(self._ahead)
             elif running and pid == running.process.pid:
                 process_tree.kill_children()
                 if running.process.findings in self._selector.get_map():
