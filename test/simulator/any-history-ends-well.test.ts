@@ -1,14 +1,12 @@
 import './one-disk-thread.ts';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
 import { type History, Simulation, type SimulationOptions } from './simulation.ts';
+import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-const MEMORY = '/dev/shm';
 const PACE = Object.fromEntries(
   Object.entries({ actEveryMs: 'ACT_EVERY_S', crashEveryMs: 'CRASH_EVERY_S' })
     .map(([name, variable]) => [name, Number(process.env[variable]) * 1000] as const)
@@ -33,22 +31,14 @@ function hoursOf(kind: Kind): number {
   return Number(process.env['SIMULATED_HOURS'] ?? kind.hours);
 }
 
-async function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
+function simulated(t: Test, kind: Kind, seed: number): Promise<History> {
   const simulation = new Simulation({
     ...kind.options,
     ...PACE,
     seed,
-    folder: existsSync(MEMORY) ? MEMORY : tmpdir(),
+    folder: FOLDER,
   });
-  try {
-    return await simulation.run(hoursOf(kind) * HOUR_MS);
-  } catch (error) {
-    t.comment(simulation.log.slice(-20).join('\n'));
-    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
-    throw error;
-  } finally {
-    await simulation.end();
-  }
+  return toItsEnd(t, simulation, { seed, hours: hoursOf(kind) });
 }
 
 for (const [name, kind] of Object.entries(KINDS)) {

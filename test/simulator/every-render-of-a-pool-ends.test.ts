@@ -1,27 +1,16 @@
 import './one-disk-thread.ts';
-import { existsSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import t, { type Test } from 'tap';
 import { type PoolHistory, PoolSimulation } from './pool-simulation.ts';
+import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
 
-const HOUR_MS = 3_600_000;
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const RUNS = Number(process.env['SIMULATIONS'] ?? 4);
 const HOURS = Number(process.env['SIMULATED_HOURS'] ?? 1);
-const MEMORY = '/dev/shm';
 
-async function simulated(t: Test, seed: number): Promise<PoolHistory> {
-  const simulation = new PoolSimulation({ seed, folder: existsSync(MEMORY) ? MEMORY : tmpdir() });
-  try {
-    return await simulation.run(HOURS * HOUR_MS);
-  } catch (error) {
-    t.comment(simulation.log.slice(-20).join('\n'));
-    t.comment(`To repeat it: SEED=${seed} SIMULATIONS=1`);
-    throw error;
-  } finally {
-    await simulation.end();
-  }
+function simulated(t: Test, seed: number): Promise<PoolHistory> {
+  const simulation = new PoolSimulation({ seed, folder: FOLDER });
+  return toItsEnd(t, simulation, { seed, hours: HOURS });
 }
 
 t.test(`a pool of renderers keeps its invariants whatever fails, from SEED=${SEED} on`, async (t) => {
