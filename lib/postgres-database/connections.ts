@@ -106,19 +106,18 @@ export class Connections {
     const reserved = Math.floor((maxConnections - reads) * RESERVED_SHARE);
     this.#opened = {
       driver,
-      // Statements that do not wait for each other are sent together.
-      transactions: this.#pool(driver, { max: maxConnections - reads - reserved, pipeline: true }),
-      reserved: this.#pool(driver, { max: reserved, pipeline: true }),
-      reads: this.#pool(driver, { max: reads }),
+      transactions: this.#pool(driver, maxConnections - reads - reserved),
+      reserved: this.#pool(driver, reserved),
+      reads: this.#pool(driver, reads),
     };
   }
 
-  #pool(driver: PgDriver, options: { max: number; pipeline?: boolean }): Pool {
+  #pool(driver: PgDriver, max: number): Pool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
-    const pool = new driver.Pool({ ...this.#config(driver.types), ...options, query_timeout });
+    const pool = new driver.Pool({ ...this.#config(driver.types), max, query_timeout });
     // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
-    return { pool, max: options.max };
+    return { pool, max };
   }
 
   /** Waits until all connections have been returned, then closes them. */

@@ -23,40 +23,45 @@ export interface PgQuery {
 }
 
 export interface PgResult {
-  command: string;
   rowCount: number | null;
   rows: object[];
+}
+
+/** The messages of a client to the server, which a {@link Submittable} sends. */
+export interface PgConnection {
+  parse(message: { text: string; name: string }): void;
+  bind(message: {
+    portal: string;
+    statement: string;
+    values: unknown[];
+    valueMapper: (value: unknown) => string | Buffer | null;
+  }): void;
+  describe(message: { type: 'P' | 'S'; name: string }): void;
+  execute(message: { portal: string }): void;
+  close(message: { type: 'P' | 'S'; name: string }): void;
+  sync(): void;
+  readonly stream: Partial<Pick<Writable, 'cork' | 'uncork'>>;
+}
+
+/** A query that sends its own messages, and is called with the server's: the driver's interface for such queries. */
+export interface Submittable {
+  submit(connection: PgConnection): void;
+  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void;
+  handleDataRow(message: { fields: (string | null)[] }): void;
+  handleCommandComplete(message: { text: string }): void;
+  handleReadyForQuery(): void;
+  handleError(error: unknown): void;
 }
 
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery | string): Promise<PgResult>;
+  query(query: Submittable): unknown;
+  getTypeParser: PgTypes['getTypeParser'];
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
   on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown;
-  /** Not part of the driver's documented interface, so it may be absent. */
-  readonly connection?: { readonly stream?: Partial<Pick<Writable, 'cork' | 'uncork'>> };
-}
-
-/** Connections whose statements are held back until the end of the tick. */
-const held = new WeakSet<PgClient>();
-
-/**
- * Sends a statement together with the others of the same tick. The driver would write each separately, which wakes the
- * server each time: half of the CPU time of a transaction of a dozen statements.
- */
-export function sendTogether(client: PgClient, query: PgQuery | string): Promise<PgResult> {
-  const stream = client.connection?.stream;
-  if (!held.has(client) && stream?.cork && stream.uncork) {
-    held.add(client);
-    stream.cork();
-    process.nextTick(() => {
-      held.delete(client);
-      stream.uncork?.();
-    });
-  }
-  return client.query(query);
 }
 
 export interface PooledClient extends PgClient {

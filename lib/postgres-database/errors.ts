@@ -4,7 +4,6 @@ import { isScenepressError, ScenepressError } from '../errors.ts';
 const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detected
 const DUPLICATE = '23505';
 const UNKNOWN = '40003'; // statement_completion_unknown
-const ABORTED = '25P02'; // in_failed_sql_transaction
 const DISK_FULL = '53100';
 /**
  * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
@@ -48,18 +47,13 @@ export function isBusy(error: unknown): boolean {
   return codeOf(error) === BUSY;
 }
 
-/** The server refused a statement because an earlier one of the transaction had failed. */
-export function isAborted(error: unknown): boolean {
-  return codeOf(error) === ABORTED;
-}
-
 /**
- * The server refused the commit: because of a row, a conflicting transaction, or a statement that had failed before.
- * After any other error it may have happened.
+ * The server refused the commit, or a statement before it, because of a row or a conflicting transaction. After any
+ * other error the commit may have happened.
  */
 export function isRefusal(error: unknown): boolean {
   const code = codeOf(error);
-  return code === ABORTED || (/^(23|40)...$/.test(code) && code !== UNKNOWN);
+  return /^(23|40)...$/.test(code) && code !== UNKNOWN;
 }
 
 /** The connection failed, could not be opened, or has prepared statements of a table that was migrated since. */

@@ -6,10 +6,11 @@ import { silentLogger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
+import { Batches } from './batches.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
-import { type PgClient, type PgQuery, type PgResult, type PooledClient, sendTogether } from './driver.ts';
-import { explained, isAborted, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
+import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
+import { explained, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
@@ -21,7 +22,8 @@ import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
-const BEGIN = 'BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE';
+const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
+const COMMIT = queryOf('COMMIT', []);
 /** Interval of checks of a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
 
@@ -123,8 +125,7 @@ export class PostgresDatabase implements SqlDatabase {
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
-        // Statements after the one that failed are refused with an error that does not name the cause.
-        throw failure && (failure.error === error || isAborted(error)) ? explained(failure.error) : error;
+        throw failure?.error === error ? explained(error) : error;
       }
     });
   }
@@ -255,12 +256,13 @@ export class PostgresDatabase implements SqlDatabase {
       return failed(error);
     }
     const { schema } = this.#settings;
-    const begun = this.#started(client).finally(turn.begun);
-    const tx = new PostgresTransaction(this, { client, schema, begun, othersBegun: turn.othersBegun });
+    const batches = new Batches(client);
+    const begun = this.#started(batches).finally(turn.begun);
+    const tx = new PostgresTransaction(this, { batches, schema, begun, othersBegun: turn.othersBegun });
     let isLost = true;
     try {
       const worked = await this.#worked(work, tx);
-      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, tx);
+      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, batches, tx);
       const attempt = worked.kind === 'committed' && failure ? failed(failure.error) : worked;
       if (attempt.kind === 'failed') {
         if (!failure || !isDisconnection(failure.error))
@@ -280,8 +282,8 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #started(client: PgClient): Promise<Begun> {
-    const [, begun] = await Promise.all([sendTogether(client, BEGIN), sendTogether(client, this.#join)]);
+  async #started(batches: Batches): Promise<Begun> {
+    const [, begun] = await Promise.all([batches.run(BEGIN), batches.run(this.#join)]);
     return begun.rows[0] as Begun;
   }
 
@@ -303,32 +305,33 @@ export class PostgresDatabase implements SqlDatabase {
    * Commits; returns why it did not happen. `tx.failure` is set when it happened, but the answer was lost: the connection
    * cannot be used again then.
    */
-  async #commit(client: PgClient, tx: PostgresTransaction): Promise<Failure | undefined> {
+  async #commit(client: PgClient, batches: Batches, tx: PostgresTransaction): Promise<Failure | undefined> {
     // Statements that the work did not wait for may write, too.
     if (!tx.hasWritten) await tx.ended();
     if (tx.failure) return tx.failure;
     if (!tx.hasWritten) {
       // Nothing to confirm: it can be repeated.
-      await client.query('COMMIT');
+      await batches.run(COMMIT);
       return undefined;
     }
     const confirmation = this.#confirmations.next();
-    // Together with the last writes: if one of them fails, the server refuses this one, and rolls back.
+    // Together with the last writes.
     const answers = await Promise.allSettled([
-      sendTogether(client, this.#confirmations.write(confirmation)),
-      sendTogether(client, 'COMMIT'),
+      batches.run(this.#confirmations.write(confirmation)),
+      batches.run(COMMIT),
     ]);
     const refused = answers.find((answer) => answer.status === 'rejected');
     const lost = refused && { error: refused.reason as unknown };
     await tx.ended();
     assert(lost || !tx.failure, 'a transaction with a statement that failed is not committed');
-    const failure = tx.failure ?? lost;
+    const isUnknown = lost && !isRefusal(lost.error);
+    // Its outcome is known when it has ended.
+    if (isUnknown && !isDisconnection(lost.error)) await client.query('ROLLBACK').catch(() => {});
     // When this rejects, the server may still have the row: its slot is not used again.
-    const isCommitted =
-      !lost || (!isRefusal(lost.error) && (await this.#isCommitted((await tx.begun).id, confirmation)));
+    const isCommitted = isUnknown ? await this.#isCommitted((await tx.begun).id, confirmation) : !lost;
     this.#confirmations.release(confirmation);
-    if (!isCommitted) return failure;
-    tx.failure = failure;
+    if (!isCommitted) return lost;
+    tx.failure = lost;
     return undefined;
   }
 
@@ -363,7 +366,7 @@ export class PostgresDatabase implements SqlDatabase {
         const client = await this.#connections.take('read');
         let isLost = false;
         try {
-          return await client.query(queryOf(text, values));
+          return await new Batches(client).run(queryOf(text, values));
         } catch (error) {
           isLost = isDisconnection(error);
           throw error;

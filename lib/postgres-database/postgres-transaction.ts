@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
-import { type PgClient, type PgQuery, type PgResult, sendTogether } from './driver.ts';
-import { isAborted } from './errors.ts';
+import type { Batches } from './batches.ts';
+import type { PgResult } from './driver.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
 
@@ -12,9 +12,9 @@ export interface Begun {
 }
 
 export interface PostgresTransactionOptions {
-  client: PgClient;
+  /** Its connection, on which the statements that begin it have been called. */
+  batches: Batches;
   schema: string;
-  /** Resolves when it has begun; statements may be sent before. */
   begun: Promise<Begun>;
   /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
@@ -30,33 +30,26 @@ export interface PostgresTransactionOptions {
 export class PostgresTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
   readonly group: object = this;
-  readonly #client: PgClient;
+  readonly #batches: Batches;
   readonly #schema: string;
   readonly #othersBegun: () => Promise<unknown>;
   readonly begun: Promise<Begun>;
-  #hasBegun = false;
-  /** Whether statements wait until the transaction has begun. */
-  #waits = false;
   readonly listeners: (() => void)[] = [];
   open = true;
   /** Whether there is anything to commit. */
   hasWritten = false;
-  /** The error of the first statement that failed: Postgres refuses all later ones with an error of its own. */
+  /** The error of the first statement that failed; all others fail with it. */
   failure: { error: unknown } | undefined;
   /** The last statement that was called. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SqlDatabase, { client, schema, begun, othersBegun }: PostgresTransactionOptions) {
+  constructor(store: SqlDatabase, { batches, schema, begun, othersBegun }: PostgresTransactionOptions) {
     this.store = store;
-    this.#client = client;
+    this.#batches = batches;
     this.#schema = schema;
     this.#othersBegun = othersBegun;
     this.begun = begun;
-    this.#note(
-      begun.then(() => {
-        this.#hasBegun = true;
-      }),
-    );
+    this.#note(begun);
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -69,20 +62,20 @@ export class PostgresTransaction implements SqlTransaction {
 
   async insert(text: string, ...values: SqlValue[]): Promise<number> {
     this.hasWritten = true;
-    const { rows } = await this.#change(`${text} RETURNING *`, values);
+    const { rows } = await this.#query(`${text} RETURNING *`, values);
     // The key is the first column.
     return Object.values(rows[0] ?? {})[0] as number;
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {
-    const { rowCount } = await this.#change(text, values);
+    const { rowCount } = await this.#query(text, values);
     if (rowCount !== 0) this.hasWritten = true;
     return rowCount ?? 0;
   }
 
   write(text: string, ...values: SqlValue[]): void {
     this.hasWritten = true;
-    this.#change(text, values).catch(() => {}); // Kept in `failure`.
+    this.#query(text, values).catch(() => {}); // Kept in `failure`.
   }
 
   // Not FOR UPDATE, which would also block the foreign keys that refer to the rows.
@@ -123,17 +116,9 @@ export class PostgresTransaction implements SqlTransaction {
     await this.#last;
   }
 
-  #change(text: string, values: SqlValue[]): Promise<PgResult> {
-    // If the transaction does not begin, the statement would be committed on its own. Reads are harmless.
-    if (!this.#hasBegun) this.#waits = true;
-    return this.#query(text, values);
-  }
-
   #query(text: string, values: SqlValue[]): Promise<PgResult> {
     assert(this.open, 'a transaction that is still open');
-    const query = queryOf(text, values);
-    const waits = this.#waits && !this.#hasBegun;
-    const done = waits ? this.begun.then(() => this.#send(query)) : this.#send(query);
+    const done = this.#batches.run(queryOf(text, values));
     this.#note(done);
     return done;
   }
@@ -143,15 +128,10 @@ export class PostgresTransaction implements SqlTransaction {
     this.#last = done.then(
       () => before,
       (error: unknown) => {
-        if (!this.failure || isAborted(this.failure.error)) this.failure = { error };
+        this.failure ??= { error };
         return before;
       },
     );
-  }
-
-  async #send(query: PgQuery): Promise<PgResult> {
-    if (this.failure) throw this.failure.error;
-    return sendTogether(this.#client, query);
   }
 }
 
