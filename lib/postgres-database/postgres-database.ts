@@ -11,6 +11,7 @@ import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
 import { explained, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
+import { KeyBlocks } from './key-blocks.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { lockOf } from './locks.ts';
@@ -49,6 +50,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #settings: ConnectionSettings;
   readonly #connections: Connections;
   readonly #confirmations: Confirmations;
+  readonly #keys = new KeyBlocks();
   readonly #retrying: { clock: Clock; random: Random; retryForMs: number };
   readonly #join: PgQuery;
   /** Transactions, reads and tasks. */
@@ -124,6 +126,7 @@ export class PostgresDatabase implements SqlDatabase {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
+        if (failure) this.#keys.drop();
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
         throw failure?.error === error ? explained(error) : error;
       }
@@ -258,7 +261,13 @@ export class PostgresDatabase implements SqlDatabase {
     const { schema } = this.#settings;
     const batches = new Batches(client);
     const begun = this.#started(batches).finally(turn.begun);
-    const tx = new PostgresTransaction(this, { batches, schema, begun, othersBegun: turn.othersBegun });
+    const tx = new PostgresTransaction(this, {
+      batches,
+      schema,
+      keys: this.#keys,
+      begun,
+      othersBegun: turn.othersBegun,
+    });
     let isLost = true;
     try {
       const worked = await this.#worked(work, tx);

@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Batches } from './batches.ts';
 import type { PgResult } from './driver.ts';
+import type { KeyBlocks } from './key-blocks.ts';
 import { lockOf } from './locks.ts';
 import { queryOf } from './statements.ts';
+
+const NEW_BLOCK = 'SELECT nextval(pg_get_serial_sequence(?, ?)) AS first';
 
 /** A transaction that has begun: its id, and the time of the server. */
 export interface Begun {
@@ -15,6 +18,7 @@ export interface PostgresTransactionOptions {
   /** Its connection, on which the statements that begin it have been called. */
   batches: Batches;
   schema: string;
+  keys: KeyBlocks;
   begun: Promise<Begun>;
   /** Waits for earlier transactions of this process that have not reached the server. */
   othersBegun: () => Promise<unknown>;
@@ -32,6 +36,7 @@ export class PostgresTransaction implements SqlTransaction {
   readonly group: object = this;
   readonly #batches: Batches;
   readonly #schema: string;
+  readonly #keys: KeyBlocks;
   readonly #othersBegun: () => Promise<unknown>;
   readonly begun: Promise<Begun>;
   readonly listeners: (() => void)[] = [];
@@ -40,13 +45,15 @@ export class PostgresTransaction implements SqlTransaction {
   hasWritten = false;
   /** The error of the first statement that failed; all others fail with it. */
   failure: { error: unknown } | undefined;
+  #addingKeys: Promise<void> | undefined;
   /** The last statement that was called. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SqlDatabase, { batches, schema, begun, othersBegun }: PostgresTransactionOptions) {
+  constructor(store: SqlDatabase, { batches, schema, keys, begun, othersBegun }: PostgresTransactionOptions) {
     this.store = store;
     this.#batches = batches;
     this.#schema = schema;
+    this.#keys = keys;
     this.#othersBegun = othersBegun;
     this.begun = begun;
     this.#note(begun);
@@ -60,11 +67,24 @@ export class PostgresTransaction implements SqlTransaction {
     return (await this.#query(text, values)).rows[0] as Row | undefined;
   }
 
-  async insert(text: string, ...values: SqlValue[]): Promise<number> {
-    this.hasWritten = true;
-    const { rows } = await this.#query(`${text} RETURNING *`, values);
-    // The key is the first column.
-    return Object.values(rows[0] ?? {})[0] as number;
+  async insert(table: string, key: string, row: Record<string, SqlValue>): Promise<number> {
+    let taken = this.#keys.take(table);
+    for (; taken === undefined; taken = this.#keys.take(table)) await this.#addKeys(table, key);
+    const names = [key, ...Object.keys(row)];
+    const marks = names.map(() => '?').join(', ');
+    const text = `INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`;
+    this.write(text, taken, ...Object.values(row));
+    return taken;
+  }
+
+  /** Once for all who wait, but not for other transactions, whose locks this one may need for it. */
+  async #addKeys(table: string, key: string): Promise<void> {
+    this.#addingKeys ??= this.get<{ first: number }>(NEW_BLOCK, table, key)
+      .then((row) => this.#keys.add(table, row?.first as number))
+      .finally(() => {
+        this.#addingKeys = undefined;
+      });
+    await this.#addingKeys;
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {

@@ -18,7 +18,7 @@ const BLANK = new Uint8Array(KEY_BYTES);
 /** Generates and stores a key. */
 export async function addTextKey(tx: SqlTransaction, random: Random): Promise<TextKey> {
   const key = random.bytes(KEY_BYTES);
-  const id = await tx.insert('INSERT INTO text_keys (content) VALUES (?)', key);
+  const id = await tx.insert('text_keys', 'text_key_id', { content: key });
   return { id, key: createSecretKey(key) };
 }
 

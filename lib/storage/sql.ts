@@ -20,8 +20,8 @@ export interface SqlTransaction extends SqlReader, Transaction {
    * of another group changes data in between. Of a shared database, each is its own group.
    */
   readonly group: object;
-  /** Runs an INSERT into a table whose key is generated; resolves with the key. */
-  insert(text: string, ...values: SqlValue[]): Promise<number>;
+  /** Inserts a row whose key, the number in the column `key`, is generated; resolves with it. */
+  insert(table: string, key: string, row: Record<string, SqlValue>): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */
   run(text: string, ...values: SqlValue[]): Promise<number>;
   /** As {@link run}, when the number is not needed. If the statement fails, the transaction does, here or later. */

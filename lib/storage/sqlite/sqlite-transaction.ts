@@ -35,9 +35,11 @@ export class SqliteTransaction implements SqlTransaction {
     this.#live.run(text, values);
   }
 
-  async insert(text: string, ...values: SqlValue[]): Promise<number> {
+  async insert(table: string, _key: string, row: Record<string, SqlValue>): Promise<number> {
     this.hasWritten = true;
-    return this.#live.insert(text, values);
+    const [names, values] = [Object.keys(row), Object.values(row)];
+    const marks = names.map(() => '?').join(', ');
+    return this.#live.insert(`INSERT INTO ${table} (${names.join(', ')}) VALUES (${marks})`, values);
   }
 
   // Transactions run one at a time, so nothing needs a lock.

@@ -23,8 +23,7 @@ async function programOf(t: Test, schema: string, migrations: Migration[]) {
   t.teardown(() => database.stop());
   return {
     start: () => database.start(),
-    add: (text: string) =>
-      database.transaction((tx) => tx.insert('INSERT INTO notes (text) VALUES (?)', text)),
+    add: (text: string) => database.transaction((tx) => tx.run('INSERT INTO notes (text) VALUES (?)', text)),
     read: () => database.all<{ text: string }>('SELECT * FROM notes ORDER BY note_id'),
   };
 }
