@@ -33,11 +33,13 @@ export class JobClaims {
   }
 
   /** Makes the next jobs `running`. */
-  claim(worker: string, request: Omit<ClaimRequest, 'nowMs' | 'lapsesAtMs'>): Promise<ClaimedJob[]> {
+  claim(worker: string, request: Omit<ClaimRequest, 'lease'>): Promise<ClaimedJob[]> {
     return this.#transaction(async (tx) => {
-      const nowMs = await this.#nowMs(tx);
-      const lease = { nowMs, lapsesAtMs: nowMs + LEASE_MS };
-      const claims = await this.#storage.queue.claim(tx, worker, { ...request, ...lease });
+      const lease = this.#nowMs(tx).then((nowMs) => ({ nowMs, lapsesAtMs: nowMs + LEASE_MS }));
+      const [{ nowMs }, claims] = await Promise.all([
+        lease,
+        this.#storage.queue.claim(tx, worker, { ...request, lease }),
+      ]);
       const jobs = await Promise.all(claims.map((claim) => this.#begin(tx, claim, nowMs)));
       return claims.flatMap((claim, i) => (jobs[i] ? [{ job: jobs[i], claim }] : []));
     });

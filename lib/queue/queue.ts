@@ -48,9 +48,15 @@ export interface ClaimRequest {
   precedenceOf: (owner: string) => Precedence;
   /** Owners whose precedence may have changed; that of others is checked when it is their turn. */
   changed?: readonly string[];
+  /** A promise when the storage tells the time with its first answers in the transaction. */
+  lease: Lease | Promise<Lease>;
+}
+
+/** The time of a claim. */
+export interface Lease {
   /** Epoch milliseconds. */
   nowMs: number;
-  /** When the lease expires unless renewed. */
+  /** When the claim expires unless renewed; epoch milliseconds. */
   lapsesAtMs: number;
 }
 

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimRequest } from '../queue/queue.ts';
+import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { Ranks } from './ranks.ts';
-import { claimOf, QUEUE, type QueueRow } from './tables.ts';
+import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
 /** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
@@ -17,25 +17,42 @@ interface Candidate {
   running: number;
 }
 
+/** A row of {@link readyJobs}, without the job's other columns. */
+interface ReadyRow {
+  job_id: string;
+  owner: string;
+  queue_interruptions: number;
+  queue_token: number;
+  queue_checksum: number;
+}
+
 const ANY_RANK = [0, 1, 2, 3];
 const IN_GOOD_STANDING = [0, 2];
-const NEXT = nextOwners(ANY_RANK);
-const NEXT_IN_GOOD_STANDING = nextOwners(IN_GOOD_STANDING);
 
-const READY = `SELECT ${QUEUE.names} FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL
-  ORDER BY job_id LIMIT ?`;
+const READY = 'FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL ORDER BY job_id LIMIT';
+const ANY_SUSPECT = 'SELECT 1 FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL LIMIT 1';
 const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
   AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
 
+// Limits are part of the texts: Postgres would plan a statement with an unknown limit again at each call.
+
 /** Selects the next owners of each rank, with one index lookup each, and then the first of these. */
-function nextOwners(ranks: number[]): string {
+function nextOwners(ranks: number[], most: number): string {
   const each = ranks.map(
     (rank) =>
       `SELECT * FROM (SELECT owner, precedence, running, turn FROM turns
-         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? ORDER BY turn LIMIT ?) AS of_rank`,
+         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? ORDER BY turn LIMIT ${most}) AS of_rank`,
   );
   return `SELECT owner, precedence, running FROM (${each.join(' UNION ALL ')}) AS firsts
-    ORDER BY precedence / 2, turn LIMIT ?`;
+    ORDER BY precedence / 2, turn LIMIT ${most}`;
+}
+
+/** Selects an owner's first jobs in the queue, with their records, which are made `running` next. */
+function readyJobs(most: number): string {
+  return `SELECT queue_interruptions, queue_token, queue_checksum, ${JOBS.names} FROM
+    (SELECT job_id AS queued_job_id, interruptions AS queue_interruptions, token AS queue_token,
+       checksum AS queue_checksum ${READY} ${most}) AS ready
+    JOIN jobs ON job_id = queued_job_id ORDER BY queued_job_id`;
 }
 
 /** Assigns waiting jobs to a worker, in one transaction. */
@@ -43,15 +60,19 @@ export class ClaimRound {
   readonly #tx: SqlTransaction;
   readonly #worker: string;
   readonly #request: ClaimRequest;
+  readonly #onJob: (row: object) => void;
   readonly #ranks: Ranks;
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
+  #lease: Lease = { nowMs: 0, lapsesAtMs: 0 };
   #othersLeft: number;
   #misses = 0;
 
-  constructor(tx: SqlTransaction, worker: string, request: ClaimRequest) {
+  /** `onJob`: called with the rows of jobs that are locked. */
+  constructor(tx: SqlTransaction, worker: string, request: ClaimRequest, onJob: (row: object) => void) {
     this.#tx = tx;
     this.#worker = worker;
+    this.#onJob = onJob;
     this.#request = request;
     this.#ranks = new Ranks(tx, request.precedenceOf);
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
@@ -61,12 +82,12 @@ export class ClaimRound {
   async take(): Promise<Claim[]> {
     const { most, maySuspect, changed = [] } = this.#request;
     for (const owner of changed) this.#ranks.of(owner);
-    const looksForSuspect = maySuspect && most > 0;
     const [suspects, first] = await Promise.all([
-      looksForSuspect ? this.#dueSuspects() : [],
+      maySuspect && most > 0 ? this.#tx.all(ANY_SUSPECT) : [],
       this.#nextOwners(),
     ]);
-    const suspect = await this.#lockedSuspect(suspects);
+    this.#lease = await this.#request.lease;
+    const suspect = suspects.length > 0 ? await this.#lockedSuspect(await this.#dueSuspects()) : undefined;
     if (suspect) this.#give(suspect);
     for (let next = suspect ? await this.#nextOwners() : first; next.length > 0; )
       next = (await this.#serve(next)) ? await this.#nextOwners() : [];
@@ -78,7 +99,7 @@ export class ClaimRound {
   }
 
   async #dueSuspects(): Promise<QueueRow[]> {
-    const nowMs = Math.floor(this.#request.nowMs);
+    const nowMs = Math.floor(this.#lease.nowMs);
     const rows = await this.#tx.all(SUSPECTS, nowMs, nowMs + LONGEST_HOLD_MS);
     return rows.map((row) => QUEUE.record(row));
   }
@@ -103,13 +124,8 @@ export class ClaimRound {
   async #nextOwners(): Promise<Candidate[]> {
     const left = this.#left;
     if (left <= 0) return [];
-    const isAny = this.#othersLeft > 0;
-    const ranks = isAny ? ANY_RANK : IN_GOOD_STANDING;
-    return this.#tx.all<Candidate>(
-      isAny ? NEXT : NEXT_IN_GOOD_STANDING,
-      ...ranks.flatMap(() => [this.#mostRunning, left]),
-      left,
-    );
+    const ranks = this.#othersLeft > 0 ? ANY_RANK : IN_GOOD_STANDING;
+    return this.#tx.all<Candidate>(nextOwners(ranks, left), ...ranks.map(() => this.#mostRunning));
   }
 
   /**
@@ -145,13 +161,14 @@ export class ClaimRound {
 
   /** The owner's first jobs, except those that another transaction removes. */
   async #ready(owner: string, most: number): Promise<QueueRow[]> {
-    const rows = await this.#tx.allUnlocked(READY, owner, most);
-    return rows.map((row) => QUEUE.record(row));
+    const rows = await this.#tx.allUnlocked<ReadyRow>(readyJobs(most), owner);
+    for (const row of rows) this.#onJob(row);
+    return rows.map(queueRowOf);
   }
 
   /** Another transaction has locked the owner's jobs, to remove or only to read them: waits for it. */
   async #missed(owner: string): Promise<void> {
-    await this.#tx.allForUpdate(READY, owner, 1);
+    await this.#tx.allForUpdate(`SELECT job_id ${READY} 1`, owner);
     const turns = await this.#tx.get<{ ready: number }>(TURNS, owner);
     this.#misses += 1;
     assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
@@ -159,7 +176,7 @@ export class ClaimRound {
 
   /** Claims the job. A trigger moves its owner behind all others. */
   #give(row: QueueRow): void {
-    const { lapsesAtMs } = this.#request;
+    const { lapsesAtMs } = this.#lease;
     const { owner, token } = row;
     const claimed: QueueRow = {
       ...row,
@@ -172,4 +189,17 @@ export class ClaimRound {
     if (!this.#ranks.isInGoodStanding(owner)) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));
   }
+}
+
+function queueRowOf(row: ReadyRow): QueueRow {
+  return QUEUE.record({
+    job_id: row.job_id,
+    owner: row.owner,
+    interruptions: row.queue_interruptions,
+    not_before_ms: null,
+    token: row.queue_token,
+    worker: null,
+    lapses_at_ms: null,
+    checksum: row.queue_checksum,
+  });
 }

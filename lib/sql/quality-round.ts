@@ -38,20 +38,20 @@ export class QualityRound {
     const claims: Claim[] = [];
     if (maySuspect && most > 0) {
       const suspect = await this.#dueSuspect();
-      if (suspect) claims.push(this.#give(suspect));
+      if (suspect) claims.push(await this.#give(suspect));
     }
     while (claims.length < most && this.#missed.length < MOST_MISSES) {
       const owner = await this.#nextOwner();
       if (owner === undefined) break;
       const first = await this.#firstOf(owner);
-      if (first) claims.push(this.#give(first));
+      if (first) claims.push(await this.#give(first));
       else this.#missed.push(owner);
     }
     return claims;
   }
 
   async #dueSuspect(): Promise<QueueRow | undefined> {
-    const nowMs = Math.floor(this.#request.nowMs);
+    const nowMs = Math.floor((await this.#request.lease).nowMs);
     const [row] = await this.#tx.allUnlocked(
       `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
          AND (not_before_ms <= ? OR not_before_ms > ?)
@@ -108,8 +108,8 @@ export class QualityRound {
   }
 
   /** Claims the job. A trigger moves its owner behind all others. */
-  #give(row: QueueRow): Claim {
-    const { lapsesAtMs } = this.#request;
+  async #give(row: QueueRow): Promise<Claim> {
+    const { lapsesAtMs } = await this.#request.lease;
     const claimed = { ...row, notBeforeMs: null, token: row.token + 1, worker: this.#worker, lapsesAtMs };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
     if (!this.#ranks.isInGoodStanding(row.owner)) this.#othersLeft -= 1;

@@ -33,23 +33,22 @@ const CLAIMS = 'claims';
  */
 export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
+  readonly #onJob: (tx: SqlTransaction, row: object) => void;
   /** Workers of this process that have claimed jobs. */
   readonly #workers = new Set<string>();
   readonly #counts = new QueueCounts();
 
-  constructor(database: SqlDatabase) {
+  /** `onJob`: called with the rows of jobs that a transaction has locked. */
+  constructor(database: SqlDatabase, onJob: (tx: SqlTransaction, row: object) => void) {
     this.#database = database;
+    this.#onJob = onJob;
   }
 
   start(): void {
     this.#workers.clear();
   }
 
-  async assertCapacity(
-    tx: Transaction,
-    owner: string,
-    { maxQueued, maxQueuedPerOwner }: QueueCaps,
-  ): Promise<void> {
+  async assertCapacity(tx: Transaction, owner: string, caps: QueueCaps | Promise<QueueCaps>): Promise<void> {
     const inside = this.#database.inside(tx);
     // Not the row in `turns`, which a new owner does not have.
     const [, { allWaiting, owners, waiting }] = await Promise.all([
@@ -83,7 +82,7 @@ export class SqlQueue implements Queue {
     this.#counts.drop(inside);
     const round = qualities
       ? new QualityRound(inside, worker, { ...request, most }, qualities)
-      : new ClaimRound(inside, worker, { ...request, most });
+      : new ClaimRound(inside, worker, { ...request, most }, (row) => this.#onJob(inside, row));
     const [, claims] = await Promise.all([inside.lock(CLAIMS), round.take()]);
     return claims;
   }

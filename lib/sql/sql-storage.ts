@@ -15,10 +15,10 @@ import { allRowsAfter } from '../pages.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
+import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
-import { textKeyOf } from './row-format.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
@@ -43,11 +43,6 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   failed: ['failed'],
 };
 
-interface StoredJob {
-  job: JobRecord;
-  textKey: TextKey;
-}
-
 interface EndedRow {
   owner: string;
   phase: JobPhase;
@@ -65,8 +60,7 @@ export class SqlStorage implements Storage {
   readonly #random: Random;
   /** Undefined when other processes may change jobs. */
   readonly #cache: RecordCache<JobRecord> | undefined;
-  /** Jobs that a transaction has locked, and not changed since. */
-  readonly #lockedJobs = new WeakMap<SqlTransaction, Map<string, StoredJob>>();
+  readonly #lockedJobs = new LockedJobs();
 
   /** `random`: the source of keys and nonces. */
   constructor(database: SqlDatabase, random: Random) {
@@ -75,7 +69,7 @@ export class SqlStorage implements Storage {
     this.isShared = database.isShared;
     if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
     this.deliveries = new SqlDeliveryStore(database, random);
-    this.queue = new SqlQueue(database);
+    this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
   async start(): Promise<void> {
@@ -123,7 +117,7 @@ export class SqlStorage implements Storage {
     assert.equal(job.phase, 'reserving', 'only a job that was never visible is deleted');
     inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
     blankTextKey(inside, textKey);
-    this.#lockedIn(inside).delete(jobId);
+    this.#lockedJobs.drop(inside, jobId);
     inside.afterCommit(() => this.#cache?.drop(jobId));
   }
 
@@ -182,7 +176,7 @@ export class SqlStorage implements Storage {
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
-    if (tx) return (await this.#locked(this.#database.inside(tx), jobId))?.job;
+    if (tx) return (await this.#lockedJobs.lock(this.#database.inside(tx), jobId))?.job;
     if (!this.#cache) return this.#read(jobId);
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
@@ -338,31 +332,15 @@ export class SqlStorage implements Storage {
   #update(tx: SqlTransaction, job: JobRecord, textKey: TextKey, { sameTexts = false } = {}): void {
     const { jobId } = job;
     tx.afterCommit(() => this.#cache?.drop(jobId));
-    this.#lockedIn(tx).delete(jobId);
+    this.#lockedJobs.drop(tx, jobId);
     if (sameTexts) tx.write(JOBS.update, ...JOBS.changes(job));
     else tx.write(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<StoredJob> {
-    const stored = await this.#locked(tx, jobId);
+    const stored = await this.#lockedJobs.lock(tx, jobId);
     assert(stored, 'the job exists');
     return stored;
-  }
-
-  /** Locks a job. Reads it again only after a change. */
-  async #locked(tx: SqlTransaction, jobId: string): Promise<StoredJob | undefined> {
-    const known = this.#lockedIn(tx).get(jobId);
-    if (known) return known;
-    const row = await tx.getForUpdate(JOBS.byKey, jobId);
-    const stored = row && { job: JOBS.record(row), textKey: textKeyOf(row) };
-    if (stored) this.#lockedIn(tx).set(jobId, stored);
-    return stored;
-  }
-
-  #lockedIn(tx: SqlTransaction): Map<string, StoredJob> {
-    const known = this.#lockedJobs.get(tx) ?? new Map<string, StoredJob>();
-    this.#lockedJobs.set(tx, known);
-    return known;
   }
 }
 

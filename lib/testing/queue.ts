@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimRequest, Precedence, QueueCaps } from '../queue/queue.ts';
+import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
@@ -294,20 +294,21 @@ function admitWithin(storage: Storage, caps: QueueCaps, jobId: string): Promise<
   });
 }
 
-function requestOf(request: Partial<ClaimRequest>): ClaimRequest {
+type Request = Omit<ClaimRequest, 'lease'> & Lease;
+
+function requestOf({ nowMs = 0, lapsesAtMs = 1000, ...request }: Partial<Request>): ClaimRequest {
   return {
     most: ALL,
     mostOfOthers: ALL,
     maxRunningPerOwner: Number.POSITIVE_INFINITY,
     maySuspect: true,
     precedenceOf: () => FIRST,
-    nowMs: 0,
-    lapsesAtMs: 1000,
+    lease: { nowMs, lapsesAtMs },
     ...request,
   };
 }
 
-function claim(storage: Storage, request: Partial<ClaimRequest> = {}, worker = 'w'): Promise<Claim[]> {
+function claim(storage: Storage, request: Partial<Request> = {}, worker = 'w'): Promise<Claim[]> {
   return storage.transaction((tx) => storage.queue.claim(tx, worker, requestOf(request)));
 }
 

@@ -93,8 +93,7 @@ t.test('the caps of the queue count all jobs that wait at that moment', async (t
     maxRunningPerOwner: NO_LIMIT,
     maySuspect: true,
     precedenceOf: () => ({ yields: false, inGoodStanding: random() < 0.5 }),
-    nowMs: 0,
-    lapsesAtMs: 1,
+    lease: { nowMs: 0, lapsesAtMs: 1 },
   };
   const claims: Claim[] = [];
   await atOnce(async (tx, number) => {

@@ -11,8 +11,7 @@ const REQUEST: ClaimRequest = {
   qualities: ['fourk'],
   maySuspect: true,
   precedenceOf: () => ({ yields: false, inGoodStanding: false }),
-  nowMs: 0,
-  lapsesAtMs: 30_000,
+  lease: { nowMs: 0, lapsesAtMs: 30_000 },
 };
 
 t.test('a worker without jobs of its qualities does not wait for other claims', async (t) => {

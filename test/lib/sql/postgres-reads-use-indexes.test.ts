@@ -23,10 +23,10 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await storage.start();
   t.teardown(() => storage.stop());
   await runQueries(database, storage);
-  const lease = { nowMs: 1, lapsesAtMs: 2, most: 1 };
   const precedenceOf = () => ({ yields: false, inGoodStanding: true });
   const claim = {
-    ...lease,
+    lease: { nowMs: 1, lapsesAtMs: 2 },
+    most: 1,
     mostOfOthers: 1,
     maxRunningPerOwner: 1,
     maySuspect: true,

@@ -13,8 +13,7 @@ const REQUEST: ClaimRequest = {
   maxRunningPerOwner: Number.POSITIVE_INFINITY,
   maySuspect: true,
   precedenceOf: () => FIRST,
-  nowMs: 0,
-  lapsesAtMs: 30_000,
+  lease: { nowMs: 0, lapsesAtMs: 30_000 },
 };
 
 let folders = 0;
