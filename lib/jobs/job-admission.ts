@@ -9,7 +9,7 @@ import type { QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
-import type { JobRecord } from './job.ts';
+import type { IdempotentRequest, JobRecord } from './job.ts';
 import type { Owners } from './owners.ts';
 import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
@@ -150,8 +150,8 @@ export class JobAdmission {
     { jobId, owner }: JobRecord,
     checks: AdmissionChecks,
   ): Promise<JobRecord> {
-    const caps = await this.#capsOf(tx, owner, checks);
-    await this.#storage.queue.assertCapacity(tx, owner, caps);
+    if (checks.owner) await this.#storage.lockOwner(tx, owner);
+    await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(tx, owner, checks));
     const reserving = await this.#storage.getJob(jobId, tx);
     if (reserving?.phase !== 'reserving') throw rolledBack();
     const queued: JobRecord = { ...reserving, phase: 'queued' };
@@ -166,26 +166,36 @@ export class JobAdmission {
     { owner, idempotency }: NewJob,
     checks: AdmissionChecks,
   ): Promise<JobRecord | undefined> {
-    const caps = await this.#capsOf(tx, owner, checks);
-    const made = idempotency && (await this.#repeated(tx, owner, idempotency));
-    if (made) return made;
-    checks.capacity?.();
+    // What is called together takes one round trip to a database server.
+    const [, request] = await Promise.all([
+      checks.owner && this.#storage.lockOwner(tx, owner),
+      idempotency && this.#storage.getIdempotentRequest(owner, idempotency.key, tx),
+    ]);
+    const caps = this.#capsOf(tx, owner, checks);
+    if (request && idempotency) {
+      await caps;
+      const made = await this.#repeated(tx, request, idempotency);
+      if (made) return made;
+    }
     // The queue's lock, then the account's.
-    await Promise.all([
+    const hasCapacity = Promise.all([
       this.#storage.queue.assertCapacity(tx, owner, caps),
       this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
     ]);
+    hasCapacity.catch(() => {}); // Awaited below, unless an earlier check fails.
+    await caps;
+    checks.capacity?.();
+    await hasCapacity;
     return undefined;
   }
 
   /** The job of an earlier, equal request. Error: `conflict` when the key was used for another request. */
   async #repeated(
     tx: Transaction,
-    owner: string,
-    { key, fingerprint }: { key: string; fingerprint: string },
+    request: IdempotentRequest,
+    { fingerprint }: { fingerprint: string },
   ): Promise<JobRecord | undefined> {
-    const request = await this.#storage.getIdempotentRequest(owner, key, tx);
-    if (!request) return undefined; // Its age is not checked: the clock may be wrong.
+    // Its age is not checked: the clock may be wrong.
     if (request.fingerprint !== fingerprint) {
       throw new ScenepressError(
         'conflict',
@@ -203,11 +213,10 @@ export class JobAdmission {
   }
 
   /**
-   * The caps of an admitted owner. Locked first, so that a deletion of the owner by another process is either known here
+   * The caps of an admitted owner. The owner is locked before, so that a deletion by another process is either known here
    * or waits for this job.
    */
   async #capsOf(tx: Transaction, owner: string, { owner: admitOwner }: AdmissionChecks): Promise<QueueCaps> {
-    if (admitOwner) await this.#storage.lockOwner(tx, owner);
     const [own] = await Promise.all([this.#caps.maxQueuedOf?.(owner, tx), admitOwner?.(tx)]);
     return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }

@@ -114,7 +114,7 @@ export interface QueuedOwner extends Precedence {
  */
 export interface Queue {
   /** Error: `queue_full` when no more jobs of that owner may wait. */
-  assertCapacity(tx: Transaction, owner: string, caps: QueueCaps): Promise<void>;
+  assertCapacity(tx: Transaction, owner: string, caps: QueueCaps | Promise<QueueCaps>): Promise<void>;
   /** Adds an existing job to the end of its owner's jobs; a new owner gets the last turn. */
   admit(tx: Transaction, job: { jobId: string; owner: string; precedence: Precedence }): Promise<void>;
   /** Assigns waiting jobs to a worker. */

@@ -51,9 +51,10 @@ export class SqlQueue implements Queue {
   async assertCapacity(tx: Transaction, owner: string, caps: QueueCaps | Promise<QueueCaps>): Promise<void> {
     const inside = this.#database.inside(tx);
     // Not the row in `turns`, which a new owner does not have.
-    const [, { allWaiting, owners, waiting }] = await Promise.all([
+    const [, { allWaiting, owners, waiting }, { maxQueued, maxQueuedPerOwner }] = await Promise.all([
       inside.lock(`jobs of ${owner}`),
       this.#counts.of(inside, owner),
+      caps,
     ]);
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
     const isFull = allWaiting >= maxQueued && waiting >= share;
