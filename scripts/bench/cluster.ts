@@ -278,16 +278,21 @@ async function measured(place: string, jobs: number, work: () => Promise<void>):
   return { perSecond: (1000 * jobs) / tookMs, cpuMs: cpuMs / jobs, cores: cpuMs / tookMs };
 }
 
-/** CPU time of the server's processes. The measured connections stay open meanwhile. */
+/** CPU time of the server's processes, also of those that have ended. */
 function cpuMsOf(place: string): number {
   const pid = Number(readFileSync(join(place, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
   const ticks = [pid, ...processesBelow(pid).map((process) => process.pid)].map((pid) => {
     try {
       const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      return Number(fields[11]) + Number(fields[12]);
+      // Its own time, and that of its children that have ended (`man proc_pid_stat`).
+      const [utime = 0, stime = 0, cutime = 0, cstime = 0] = stat
+        .slice(stat.lastIndexOf(')') + 2)
+        .split(' ')
+        .slice(11)
+        .map(Number);
+      return utime + stime + cutime + cstime;
     } catch {
-      return 0; // It has ended.
+      return 0; // It ends now.
     }
   });
   return (1000 * ticks.reduce((sum, one) => sum + one, 0)) / TICKS_PER_SECOND;
