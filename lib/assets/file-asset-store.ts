@@ -54,6 +54,8 @@ export class FileAssetStore implements AssetStore {
     const path = this.path(assetKey);
     const folder = dirname(path);
     await rm(path, { force: true });
+    // Left by a process that was killed in `put`.
+    await rm(`${path}.new`, { force: true });
     const left = await rmdir(folder).then(
       () => this.#folder,
       // Other artifacts of the job may still be there.

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
@@ -34,6 +34,14 @@ t.test('a deletion is flushed to the folder from which a name was removed', asyn
   syncFolder.mock.resetCalls();
   await store.delete('job/thumbnail.jpg');
   t.same(flushed(), [join(root, 'assets')]);
+});
+
+t.test('a deletion removes what a killed process left of the artifact', async (t) => {
+  const { store, root } = await openStore(t);
+  mkdirSync(join(root, 'assets/job'), { recursive: true });
+  writeFileSync(`${store.path('job/video.mp4')}.new`, 'part');
+  await store.delete('job/video.mp4');
+  t.same(readdirSync(join(root, 'assets')), []);
 });
 
 t.test('a key that leads out of the store fails an assertion', async (t) => {
