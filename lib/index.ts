@@ -107,6 +107,7 @@ export type {
   Claim,
   ClaimRequest,
   LapsedQuery,
+  Lease,
   Precedence,
   Queue,
   QueueCaps,

@@ -21,6 +21,7 @@ import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { queryOf } from './statements.ts';
+import { type Turn, Turns } from './turns.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
@@ -36,13 +37,6 @@ interface Failure {
 /** The outcome of one run of a transaction. */
 type Attempt<T> = { kind: 'committed'; result: T } | { kind: 'failed'; error: unknown; failure?: Failure };
 
-interface Turn {
-  /** Called when the server knows the transaction, or its first attempt has failed. */
-  begun: () => void;
-  /** Waits for the transactions that were called before. */
-  othersBegun: () => Promise<unknown>;
-}
-
 /** A schema of a Postgres database. Any number of processes may use it at the same time. */
 export class PostgresDatabase implements SqlDatabase {
   readonly isShared = true;
@@ -56,9 +50,7 @@ export class PostgresDatabase implements SqlDatabase {
   /** Transactions, reads and tasks. */
   readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
-  /** Transactions that the server may not know yet, by their turn. */
-  readonly #beginning = new Map<number, Promise<void>>();
-  #lastTurn = 0;
+  readonly #turns = new Turns();
   #isOpen = false;
 
   constructor(
@@ -121,7 +113,7 @@ export class PostgresDatabase implements SqlDatabase {
     const purpose = isUrgent ? 'urgent transaction' : 'transaction';
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
-      const turn = this.#nextTurn();
+      const turn = this.#turns.next();
       for (;;) {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
@@ -230,21 +222,6 @@ export class PostgresDatabase implements SqlDatabase {
     assert(tx instanceof PostgresTransaction && tx.store === this, 'a transaction of this database');
     assert(tx.open, 'a transaction that is still open');
     return tx;
-  }
-
-  /** The transactions of this process begin in turn. */
-  #nextTurn(): Turn {
-    this.#lastTurn += 1;
-    const number = this.#lastTurn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#beginning.set(number, promise);
-    const begun = () => {
-      this.#beginning.delete(number);
-      resolve();
-    };
-    const othersBegun = () =>
-      Promise.all([...this.#beginning].flatMap(([other, begun]) => (other < number ? begun : [])));
-    return { begun, othersBegun };
   }
 
   async #attempt<T>(
