@@ -15,7 +15,7 @@ import type { PostgresStorage } from '../../../lib/postgres/index.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderProgress } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import { newSchema, openPostgres } from '../../fixtures/postgres/database.ts';
+import { newSchema, openListening } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const PYTHON = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
@@ -28,7 +28,7 @@ interface Place {
 }
 
 async function processOf(t: Test, roles: Role[], { schema, folder, budgets }: Place) {
-  const storage = await openPostgres(t, { schema });
+  const storage = await openListening(t, { schema });
   const workFolder = join(folder, `work-${roles.join('-')}`);
   const service = new RenderService({
     storage,
@@ -110,7 +110,7 @@ t.test('progress and previews are sent of watched jobs only', async (t) => {
   const jpeg = Buffer.alloc(30_000, 'picture');
   const processes = await Promise.all(
     [0, 1].map(async () => {
-      const storage: PostgresStorage = await openPostgres(t, { schema });
+      const storage: PostgresStorage = await openListening(t, { schema });
       const events: JobEvents = new EventEmitter();
       const running = new Set<string>();
       const jobs = new RemoteJobs({
