@@ -31,7 +31,8 @@ interface Pending {
  * would end each statement with one, upon which the server writes its answer and wakes this process. It would also ask
  * the server to describe the columns of the same statement each time.
  *
- * After a statement that failed, all others fail with the same error, without being sent.
+ * All statements after one that failed fail with its error: the server skips those of the same batch, and later ones
+ * are not sent.
  */
 export class Batches {
   readonly #client: PgClient;

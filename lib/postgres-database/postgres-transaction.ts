@@ -77,7 +77,7 @@ export class PostgresTransaction implements SqlTransaction {
     return taken;
   }
 
-  /** Once for all who wait, but not for other transactions, whose locks this one may need for it. */
+  /** One query for all inserts of this transaction. Not for those of others, whose locks it may have to wait for. */
   async #addKeys(table: string, key: string): Promise<void> {
     this.#addingKeys ??= this.get<{ first: number }>(NEW_BLOCK, table, key)
       .then((row) => this.#keys.add(table, row?.first as number))

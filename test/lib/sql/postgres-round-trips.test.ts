@@ -47,7 +47,7 @@ t.test('jobs need few round trips to the server', async (t) => {
   t.equal(await add(request, checks), 3, 'with an idempotency key');
   const claimed = await claimJobs(book, { most: 1 });
   const claimRest = async () => void claimed.push(...(await claimJobs(book, { most: 3 })));
-  t.equal(await tripsOf(claimRest), 3, 'a claim of any number of jobs');
+  t.equal(await tripsOf(claimRest), 3, 'a claim of several jobs, of which enough wait');
   for (const { claim } of claimed) {
     const outcome = { kind: 'completed' as const, costCredits: 1, artifacts: [] };
     t.equal(await tripsOf(() => book.finish(claim, outcome, { durationMs: 1 })), 2, 'with a delivery');
