@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Timer } from '../clock.ts';
 import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
-import type { Claim } from '../queue/queue.ts';
+import type { Claim, Wanted } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
@@ -202,19 +202,16 @@ export class Dispatcher {
 
   async #claimFor(renderer: Renders): Promise<void> {
     const { book, clock, queue, owners } = this.#options;
-    const running = [...this.#running.values()];
-    const forAll = Math.max(1, renderer.size - queue.reservedWorkers);
     const sinceMs = clock.uptimeMs();
     const canceled = new Set<string>();
     this.#canceled = canceled;
     let claimed: ClaimedJob[];
     try {
       claimed = await book.claims.claim(this.#worker, {
-        most: renderer.size - running.length,
-        mostOfOthers: forAll - running.filter(({ inGoodStanding }) => !inGoodStanding).length,
+        wanted: () => this.#wantedFor(renderer),
         maxRunningPerOwner: queue.maxRunningPerOwner,
         qualities: this.#options.qualities,
-        maySuspect: !running.some(({ isSuspect }) => isSuspect),
+        maySuspect: ![...this.#running.values()].some(({ isSuspect }) => isSuspect),
         precedenceOf: (owner) => owners.precedenceOf(owner),
         changed: this.#precedences.takeChanged(),
       });
@@ -231,6 +228,13 @@ export class Dispatcher {
       void attempt.begin(renderer).then(() => this.#forget(attempt));
     }
     if (claimed.length > 0) await this.#backlog.refresh();
+  }
+
+  #wantedFor({ size }: Renders): Wanted {
+    const running = [...this.#running.values()];
+    const forAll = Math.max(1, size - this.#options.queue.reservedWorkers);
+    const others = running.filter(({ inGoodStanding }) => !inGoodStanding);
+    return { most: size - running.length, mostOfOthers: forAll - others.length };
   }
 
   #optionsOf(inGoodStanding: boolean): AttemptOptions {

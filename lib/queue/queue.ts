@@ -32,12 +32,20 @@ export interface Claim {
   interruptions: number;
 }
 
-/** Asks for waiting jobs, for idle workers. */
-export interface ClaimRequest {
+/** How many jobs the idle workers can start. */
+export interface Wanted {
   /** Maximum number of jobs. */
   most: number;
   /** Maximum number of these for owners that are not in good standing. */
   mostOfOthers: number;
+}
+
+/** Asks for waiting jobs, for idle workers. */
+export interface ClaimRequest {
+  /**
+   * Called in the transaction, also when it holds its locks: while it waited for them, more workers may have become idle.
+   */
+  wanted: () => Wanted;
   /** Only jobs of these qualities; default: all. */
   qualities?: readonly Quality[] | undefined;
   /** Maximum running jobs per owner, over all workers. */

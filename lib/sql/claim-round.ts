@@ -5,6 +5,8 @@ import type { SqlTransaction } from '../storage/sql.ts';
 import { Ranks } from './ranks.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
+/** Owners are read in multiples of this number: when the claim has its lock, more jobs may be wanted. */
+const OWNERS_READ = 8;
 /** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
 /** How many owners without the job that they should have a round finds before it reports wrong counts. */
@@ -15,6 +17,13 @@ interface Candidate {
   owner: string;
   precedence: number;
   running: number;
+}
+
+/** Owners in the order of their turns. */
+interface Candidates {
+  owners: Candidate[];
+  /** There are no others that may have a turn. */
+  areAll: boolean;
 }
 
 /** A row of {@link readyJobs}, without the job's other columns. */
@@ -65,7 +74,9 @@ export class ClaimRound {
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
   #lease: Lease = { nowMs: 0, lapsesAtMs: 0 };
-  #othersLeft: number;
+  /** Jobs that are still wanted. */
+  #left = 0;
+  #othersLeft = 0;
   #misses = 0;
 
   /** `onJob`: called with the rows of jobs that are locked. */
@@ -76,26 +87,35 @@ export class ClaimRound {
     this.#request = request;
     this.#ranks = new Ranks(tx, request.precedenceOf);
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
-    this.#othersLeft = request.mostOfOthers;
   }
 
   async take(): Promise<Claim[]> {
-    const { most, maySuspect, changed = [] } = this.#request;
+    const { maySuspect, changed = [] } = this.#request;
     for (const owner of changed) this.#ranks.of(owner);
+    this.#want();
+    const ranks = this.#servedRanks;
     const [suspects, first] = await Promise.all([
-      maySuspect && most > 0 ? this.#tx.all(ANY_SUSPECT) : [],
+      maySuspect && this.#left > 0 ? this.#tx.all(ANY_SUSPECT) : [],
       this.#nextOwners(),
     ]);
     this.#lease = await this.#request.lease;
+    this.#want(); // The claim has its lock now.
     const suspect = suspects.length > 0 ? await this.#lockedSuspect(await this.#dueSuspects()) : undefined;
     if (suspect) this.#give(suspect);
-    for (let next = suspect ? await this.#nextOwners() : first; next.length > 0; )
-      next = (await this.#serve(next)) ? await this.#nextOwners() : [];
+    const isOutdated = suspect !== undefined || ranks !== this.#servedRanks;
+    let next = isOutdated ? await this.#nextOwners() : first;
+    for (; this.#left > 0 && next.owners.length > 0; next = await this.#nextOwners()) await this.#serve(next);
     return this.#claims;
   }
 
-  get #left(): number {
-    return this.#request.most - this.#claims.length;
+  #want(): void {
+    const { most, mostOfOthers } = this.#request.wanted();
+    this.#left = most;
+    this.#othersLeft = mostOfOthers;
+  }
+
+  get #servedRanks(): number[] {
+    return this.#othersLeft > 0 ? ANY_RANK : IN_GOOD_STANDING;
   }
 
   async #dueSuspects(): Promise<QueueRow[]> {
@@ -120,28 +140,29 @@ export class ClaimRound {
     return this.#othersLeft > 0 || this.#ranks.isInGoodStanding(owner);
   }
 
-  /** The owners whose turns come next, in their order; at most as many as jobs are wanted. */
-  async #nextOwners(): Promise<Candidate[]> {
-    const left = this.#left;
-    if (left <= 0) return [];
-    const ranks = this.#othersLeft > 0 ? ANY_RANK : IN_GOOD_STANDING;
-    return this.#tx.all<Candidate>(nextOwners(ranks, left), ...ranks.map(() => this.#mostRunning));
+  /** The owners whose turns come next; at least as many as jobs are wanted, if there are. */
+  async #nextOwners(): Promise<Candidates> {
+    if (this.#left <= 0) return { owners: [], areAll: false };
+    const most = Math.ceil(this.#left / OWNERS_READ) * OWNERS_READ;
+    const ranks = this.#servedRanks;
+    const text = nextOwners(ranks, most);
+    const owners = await this.#tx.all<Candidate>(text, ...ranks.map(() => this.#mostRunning));
+    return { owners, areAll: owners.length < most };
   }
 
   /**
    * Gives a job to each of these owners up to the first whose recorded rank is outdated, which is corrected, and not to
-   * those that yield to the others. If there are no other owners, each gets its share of the remaining jobs. Returns
-   * whether to look for more.
+   * those that yield to the others. If there are no other owners, each gets its share of the remaining jobs.
    */
-  async #serve(next: Candidate[]): Promise<boolean> {
-    const { precedence: first } = next[0] as Candidate;
+  async #serve({ owners, areAll }: Candidates): Promise<void> {
+    const { precedence: first } = owners[0] as Candidate;
+    const next = owners.slice(0, this.#left);
     const ofGroup = next.filter(({ precedence }) => precedence >> 1 === first >> 1);
     const outdated = ofGroup.findIndex(
       ({ owner, precedence }) => this.#ranks.of(owner, precedence) !== precedence,
     );
     const served = outdated < 0 ? ofGroup : ofGroup.slice(0, outdated);
-    const areAll = outdated < 0 && next.length < this.#left;
-    const share = areAll ? Math.ceil(this.#left / served.length) : 1;
+    const share = areAll && outdated < 0 ? Math.ceil(this.#left / served.length) : 1;
     const jobs = await Promise.all(
       served.map(({ owner, running }) => this.#ready(owner, Math.min(share, this.#mostRunning - running))),
     );
@@ -152,7 +173,6 @@ export class ClaimRound {
       }
     }
     for (const [i, { owner }] of served.entries()) if (jobs[i]?.length === 0) await this.#missed(owner);
-    return this.#left > 0;
   }
 
   #mayGive(owner: string): boolean {
@@ -186,6 +206,7 @@ export class ClaimRound {
       lapsesAtMs,
     };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    this.#left -= 1;
     if (!this.#ranks.isInGoodStanding(owner)) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));
   }

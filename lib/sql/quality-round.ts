@@ -20,6 +20,7 @@ export class QualityRound {
   /** Owners whose next job is being removed. */
   readonly #missed: string[] = [];
   readonly #mostRunning: number;
+  readonly #most: number;
   #othersLeft: number;
 
   constructor(tx: SqlTransaction, worker: string, request: ClaimRequest, qualities: readonly string[]) {
@@ -29,18 +30,20 @@ export class QualityRound {
     this.#ranks = new Ranks(tx, request.precedenceOf);
     this.#qualities = qualities;
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
-    this.#othersLeft = request.mostOfOthers;
+    const { most, mostOfOthers } = request.wanted();
+    this.#most = most;
+    this.#othersLeft = mostOfOthers;
   }
 
   async take(): Promise<Claim[]> {
-    const { most, maySuspect, changed = [] } = this.#request;
+    const { maySuspect, changed = [] } = this.#request;
     for (const owner of changed) this.#ranks.of(owner);
     const claims: Claim[] = [];
-    if (maySuspect && most > 0) {
+    if (maySuspect && this.#most > 0) {
       const suspect = await this.#dueSuspect();
       if (suspect) claims.push(await this.#give(suspect));
     }
-    while (claims.length < most && this.#missed.length < MOST_MISSES) {
+    while (claims.length < this.#most && this.#missed.length < MOST_MISSES) {
       const owner = await this.#nextOwner();
       if (owner === undefined) break;
       const first = await this.#firstOf(owner);

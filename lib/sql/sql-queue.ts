@@ -9,6 +9,7 @@ import type {
   QueueCaps,
   QueuedOwner,
   QueueState,
+  Wanted,
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
@@ -23,6 +24,7 @@ import { claimOf, QUEUE, type QueueRow } from './tables.ts';
  * transactions that wait for each other's owners would end in a deadlock.
  */
 const CLAIMS = 'claims';
+const NOTHING: Wanted = { most: 0, mostOfOthers: 0 };
 
 /**
  * The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`.
@@ -78,12 +80,12 @@ export class SqlQueue implements Queue {
     this.#workers.add(worker);
     const inside = this.#database.inside(tx);
     const { qualities, changed = [] } = request;
-    const most = (await this.#mayHave(inside, qualities)) ? request.most : 0;
-    if (most === 0 && changed.length === 0) return [];
+    const wanted = (await this.#mayHave(inside, qualities)) ? request.wanted : () => NOTHING;
+    if (wanted().most === 0 && changed.length === 0) return [];
     this.#counts.drop(inside);
     const round = qualities
-      ? new QualityRound(inside, worker, { ...request, most }, qualities)
-      : new ClaimRound(inside, worker, { ...request, most }, (row) => this.#onJob(inside, row));
+      ? new QualityRound(inside, worker, { ...request, wanted }, qualities)
+      : new ClaimRound(inside, worker, { ...request, wanted }, (row) => this.#onJob(inside, row));
     const [, claims] = await Promise.all([inside.lock(CLAIMS), round.take()]);
     return claims;
   }

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps } from '../queue/queue.ts';
+import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps, Wanted } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, type Opened } from './suite.ts';
@@ -294,12 +294,17 @@ function admitWithin(storage: Storage, caps: QueueCaps, jobId: string): Promise<
   });
 }
 
-type Request = Omit<ClaimRequest, 'lease'> & Lease;
+type Request = Omit<ClaimRequest, 'wanted' | 'lease'> & Wanted & Lease;
 
-function requestOf({ nowMs = 0, lapsesAtMs = 1000, ...request }: Partial<Request>): ClaimRequest {
+function requestOf({
+  most = ALL,
+  mostOfOthers = ALL,
+  nowMs = 0,
+  lapsesAtMs = 1000,
+  ...request
+}: Partial<Request>): ClaimRequest {
   return {
-    most: ALL,
-    mostOfOthers: ALL,
+    wanted: () => ({ most, mostOfOthers }),
     maxRunningPerOwner: Number.POSITIVE_INFINITY,
     maySuspect: true,
     precedenceOf: () => FIRST,

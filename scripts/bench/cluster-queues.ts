@@ -23,8 +23,8 @@ export const MOST_FREQUENT_CHECKS: Partial<PgBossOptions> = {
 
 /** What a worker sees of a queue. */
 export interface WorkQueue {
-  /** Takes up to that many jobs; the functions end them. */
-  take(most: number): Promise<(() => Promise<unknown>)[]>;
+  /** Takes up to that many jobs; the functions end them. `most` may be called again when the number matters. */
+  take(most: () => number): Promise<(() => Promise<unknown>)[]>;
 }
 
 export interface Ours {
@@ -50,10 +50,9 @@ export async function openOurs(place: string): Promise<Ours> {
     random: systemRandom,
   });
   const worker = randomId('worker', systemRandom);
-  const claim = (most: number) =>
+  const claim = (most: () => number) =>
     book.claims.claim(worker, {
-      most,
-      mostOfOthers: most,
+      wanted: () => ({ most: most(), mostOfOthers: most() }),
       maxRunningPerOwner: Number.POSITIVE_INFINITY,
       maySuspect: true,
       precedenceOf,
@@ -65,7 +64,7 @@ export async function openOurs(place: string): Promise<Ours> {
     book,
     enqueue: (owner) => book.add({ ...newJob, owner }),
     queue: {
-      owners: async (most) => (await claim(most)).map(({ job }) => job.owner),
+      owners: async (most) => (await claim(() => most)).map(({ job }) => job.owner),
       take: async (most) =>
         (await claim(most)).map(
           ({ claim }) =>
@@ -110,7 +109,7 @@ export async function openBoss(place: string, options: Partial<PgBossOptions> = 
 export function bossQueue(boss: PgBossInstance): WorkQueue {
   return {
     take: async (most) =>
-      (await boss.fetch(RENDERS, { batchSize: most })).map(
+      (await boss.fetch(RENDERS, { batchSize: most() })).map(
         ({ id }) =>
           () =>
             boss.complete(RENDERS, id),

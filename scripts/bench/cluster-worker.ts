@@ -22,7 +22,7 @@ if (kind === 'hold-pg-boss') {
 } else {
   const queue = kind === 'pg-boss' ? bossQueue(await openBoss(place)) : (await openOurs(place)).queue;
   if (kind === 'hold') {
-    await queue.take(1);
+    await queue.take(() => 1);
     process.send?.('held');
   } else {
     process.send?.('ready');
@@ -36,7 +36,7 @@ async function drain(queue: WorkQueue, slots: number, renderMs: number): Promise
   let done = 0;
   for (;;) {
     while (running.size >= slots) await Promise.race(running);
-    const ends = await queue.take(slots - running.size);
+    const ends = await queue.take(() => slots - running.size);
     if (ends.length === 0 && running.size === 0) return done;
     for (const end of ends) {
       const one = (renderMs > 0 ? delay(renderMs) : Promise.resolve()).then(end).finally(() => {

@@ -148,7 +148,7 @@ async function benchDeaths(place: string, ours: Ours, boss: PgBossInstance): Pro
         sweptMs = performance.now();
         await ours.book.claims.putBackLapsed();
       }
-      const [end] = await ours.queue.take(1);
+      const [end] = await ours.queue.take(() => 1);
       if (end) return end();
     }
   });

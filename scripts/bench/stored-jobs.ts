@@ -29,8 +29,7 @@ export function renderRequest(): RenderRequest & { code: string } {
 const AT_ONCE = 1000;
 
 const ANY = {
-  most: 1,
-  mostOfOthers: 1,
+  wanted: () => ({ most: 1, mostOfOthers: 1 }),
   maxRunningPerOwner: Number.POSITIVE_INFINITY,
   maySuspect: true,
   precedenceOf: () => ({ yields: false, inGoodStanding: true }),

@@ -88,8 +88,7 @@ t.test('the caps of the queue count all jobs that wait at that moment', async (t
     }
   };
   const request: ClaimRequest = {
-    most: 2,
-    mostOfOthers: 2,
+    wanted: () => ({ most: 2, mostOfOthers: 2 }),
     maxRunningPerOwner: NO_LIMIT,
     maySuspect: true,
     precedenceOf: () => ({ yields: false, inGoodStanding: random() < 0.5 }),

@@ -2,11 +2,10 @@ import t from 'tap';
 import type { ClaimRequest } from '../../../lib/queue/queue.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import { openPostgres, run } from '../../fixtures/postgres/database.ts';
+import { lockAwaited, openPostgres, run } from '../../fixtures/postgres/database.ts';
 
 const REQUEST: ClaimRequest = {
-  most: 1,
-  mostOfOthers: 1,
+  wanted: () => ({ most: 1, mostOfOthers: 1 }),
   maxRunningPerOwner: 1,
   qualities: ['fourk'],
   maySuspect: true,
@@ -34,6 +33,34 @@ t.test('a worker without jobs of its qualities does not wait for other claims', 
   t.same(await run('SELECT precedence FROM turns', storage), [{ precedence: '1' }], 'a change is recorded');
   await add('2', 'fourk');
   t.match(await claim(), [{ jobId: '2' }]);
+});
+
+t.test('a claim that waited for others takes jobs for the workers that are idle by then', async (t) => {
+  const storage = await openPostgres(t);
+  const { queue } = storage;
+  const precedenceOf = (owner: string) => ({ yields: false, inGoodStanding: owner < 'm' });
+  const jobIds = ['a1', 'z1', 'b1', 'a2', 'z2', 'b2'];
+  for (const jobId of jobIds) {
+    const owner = jobId.charAt(0);
+    await storage.transaction(async (tx) => {
+      await storage.insertJob(tx, jobRecord(jobId, { owner }), 'x');
+      await queue.admit(tx, { jobId, owner, precedence: precedenceOf(owner) });
+    });
+  }
+  let idle = 1;
+  const wanted = () => ({ most: idle, mostOfOthers: idle - 1 });
+  const { qualities: _, ...request } = { ...REQUEST, maxRunningPerOwner: 2, wanted, precedenceOf };
+  const { claiming } = await storage.transaction(async (tx) => {
+    await (tx as SqlTransaction).lock('claims');
+    const claiming = storage.transaction((tx) => queue.claim(tx, 'w', request));
+    await lockAwaited('claims', storage);
+    idle = 4;
+    return { claiming };
+  });
+  t.same(
+    (await claiming).map(({ jobId }) => jobId),
+    jobIds.slice(0, 4),
+  );
 });
 
 t.test('whether a quality has queued jobs is found in an index', async (t) => {

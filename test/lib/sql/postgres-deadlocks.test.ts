@@ -6,7 +6,7 @@ import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
-import { openPostgres, run } from '../../fixtures/postgres/database.ts';
+import { lockAwaited, openPostgres } from '../../fixtures/postgres/database.ts';
 
 t.test('a round that corrects times of a wrong clock locks owners before their rows', async (t) => {
   const storage = await openPostgres(t);
@@ -31,7 +31,7 @@ t.test('a round that corrects times of a wrong clock locks owners before their r
     const inside = tx as SqlTransaction;
     await inside.lock('due a');
     claimed = claim();
-    await waiting(storage.schema);
+    await lockAwaited('due a', storage);
     await inside.run('UPDATE due_deliveries SET due_at_ms = due_at_ms WHERE owner = ?', 'a');
   });
   t.equal(await claimed, 1);
@@ -54,10 +54,3 @@ t.test('a round passes over a delivery that another transaction has locked', asy
   });
   t.equal(await claim(), 1, 'the next round gives it');
 });
-
-/** Resolves when a transaction waits for a lock of this schema's owner `a`. */
-async function waiting(schema: string): Promise<void> {
-  const text = `SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
-    AND (classid::bigint << 32) + objid::bigint = hashtextextended('${schema} due a', 0)`;
-  while ((await run(text)).length === 0);
-}

@@ -26,8 +26,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   const precedenceOf = () => ({ yields: false, inGoodStanding: true });
   const claim = {
     lease: { nowMs: 1, lapsesAtMs: 2 },
-    most: 1,
-    mostOfOthers: 1,
+    wanted: () => ({ most: 1, mostOfOthers: 1 }),
     maxRunningPerOwner: 1,
     maySuspect: true,
     precedenceOf,

@@ -8,8 +8,7 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 const CAPS = { maxQueued: 1_000_000, maxQueuedPerOwner: 1_000_000 };
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
 const REQUEST: ClaimRequest = {
-  most: 1,
-  mostOfOthers: 1,
+  wanted: () => ({ most: 1, mostOfOthers: 1 }),
   maxRunningPerOwner: Number.POSITIVE_INFINITY,
   maySuspect: true,
   precedenceOf: () => FIRST,
@@ -72,7 +71,8 @@ for (const [kind, qualities] of [
         if (owner === 'y') late ??= storage.queue.admit(tx, { jobId: '2', owner: 'x', precedence: others });
         return FIRST;
       };
-      const request = { ...REQUEST, most: 3, changed: ['x'], precedenceOf, qualities };
+      const wanted = () => ({ most: 3, mostOfOthers: 1 });
+      const request = { ...REQUEST, wanted, changed: ['x'], precedenceOf, qualities };
       const claims = await storage.queue.claim(tx, 'w', request);
       await late;
       return claims;
@@ -114,7 +114,7 @@ async function timesWith(t: Test, owners: number) {
   const admitMs = await shortestMs(STEPS, (index) => admit(storage, `b${index}`, 'good'));
   let claimed = 0;
   const claimOne = async (mostOfOthers: number) => {
-    claimed += (await claim(storage, 'w', { mostOfOthers, precedenceOf })).length;
+    claimed += (await claim(storage, 'w', { wanted: () => ({ most: 1, mostOfOthers }), precedenceOf })).length;
   };
   const claimMs = await shortestMs(STEPS, () => claimOne(0));
   t.equal(claimed, STEPS);
