@@ -1,4 +1,4 @@
-"""The command line: ``python -s -P -B -m scene_renderer {zygote,inspector} [--uid N] …``."""
+"""The command line: ``python -s -P -B -m scene_renderer {zygote,inspector,prepare-tex} …``."""
 
 import argparse
 import os
@@ -22,7 +22,13 @@ def main() -> None:
         command.add_argument(
             "--without", action="append", default=[], metavar="LAYER", help="disabled, for tests"
         )
+    commands.add_parser("prepare-tex", help="set the sample of TeX for the zygotes that start later")
     arguments = parser.parse_args()
+    if arguments.command == "prepare-tex":
+        from . import tex_sample
+
+        tex_sample.Conversion().prepare()
+        return
 
     if arguments.mount_proc:
         kernel.mount_proc("/proc")

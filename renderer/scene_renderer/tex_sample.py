@@ -1,23 +1,28 @@
 """Sets and converts ``characters.tex``, whose outlines are thus known before the first job.
 
-Its further pages are the expressions of `tex_known`.
+Its further pages are the expressions of `tex_known`. What `tex_prepared` has of it is used instead, if it is
+there.
 
-It doesn't import Manim, and LaTeX runs while Manim is imported.
+It doesn't import Manim; LaTeX, or the search for its files, runs while Manim is imported.
 """
 
 import hashlib
 import os
-import re
+import shlex
 import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from . import tex_format, tex_known
+from . import tex_format, tex_known, tex_prepared
 from .tex_format import Formats
+from .tex_prepared import Prepared
 
 _DOCUMENT = Path(__file__).parent / "characters.tex"
+# Not files of the installation: the document, what it writes, and the null device.
+_NOT_SOUGHT = frozenset({_DOCUMENT.name, f"{_DOCUMENT.stem}.aux", "null"})
+_PATHS, _LISTS = "paths", "lists"
 
 
 @dataclass(frozen=True)
@@ -36,7 +41,7 @@ class Sample:
 
 
 class Conversion:
-    """The conversion of the document in the background."""
+    """The conversion of the document in the background, or the comparison of one that was prepared."""
 
     def __init__(self) -> None:
         # The cache of fonts is where a zygote may write.
@@ -44,45 +49,88 @@ class Conversion:
         if place is not None:
             os.makedirs(place, exist_ok=True)
         self._folder = Path(tempfile.mkdtemp(dir=place))
-        characters = _DOCUMENT.read_text(encoding="utf-8")
-        (self._folder / _DOCUMENT.name).write_text(tex_known.document(characters), encoding="utf-8")
-        latex = f"latex -interaction=batchmode -halt-on-error -recorder {_DOCUMENT.name}"
-        dvisvgm = (
-            f"dvisvgm --no-fonts --verbosity=0 --page=1 --output={_DOCUMENT.stem}.svg {_DOCUMENT.stem}.dvi"
-        )
-        self._process = subprocess.Popen(
-            ["sh", "-c", f"{latex} && {dvisvgm} && kpsewhich -all ls-R >lists"],
+        self._source = _DOCUMENT.read_text(encoding="utf-8")
+        self._document = tex_known.document(self._source)
+        self._prepared = tex_prepared.find(self._document, _preamble_of(self._source))
+        self._process = self._set() if self._prepared is None else self._start(_look_up(self._prepared.names))
+
+    def result(self) -> Sample | None:
+        """Wait for it; None if there is no TeX."""
+        try:
+            if self._prepared is not None:
+                if self._process.wait() == 0 and self._contents() == self._prepared.contents:
+                    return self._sample_prepared(self._prepared)
+                self._process = self._set()  # TeX is another one since then.
+            return self._sample_set()
+        except OSError:
+            return None
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def prepare(self) -> None:
+        """Set the document, and keep the result for the zygotes that start later, if there is TeX."""
+        self._process.wait()
+        self._process = self._set()
+        try:
+            sample = self._sample_set()
+            if sample is not None and sample.formats is not None:
+                paths, _ = self._found()
+                tex_prepared.prepare(self._document, sample.data, sample.svg, paths, sample.formats)
+        finally:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _start(self, command: str) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(
+            ["sh", "-c", command],
             cwd=self._folder,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
 
-    def result(self) -> Sample | None:
-        """Wait for it; None if there is no TeX."""
-        try:
-            if self._process.wait() != 0:
-                return None
-            made = self._folder / _DOCUMENT.stem
-            source = _DOCUMENT.read_text(encoding="utf-8")
-            record = made.with_suffix(".fls").read_text(encoding="utf-8")
-            lists = (self._folder / "lists").read_text(encoding="utf-8")
-            names = tex_known.names_in_record(record)
-            installation = _checksum(
-                [*re.findall(r"^INPUT (/.*)$", record, re.MULTILINE), *lists.splitlines()]
-            )
-            return Sample(
-                source,
-                made.with_suffix(".dvi").read_bytes(),
-                made.with_suffix(".svg").read_text(encoding="utf-8"),
-                names,
-                installation,
-                tex_format.provide(_preamble_of(source), installation, names),
-            )
-        except OSError:
+    def _set(self) -> subprocess.Popen[bytes]:
+        (self._folder / _DOCUMENT.name).write_text(self._document, encoding="utf-8")
+        latex = f"latex -interaction=batchmode -halt-on-error -recorder {_DOCUMENT.name}"
+        dvisvgm = (
+            f"dvisvgm --no-fonts --verbosity=0 --page=1 --output={_DOCUMENT.stem}.svg {_DOCUMENT.stem}.dvi"
+        )
+        return self._start(f"{latex} && {dvisvgm}")
+
+    def _sample_set(self) -> Sample | None:
+        if self._process.wait() != 0:
             return None
-        finally:
-            shutil.rmtree(self._folder, ignore_errors=True)
+        made = self._folder / _DOCUMENT.stem
+        names = tex_known.names_in_record(made.with_suffix(".fls").read_text(encoding="utf-8"))
+        if self._start(_look_up(names)).wait() != 0:
+            return None
+        installation = self._installation()
+        formats = tex_format.provide(_preamble_of(self._source), installation, names)
+        svg = made.with_suffix(".svg").read_text(encoding="utf-8")
+        return Sample(self._source, made.with_suffix(".dvi").read_bytes(), svg, names, installation, formats)
+
+    def _sample_prepared(self, prepared: Prepared) -> Sample:
+        installation = self._installation()
+        data, svg, formats = prepared.data, prepared.svg, prepared.formats
+        return Sample(self._source, data, svg, prepared.names, installation, formats)
+
+    def _found(self) -> tuple[list[str], list[str]]:
+        """Return the paths of the files that LaTeX has read, and of TeX's lists of files."""
+        paths, lists = (self._folder / name for name in (_PATHS, _LISTS))
+        return paths.read_text(encoding="utf-8").splitlines(), lists.read_text(encoding="utf-8").splitlines()
+
+    def _contents(self) -> str:
+        return tex_prepared.contents_of(self._found()[0])
+
+    def _installation(self) -> str:
+        paths, lists = self._found()
+        return _checksum([*paths, *lists])
+
+
+def _look_up(names: frozenset[str]) -> str:
+    """Return the command that finds files of these names as LaTeX does, and TeX's lists of files."""
+    sought = " ".join(shlex.quote(name) for name in sorted(names - _NOT_SOUGHT))
+    found = f"kpsewhich -progname=latex -engine=pdftex {sought} >{_PATHS}"
+    return f"{found}; kpsewhich -all ls-R >{_LISTS}"
 
 
 def _preamble_of(document: str) -> str:

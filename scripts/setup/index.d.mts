@@ -6,6 +6,9 @@ export class SetupError extends Error {}
 /** Debian package → a program whose presence shows, on other systems, that it is installed. */
 export const SYSTEM_PACKAGES: Record<'run' | 'build' | 'dev' | 'binary', Record<string, string | undefined>>;
 
+/** Names of the sources in `renderer/scene_renderer` that determine the renderer's sample of TeX. */
+export const TEX_SOURCES: readonly string[];
+
 export interface Run {
   logPath: string;
 }

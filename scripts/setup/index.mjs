@@ -2,12 +2,13 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { node24 } from './node-24.mjs';
 import { npmPackages } from './npm-packages.mjs';
-import { nativeLibraries, pythonEnvironment, pythonTools } from './python-environment.mjs';
+import { nativeLibraries, preparedTex, pythonEnvironment, pythonTools } from './python-environment.mjs';
 import { openRun } from './run.mjs';
 import { takeStep } from './step.mjs';
 import { systemPackages } from './system-packages.mjs';
 
 export { SetupError } from './failures.mjs';
+export { TEX_SOURCES } from './python-environment.mjs';
 export { openRun } from './run.mjs';
 export { takeStep } from './step.mjs';
 export { SYSTEM_PACKAGES, systemPackages } from './system-packages.mjs';
@@ -38,6 +39,7 @@ export async function setUp(options = {}) {
     ...(pythonOnly ? [] : [npmPackages(root), node24(root)]),
     environment,
     native,
+    preparedTex(root, venv),
     ...(dev ? [pythonTools(root, venv)] : []),
   ];
   if (steps.every((step) => step.isDone())) return { python, changed: false };

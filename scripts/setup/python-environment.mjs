@@ -7,6 +7,14 @@ import { execute } from './run.mjs';
 
 const STAMP = '.scenepress-lock';
 const NATIVE_STAMP = '.scenepress-native';
+const TEX_STAMP = '.scenepress-tex';
+export const TEX_SOURCES = [
+  'characters.tex',
+  'tex_format.py',
+  'tex_known.py',
+  'tex_prepared.py',
+  'tex_sample.py',
+];
 const TOOLS_STAMP = '.scenepress-dev-lock';
 /** Packages without wheels. All others must be installed as wheels, so they need no compiler. */
 const FROM_SOURCE = 'manimpango,pycairo,srt';
@@ -25,6 +33,7 @@ const UNWANTED = [
   'PYTHONSAFEPATH',
   'VIRTUAL_ENV',
 ];
+const RENDERERS_VARIABLES = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/nonexistent' };
 const COMPILE = `
 import compileall, sys, sysconfig
 packages = sysconfig.get_path('purelib')
@@ -63,6 +72,7 @@ for source in map(pathlib.Path, sys.argv[1:]):
 export function pythonEnvironment(root, venv) {
   const stamp = stampOf(STAMP, lockFiles(root, 'requirements-build', 'requirements'));
   const native = nativeLibraries(root, venv);
+  const tex = preparedTex(root, venv);
   return {
     title: 'Building the Python environment',
     source: 'the Python package index',
@@ -77,6 +87,7 @@ export function pythonEnvironment(root, venv) {
       await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
       await compilePackages(run, beside);
       await native.takeIn(run, beside);
+      await tex.takeIn(run, beside);
       relocate(beside, venv);
       stamp.put(beside);
       swap(beside, venv, join(run.folder, 'venv-old'));
@@ -111,6 +122,41 @@ export function nativeLibraries(root, venv) {
     take: (run) => takeIn(run, venv),
     takeIn,
   };
+}
+
+/**
+ * Sets the renderer's sample of TeX, which each renderer process would otherwise set when it starts: two seconds of a
+ * processor. Again when its sources have changed, or LaTeX was updated.
+ *
+ * @param {string} root
+ * @param {string} venv
+ * @returns {import('./step.mjs').Step & { takeIn: (run: import('./run.mjs').Run, venv: string) => Promise<void> }}
+ */
+export function preparedTex(root, venv) {
+  const renderer = join(root, 'renderer');
+  const sources = TEX_SOURCES.map((name) => join(renderer, 'scene_renderer', name));
+  const stamp = stampOf(TEX_STAMP, sources, latexFormat);
+  const takeIn = async (run, venv) => {
+    const cache = fresh(join(run.folder, 'tex'));
+    const env = { ...RENDERERS_VARIABLES, XDG_CACHE_HOME: cache, PYTHONPATH: renderer };
+    const args = ['-s', '-P', '-B', '-m', 'scene_renderer', 'prepare-tex'];
+    await execute(run, join(venv, 'bin', 'python'), args, { env });
+    rmSync(cache, { recursive: true, force: true });
+    stamp.put(venv);
+  };
+  return {
+    title: "Setting the renderer's sample of TeX",
+    source: 'this checkout',
+    isDone: () => stamp.isOn(venv),
+    take: (run) => takeIn(run, venv),
+    takeIn,
+  };
+}
+
+/** Changes with each update of LaTeX. */
+function latexFormat() {
+  const status = statSync('/var/lib/texmf/web2c/pdftex/latex.fmt', { throwIfNoEntry: false });
+  return status ? `${status.size} ${status.mtimeMs}` : 'none';
 }
 
 /**
@@ -184,11 +230,11 @@ function choosePython() {
   );
 }
 
-/** A file in an environment that names the interpreter and the files that it was built from. */
-function stampOf(name, sources) {
+/** A file in an environment that names the interpreter and the files that it was built from. `state`: of other things. */
+function stampOf(name, sources, state = () => '') {
   const textOf = (venv) => {
     const interpreter = realpathSync(join(venv, 'bin', 'python'));
-    return [interpreter, ...sources.map(hashOf)].join('\n');
+    return [interpreter, ...sources.map(hashOf), state()].join('\n');
   };
   return {
     isOn(venv) {

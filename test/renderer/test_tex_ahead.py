@@ -1,6 +1,7 @@
 """What a scene will ask for is compiled ahead, and changes nothing but the time."""
 
 import os
+import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 from manim import TexTemplate
 
 from client import Zygote, render_job
+from scene_renderer import tex_prepared
 from scene_renderer.tex_ahead import Ahead
 from scene_renderer.tex_literals import literals_of
 from scene_renderer.tex_server import BEGIN
@@ -268,16 +270,34 @@ def test_jobs_use_the_format_in_the_sandbox(any_zygote: Zygote, tmp_path: Path) 
     assert report["text"].count("\n") == 1
 
 
-def test_a_scene_cannot_change_the_formats(any_zygote: Zygote, tmp_path: Path) -> None:
+def test_a_scene_cannot_change_the_prepared_formats(any_zygote: Zygote, tmp_path: Path) -> None:
     """It sees them, and later jobs get the same ones."""
+    _assert_unchangeable(tex_prepared.FOLDER, any_zygote, tmp_path)
+
+
+@pytest.mark.parametrize("options", [(), ("--without=namespaces",)], ids=["isolated", "exposed"])
+def test_a_scene_cannot_change_formats_of_its_zygote(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Which makes them when TeX is another one than that of the prepared ones."""
+    changed, cache = tmp_path / "changed", tmp_path / "cache"
+    (job := tmp_path / "job").mkdir()
+    changed.mkdir()
+    own = Path(subprocess.check_output(["kpsewhich", "amsbsy.sty"], text=True).strip())
+    (changed / own.name).write_text(f"{own.read_text()}%\n")
+    zygote = Zygote(*options, environment={"XDG_CACHE_HOME": str(cache), "TEXINPUTS": f"{changed}:"})
+    (formats,) = cache.glob("tex-formats/*")
+    _assert_unchangeable(formats, zygote, job)
+    assert zygote.close() == 0
+
+
+def _assert_unchangeable(folder: Path, zygote: Zygote, job_folder: Path) -> None:
     attack = """
 import os
 from pathlib import Path
 from manim import *
-PLACE = Path("%s")
 class Demo(Scene):
     def construct(self):
-        (file,) = PLACE.glob("tex-formats/*/preamble.fmt")
+        file = Path("%s") / "preamble.fmt"
+        file.open("rb").close()
         attempts = {
             "write": lambda: open(file, "r+b").write(b"x"),
             "truncate": lambda: os.truncate(file, 0),
@@ -296,12 +316,11 @@ class Demo(Scene):
             print("succeeded:", name)
         self.wait()
 """
-    place = any_zygote.environment["XDG_CACHE_HOME"]
-    before = {path: path.read_bytes() for path in Path(place).glob("tex-formats/*/*")}
+    before = {path: path.read_bytes() for path in folder.iterdir()}
     modes = {path: path.stat().st_mode for path in before}
-    assert len(before) == 2
-    outcome = any_zygote.run(tmp_path, render_job(attack % place))
+    assert {"preamble.fmt", "latex.fmt"} <= {path.name for path in before}
+    outcome = zygote.run(job_folder, render_job(attack % folder))
     assert outcome.result["type"] == "done", outcome.result
     assert outcome.of_type("output") == []
-    assert {path: path.read_bytes() for path in Path(place).glob("tex-formats/*/*")} == before
+    assert {path: path.read_bytes() for path in folder.iterdir()} == before
     assert {path: path.stat().st_mode for path in before} == modes

@@ -54,6 +54,13 @@ t.test('only what has changed is installed', async (t) => {
   const compiled = readFileSync(library, 'latin1');
   t.match(compiled, /added_by_a_test/);
   t.notOk(compiled.includes(checkout.root), 'scenes, which can read it, learn no path of this machine');
+
+  const sample = checkout.path('.venv/share/scenepress-tex/sample');
+  t.equal(readFileSync(sample, 'utf8'), '');
+  writeFileSync(checkout.path('renderer/scene_renderer/characters.tex'), 'other characters');
+  const tex = await checkout.start(['--dev']).ended;
+  t.match(tex.stdout, /^Setting the renderer's sample of TeX … \d+ s\n$/);
+  t.equal(readFileSync(sample, 'utf8'), 'other characters');
 });
 
 t.test('native sources are compiled again when any file changes, appears or disappears', async (t) => {

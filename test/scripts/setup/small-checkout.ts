@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
-import { SYSTEM_PACKAGES } from '../../../scripts/setup/index.mjs';
+import { SYSTEM_PACKAGES, TEX_SOURCES } from '../../../scripts/setup/index.mjs';
 import { npmRegistry, pythonWheel, type Registry } from './package-sources.ts';
 
 const PROJECT = join(import.meta.dirname, '../../..');
@@ -14,6 +14,14 @@ const NODE = "#!/bin/sh\necho 'v24.0.0'\n";
 /** In place of Python, for tests of other steps: environments of it hold only itself, and pip installs nothing. */
 const IDLE_PYTHON = `#!/bin/sh
 if [ "$2" = venv ]; then mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python"; fi
+`;
+/** In place of the renderer: writes what `prepare-tex` would. */
+const RENDERER = `
+import pathlib, sys
+assert sys.argv[1:] == ['prepare-tex']
+folder = pathlib.Path(sys.prefix, 'share/scenepress-tex')
+folder.mkdir(parents=True, exist_ok=True)
+(folder / 'sample').write_text((pathlib.Path(__file__).parent / 'characters.tex').read_text())
 `;
 const ENSURE = `
 import { ensureRenderer } from './lib/render/setup/ensure-renderer.ts';
@@ -76,6 +84,10 @@ export class SmallCheckout {
       '.npmrc',
     ])
       cpSync(join(PROJECT, part), join(root, part), { recursive: true });
+    const renderer = join(root, 'renderer/scene_renderer');
+    mkdirSync(renderer);
+    for (const name of TEX_SOURCES) writeFileSync(join(renderer, name), '');
+    writeFileSync(join(renderer, '__main__.py'), RENDERER);
     checkout.lockNpmPackages('node');
     checkout.lockPythonPackage('requirements-build', 'small_build');
     checkout.lockPythonPackage('requirements', 'small_run');
