@@ -21,6 +21,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
+import { TEX_SOURCES } from '../setup/index.mjs';
 import { Apt, type Deb, fileName } from './apt.ts';
 import { BuildError } from './build-error.ts';
 import { commandLine, type RootOptions } from './command-line.ts';
@@ -78,6 +79,7 @@ export function rootName(debs: LockedDeb[], compression: number): string {
     hash.update(readFileSync(join(RENDERER, lock)));
   }
   for (const source of nativeSources()) hash.update(readFileSync(source));
+  for (const name of TEX_SOURCES) hash.update(readFileSync(join(RENDERER, 'scene_renderer', name)));
   for (const script of readdirSync(import.meta.dirname).sort()) {
     hash.update(readFileSync(join(import.meta.dirname, script)));
   }

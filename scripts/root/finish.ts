@@ -1,11 +1,11 @@
 /**
  * Turns an installed tree into a renderer root and packs it. Called by `build.ts`, as root of the tree.
  *
- * Adds the Python packages, removes unneeded files, compiles, makes links relative (so the root can be moved), sets
- * one owner and time for every file, and writes the list of components.
+ * Adds the Python packages, removes unneeded files, compiles, sets the renderer's sample of TeX, makes links relative (so
+ * the root can be moved), sets one owner and time for every file, and writes the list of components.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { checkLibraries } from './check-libraries.ts';
 import { EPOCH_SECONDS } from './epoch.ts';
@@ -37,6 +37,7 @@ const cut = trim(tree);
 for (const { what, megabytes } of cut) console.log(`  cut ${String(megabytes).padStart(5)} MB  ${what}`);
 checkLibraries(tree);
 inTree('mktexlsr --quiet');
+prepareTex();
 normalise(tree, EPOCH_SECONDS);
 // After the times are set: the cache contains those of the font folders.
 inTree('fc-cache -sf');
@@ -66,6 +67,20 @@ const tar = spawnSync(
   { stdio: 'inherit' },
 );
 if (tar.status !== 0) throw new Error('The root could not be packed.');
+
+/** Sets the renderer's sample of TeX with the renderer's sources, which are not part of the root. */
+function prepareTex(): void {
+  const folder = join(tree, 'tmp/renderer');
+  cpSync(join(import.meta.dirname, '../../renderer/scene_renderer'), join(folder, 'scene_renderer'), {
+    recursive: true,
+  });
+  inTree(
+    'env HOME=/nonexistent LANG=C.UTF-8 XDG_CACHE_HOME=/tmp/renderer/cache PYTHONPATH=/tmp/renderer ' +
+      'python3 -s -P -B -m scene_renderer prepare-tex',
+  );
+  rmSync(folder, { recursive: true });
+  if (!existsSync(join(tree, 'usr/share/scenepress-tex'))) throw new Error('TeX does not work in the tree.');
+}
 
 function inTree(command: string): void {
   const { status } = spawnSync('chroot', [tree, 'sh', '-c', command], { stdio: 'inherit' });
