@@ -114,7 +114,8 @@ async function timesWith(t: Test, owners: number) {
   const admitMs = await shortestMs(STEPS, (index) => admit(storage, `b${index}`, 'good'));
   let claimed = 0;
   const claimOne = async (mostOfOthers: number) => {
-    claimed += (await claim(storage, 'w', { wanted: () => ({ most: 1, mostOfOthers }), precedenceOf })).length;
+    claimed += (await claim(storage, 'w', { wanted: () => ({ most: 1, mostOfOthers }), precedenceOf }))
+      .length;
   };
   const claimMs = await shortestMs(STEPS, () => claimOne(0));
   t.equal(claimed, STEPS);

@@ -1,0 +1,13 @@
+// Runs tests of renders on the reduced level. `PLACE='root, reduced'` runs a single environment.
+import { join } from 'node:path';
+import t from 'tap';
+import { environments } from '../fixtures/environments.ts';
+
+const TESTS: Record<string, string[]> = {
+  'user, reduced': ['killed-service', 'dying-renderers', 'many-workers'],
+  'root, reduced': ['killed-service'],
+};
+
+for (const { name, run } of environments(t)) {
+  for (const test of TESTS[name] ?? []) await run(join(import.meta.dirname, 'lib', `${test}.test.ts`), test);
+}
