@@ -43,7 +43,8 @@ export interface Wanted {
 /** Asks for waiting jobs, for idle workers. */
 export interface ClaimRequest {
   /**
-   * Called in the transaction, also when it holds its locks: while it waited for them, more workers may have become idle.
+   * Called in the transaction, as often as needed; the last answer counts. While the transaction waits for locks, more
+   * workers may become idle.
    */
   wanted: () => Wanted;
   /** Only jobs of these qualities; default: all. */
