@@ -109,19 +109,9 @@ export function nativeLibraries(root, venv) {
   const sources = pathsOf();
   const files = pathsOf({ recursive: true }).filter((path) => statSync(path).isFile());
   const stamp = stampOf(NATIVE_STAMP, files.sort());
-  const takeIn = async (run, venv) => {
-    await execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], {
-      env: environment(),
-    });
-    stamp.put(venv);
-  };
-  return {
-    title: 'Compiling the native parts of the renderer',
-    source: 'this checkout',
-    isDone: () => stamp.isOn(venv),
-    take: (run) => takeIn(run, venv),
-    takeIn,
-  };
+  return ownPart('Compiling the native parts of the renderer', stamp, venv, (run, venv) =>
+    execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], { env: environment() }),
+  );
 }
 
 /**
@@ -136,16 +126,23 @@ export function preparedTex(root, venv) {
   const renderer = join(root, 'renderer');
   const sources = TEX_SOURCES.map((name) => join(renderer, 'scene_renderer', name));
   const stamp = stampOf(TEX_STAMP, sources, latexFormat);
-  const takeIn = async (run, venv) => {
+  return ownPart("Setting the renderer's sample of TeX", stamp, venv, async (run, venv) => {
     const cache = fresh(join(run.folder, 'tex'));
     const env = { ...RENDERERS_VARIABLES, XDG_CACHE_HOME: cache, PYTHONPATH: renderer };
     const args = ['-s', '-P', '-B', '-m', 'scene_renderer', 'prepare-tex'];
     await execute(run, join(venv, 'bin', 'python'), args, { env });
     rmSync(cache, { recursive: true, force: true });
+  });
+}
+
+/** A step that makes a part of an environment from this checkout; `takeIn` makes it in one that is being built. */
+function ownPart(title, stamp, venv, make) {
+  const takeIn = async (run, venv) => {
+    await make(run, venv);
     stamp.put(venv);
   };
   return {
-    title: "Setting the renderer's sample of TeX",
+    title,
     source: 'this checkout',
     isDone: () => stamp.isOn(venv),
     take: (run) => takeIn(run, venv),
