@@ -43,7 +43,7 @@ class Prepared:
 
 
 def find(document: str, preamble: str) -> Prepared | None:
-    """Return what was prepared for a document; `preamble`: that of its format."""
+    """Return the sample for a document, if it was prepared; `preamble`: that of its format."""
     try:
         record = json.loads((FOLDER / _RECORD).read_text(encoding="utf-8"))
         names = frozenset(record["names"])

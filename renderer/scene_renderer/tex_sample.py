@@ -1,7 +1,7 @@
 """Sets and converts ``characters.tex``, whose outlines are thus known before the first job.
 
-Its further pages are the expressions of `tex_known`. What `tex_prepared` has of it is used instead, if it is
-there.
+Its further pages are the expressions of `tex_known`. A sample of `tex_prepared` is used instead, if there is
+one.
 
 It doesn't import Manim; LaTeX, or the search for its files, runs while Manim is imported.
 """
