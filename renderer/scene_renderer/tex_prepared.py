@@ -50,7 +50,7 @@ def find(document: str, preamble: str) -> Prepared | None:
         if record["document"] != _checksum(document.encode()):
             return None
         return Prepared(FOLDER, names, record["contents"], Formats(FOLDER, preamble, names))
-    except (OSError, ValueError):
+    except (OSError, ValueError, LookupError):
         return None
 
 

@@ -64,12 +64,19 @@ def _change_the_document(_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("scene_renderer.tex_known._GREEK", "alpha")
 
 
-def _damage_the_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _empty_the_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "sample.json").write_text("")
     monkeypatch.setattr(tex_prepared, "FOLDER", folder)
 
 
-@pytest.mark.parametrize("change", [_change_tex, _change_the_document, _damage_the_record])
+def _shorten_the_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (folder / "sample.json").write_text("{}")
+    monkeypatch.setattr(tex_prepared, "FOLDER", folder)
+
+
+@pytest.mark.parametrize(
+    "change", [_change_tex, _change_the_document, _empty_the_record, _shorten_the_record]
+)
 def test_an_outdated_sample_is_set_again(
     change: Callable[[Path, pytest.MonkeyPatch], None],
     prepared: tex_sample.Sample,

@@ -30,5 +30,6 @@ const ATTACKS: Record<string, string> = {
 const test = join(import.meta.dirname, 'attacks.test.ts');
 for (const { name, run } of environments(t)) {
   const attacks = (ATTACKS[name] ?? '').split(/\s+/).join(' ');
+  // On the reduced level a start renders text, TeX and 3D, so a successful start proves that these work.
   await run(test, 'attacks', process.env['ATTACKS'] === 'all' ? {} : { SCENEPRESS_TEST_ATTACKS: attacks });
 }

@@ -60,7 +60,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 
 t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
   for (const options of [{}, { isLate: true }, { hasPool: true }]) {
-    const kind = { runs: 1, hours: 0.25, options };
+    const kind = { runs: 1, hours: 0.5, options };
     const first = await simulated(t, kind, SEED);
     t.same(await simulated(t, kind, SEED), first);
     t.not((await simulated(t, kind, SEED + 1)).hash, first.hash);

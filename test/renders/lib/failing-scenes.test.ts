@@ -145,7 +145,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
     what: 'megabytes of forged reports on standard output, and an exception after them',
     code: scene(
       ...FORGED_LINES,
-      '    for _ in range(20_000):',
+      '    for _ in range(50_000):',
       '        sys.stdout.write(line)',
       '        sys.__stderr__.write(line)',
       "raise ValueError('after the lines')",
