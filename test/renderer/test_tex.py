@@ -30,6 +30,7 @@ from manim.mobject.text.numbers import string_to_mob_map
 from manim.utils import tex_file_writing
 
 from client import children, latex_servers
+from programs import note_programs
 from scene_renderer import dvi, tex, tex_errors, tex_format, tex_sample, tex_server
 from scene_renderer.tex_server import TexServers
 
@@ -82,17 +83,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch) -> "Iterator[Started]":
     """The programs that are started while the replacements are in place."""
     started = Started()
-    popen = subprocess.Popen.__init__
 
-    def record(self: object, args: list[str], *rest: object, **named: object) -> None:
+    def note(args: list[str]) -> None:
         started.append(args[0])
         started.formats += [Path(each).name for each in args if each.startswith("-fmt=")]
-        popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
 
     string_to_mob_map.clear()
     SVG_HASH_TO_MOB_MAP.clear()
     tex.set_directly(sample)
-    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    note_programs(monkeypatch, note)
     yield started
     tex_file_writing.compile_tex = _MANIMS_COMPILE
     tex_file_writing.convert_to_svg = _MANIMS_CONVERT

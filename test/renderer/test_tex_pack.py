@@ -4,7 +4,6 @@ import hashlib
 import random
 import re
 import resource
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP
 from manim.utils import tex_file_writing
 
 from client import latex_servers
+from programs import note_programs
 from scene_renderer import tex, tex_fill, tex_pack, tex_sample
 from scene_renderer.messages import JobLimits, TexJob
 from scene_renderer.tex_format import Formats
@@ -47,16 +47,10 @@ def started(
 ) -> Iterator[list[str]]:
     """The programs that are started, in a process that is like a zygote."""
     programs: list[str] = []
-    popen = subprocess.Popen.__init__
-
-    def record(self: object, args: list[str], *rest: object, **named: object) -> None:
-        programs.append(args[0])
-        popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
-
     tex.set_directly(sample)
     monkeypatch.setattr(manim.config, "media_dir", "media")
     monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
-    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    note_programs(monkeypatch, lambda args: programs.append(args[0]))
     yield programs
     tex_file_writing.compile_tex = _MANIMS_COMPILE
     tex_file_writing.convert_to_svg = _MANIMS_CONVERT

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from programs import note_programs
 from scene_renderer import tex_prepared, tex_sample
 
 
@@ -26,13 +27,7 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tex_sample.Sa
 def commands(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The commands that are started."""
     started: list[str] = []
-    popen = subprocess.Popen.__init__
-
-    def record(self: object, args: list[str], *rest: object, **named: object) -> None:
-        started.append(" ".join(args))
-        popen(self, args, *rest, **named)  # type: ignore[call-overload] # whatever it is given
-
-    monkeypatch.setattr(subprocess.Popen, "__init__", record)
+    note_programs(monkeypatch, lambda args: started.append(" ".join(args)))
     return started
 
 
