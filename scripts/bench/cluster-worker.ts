@@ -1,5 +1,5 @@
 // A worker process of the benchmark `cluster`: `cluster-worker.ts KIND PLACE SLOTS RENDER_MS`. Reports when it is ready,
-// on request works until no job waits, reports how many it has done, and stays until its parent disconnects. With
+// at each request works until no job waits and reports how many it has done, and ends when its parent disconnects. With
 // the kind `hold` or `hold-pg-boss` it takes a job and keeps it.
 import { setTimeout as delay } from 'node:timers/promises';
 import {
@@ -26,7 +26,7 @@ if (kind === 'hold-pg-boss') {
     process.send?.('held');
   } else {
     process.send?.('ready');
-    process.once('message', async () => process.send?.(await drain(queue, Number(slots), Number(renderMs))));
+    process.on('message', async () => process.send?.(await drain(queue, Number(slots), Number(renderMs))));
   }
 }
 

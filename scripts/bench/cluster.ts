@@ -23,6 +23,8 @@ const WORKER = join(import.meta.dirname, 'cluster-worker.ts');
 const WORKERS = [1, 2, 4, 8];
 const OWNERS = 10;
 const ENQUEUED_AT_ONCE = 8;
+/** Jobs per worker process that are not measured: then its code is compiled, and its statements are planned. */
+const WARM_UP = 300;
 const CLAIMS = 1_000;
 const ROUNDS_OF_SMALL = 20;
 const TICKS_PER_SECOND = 100;
@@ -70,8 +72,12 @@ export async function bench(args: string[]): Promise<void> {
 
 /** No-op renders, in turns with pg-boss. */
 async function benchThroughput(place: string, ours: Ours, boss: PgBossInstance, how: How): Promise<void> {
-  console.log(`${how.jobs} no-op renders of ${OWNERS} accounts, ${how.slots} slots per worker process;`);
-  console.log(`medians of ${how.rounds} rounds. CPU: of Postgres, per job. Through: enqueued and ended.\n`);
+  console.log(
+    `${how.jobs} no-op renders of ${OWNERS} accounts, ${how.slots} slots per worker process, which has done`,
+  );
+  console.log(
+    `${WARM_UP} before; medians of ${how.rounds} rounds. CPU: of Postgres, per job. Through: enqueued and ended.\n`,
+  );
   console.log(row('', 'enqueue/s', 'CPU ms', ...WORKERS.map((n) => `end/s, ${n}`), 'CPU ms', 'through/s'));
   const enqueue = {
     ours: (owner: string) => ours.enqueue(owner),
@@ -84,12 +90,12 @@ async function benchThroughput(place: string, ours: Ours, boss: PgBossInstance, 
       const of: number[] = [];
       const ended: number[] = [];
       for (const workers of WORKERS) {
-        const enqueued = await measured(place, how.jobs, () => enqueueAll(how.jobs, enqueue[kind]));
-        if (workers === 1) of.push(enqueued.perSecond, enqueued.cpuMs);
-        const { perSecond, cpuMs } = await drained(kind, place, { ...how, workers, renderMs: 0 });
-        ended.push(perSecond);
-        of.push(perSecond);
-        if (workers === WORKERS.at(-1)) of.push(cpuMs);
+        const queue = { place, enqueue: enqueue[kind] };
+        const { filled, drained } = await filledAndDrained(kind, queue, { ...how, workers, renderMs: 0 });
+        if (workers === 1) of.push(filled.perSecond, filled.cpuMs);
+        ended.push(drained.perSecond);
+        of.push(drained.perSecond);
+        if (workers === WORKERS.at(-1)) of.push(drained.cpuMs);
       }
       const [enqueued = Number.NaN] = of;
       of.push(1 / (1 / enqueued + 1 / Math.max(...ended)));
@@ -115,8 +121,14 @@ async function benchGrowth(place: string, ours: Ours, how: How): Promise<void> {
     for (const workers of WORKERS) {
       const ideal = (workers * how.slots * 1000) / renderMs;
       const jobs = Math.round(Math.min(ideal * 8, 2 * how.jobs));
-      await enqueueAll(jobs, (owner) => ours.enqueue(owner));
-      const { perSecond, cores } = await drained('ours', place, { ...how, jobs, workers, renderMs });
+      const queue = { place, enqueue: (owner: string) => ours.enqueue(owner) };
+      const { drained } = await filledAndDrained('ours', queue, {
+        jobs,
+        slots: how.slots,
+        workers,
+        renderMs,
+      });
+      const { perSecond, cores } = drained;
       if (workers === 1) first = perSecond;
       const [share, toLinear] = [perSecond / ideal, perSecond / (first * workers)];
       const cells = [workers, perSecond.toFixed(0), share.toFixed(2), toLinear.toFixed(2), cores.toFixed(2)];
@@ -237,22 +249,29 @@ async function enqueueAll(jobs: number, enqueue: (owner: string) => Promise<unkn
   await Promise.all(Array.from({ length: ENQUEUED_AT_ONCE }, client));
 }
 
-async function drained(
+interface Load {
+  jobs: number;
+  slots: number;
+  workers: number;
+  renderMs: number;
+}
+
+/** Measures the enqueue of jobs, and then how worker processes do them. */
+async function filledAndDrained(
   kind: 'ours' | 'pg-boss',
-  place: string,
-  { jobs, slots, workers, renderMs }: { jobs: number; slots: number; workers: number; renderMs: number },
-): Promise<Measured> {
+  { place, enqueue }: { place: string; enqueue: (owner: string) => Promise<unknown> },
+  { jobs, slots, workers, renderMs }: Load,
+): Promise<{ filled: Measured; drained: Measured }> {
   const children: ChildProcess[] = [];
   for (let i = 0; i < workers; i++) {
     children.push(fork(WORKER, [kind, place, String(slots), String(renderMs)], { execArgv: [] }));
   }
   await Promise.all(children.map((child) => once(child, 'message')));
-  const measurement = await measured(place, jobs, async () => {
-    const answers = children.map((child) => once(child, 'message') as Promise<[number]>);
-    for (const child of children) child.send('go');
-    const done = (await Promise.all(answers)).reduce((sum, [count]) => sum + count, 0);
-    if (done !== jobs) throw new Error(`${done} of ${jobs} jobs were done`);
-  });
+  const warmUp = renderMs > 0 ? 0 : WARM_UP * workers;
+  await enqueueAll(warmUp, enqueue);
+  await drainAll(children, warmUp);
+  const filled = await measured(place, jobs, () => enqueueAll(jobs, enqueue));
+  const drained = await measured(place, jobs, () => drainAll(children, jobs));
   await Promise.all(
     children.map((child) => {
       const exit = once(child, 'exit');
@@ -260,7 +279,14 @@ async function drained(
       return exit;
     }),
   );
-  return measurement;
+  return { filled, drained };
+}
+
+async function drainAll(children: ChildProcess[], jobs: number): Promise<void> {
+  const answers = children.map((child) => once(child, 'message') as Promise<[number]>);
+  for (const child of children) child.send('go');
+  const done = (await Promise.all(answers)).reduce((sum, [count]) => sum + count, 0);
+  if (done !== jobs) throw new Error(`${done} of ${jobs} jobs were done`);
 }
 
 interface Measured {
