@@ -26,7 +26,7 @@ export interface UpkeepOptions {
   discards: Discards;
   events: JobEvents;
   /** The dispatcher of this process, which manages its own claims. */
-  dispatcher: { readonly worker: string };
+  dispatcher: { readonly runningIds: readonly string[] };
   clock: Clock;
   random: Random;
   logger: Logger;
@@ -149,7 +149,7 @@ export class Upkeep {
     if (this.#isSweeping) return;
     this.#isSweeping = true;
     try {
-      const again = await book.claims.putBackLapsed({ except: dispatcher.worker });
+      const again = await book.claims.putBackLapsed({ except: dispatcher.runningIds });
       if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Requeued jobs of dead workers.');
       for (const job of again) events.emit('change', job);
     } catch (error) {

@@ -75,9 +75,12 @@ export class Dispatcher {
     });
   }
 
-  /** The worker id of its claims, which it manages itself; empty before the first start. */
-  get worker(): string {
-    return this.#worker;
+  /**
+   * Ids of the jobs that it runs, whose claims it manages itself. Not all claims of its worker: that of a claim whose
+   * commit was not confirmed is not known here.
+   */
+  get runningIds(): string[] {
+    return [...this.#running.keys()];
   }
 
   get queued(): number {

@@ -73,10 +73,10 @@ export class JobClaims {
   }
 
   /**
-   * Requeues jobs whose leases have expired or whose workers died; their attempts are not counted. `except`: a worker
-   * that manages its own claims. Returns these jobs.
+   * Requeues jobs whose leases have expired or whose workers died; their attempts are not counted. `except`: ids of jobs
+   * that this process runs. Returns these jobs.
    */
-  async putBackLapsed({ except = '' }: { except?: string } = {}): Promise<JobRecord[]> {
+  async putBackLapsed({ except = [] }: { except?: readonly string[] } = {}): Promise<JobRecord[]> {
     const all: JobRecord[] = [];
     for (;;) {
       const { found, again } = await this.#transaction(async (tx) => {

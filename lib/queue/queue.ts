@@ -75,8 +75,8 @@ export interface LapsedQuery {
   nowMs: number;
   /** Maximum number of claims. */
   most: number;
-  /** A worker whose claims are excluded, because it manages them itself. */
-  except: string;
+  /** Ids of jobs whose claims are excluded, because this process runs them. */
+  except: readonly string[];
 }
 
 /** How many jobs wait and run. */

@@ -14,6 +14,7 @@ import type {
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
 import { ClaimRound } from './claim-round.ts';
+import { isIn, notIn } from './lists.ts';
 import { QualityRound } from './quality-round.ts';
 import { QueueCounts } from './queue-counts.ts';
 import { precedenceOf, rankOf } from './ranks.ts';
@@ -96,8 +97,7 @@ export class SqlQueue implements Queue {
    */
   async #mayHave(inside: SqlTransaction, qualities: readonly string[] | undefined): Promise<boolean> {
     if (!qualities || !this.#database.isShared) return true;
-    const marks = qualities.map(() => '?').join(', ');
-    const text = `SELECT 1 AS found FROM jobs WHERE phase = 'queued' AND quality IN (${marks}) LIMIT 1`;
+    const text = `SELECT 1 AS found FROM jobs WHERE phase = 'queued' AND ${isIn('quality', qualities)} LIMIT 1`;
     return (await inside.get(text, ...qualities)) !== undefined;
   }
 
@@ -147,17 +147,17 @@ export class SqlQueue implements Queue {
 
   async lapsed(tx: Transaction, { nowMs, most, except }: LapsedQuery): Promise<Claim[]> {
     // In an exclusive database, all other workers belonged to earlier processes and are dead.
-    const alive = this.#database.isShared ? [] : [...this.#workers, except];
-    const isDead = alive.length === 0 ? '' : ` OR worker NOT IN (${alive.map(() => '?').join(', ')})`;
+    const alive = [...this.#workers];
+    const isDead = this.#database.isShared ? '' : ` OR ${notIn('worker', alive)}`;
     const inside = this.#database.inside(tx);
     const locked = inside.lock(CLAIMS);
     // Claims that are locked are being renewed or ended.
     const found = inside.allUnlocked(
-      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND worker <> ? AND (lapses_at_ms <= ?${isDead})
-         ORDER BY lapses_at_ms LIMIT ?`,
-      except,
+      `SELECT ${QUEUE.names} FROM queue WHERE worker IS NOT NULL AND (lapses_at_ms <= ?${isDead})
+         AND ${notIn('job_id', except)} ORDER BY lapses_at_ms LIMIT ?`,
       Math.floor(nowMs),
-      ...alive,
+      ...(this.#database.isShared ? [] : alive),
+      ...except,
       most,
     );
     const [rows] = await Promise.all([found, locked]);

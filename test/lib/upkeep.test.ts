@@ -67,11 +67,12 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   t.teardown(() => mock.timers.reset());
   const { book, storage, ledger } = await openStored(t);
   const again = Promise.withResolvers<object>();
+  const runningIds: string[] = [];
   const upkeep = new Upkeep({
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     book,
-    dispatcher: { worker: 'mine' },
+    dispatcher: { runningIds },
     events: new EventEmitter().on('change', again.resolve),
     logger: silentLogger,
     clock,
@@ -81,7 +82,8 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   const { jobId } = (await book.add(newJob)).job;
   await book.add({ ...newJob, owner: 'b' });
   await claimJobs(book, { most: 1, worker: 'dead' });
-  await claimJobs(book, { most: 1, worker: 'mine' });
+  const [mine] = await claimJobs(book, { most: 1, worker: 'mine' });
+  runningIds.push(mine?.claim.jobId ?? '');
   clock.advance(30_000);
   mock.timers.tick(10_000);
   t.match(await again.promise, { jobId, phase: 'queued', interruptions: 1 });
@@ -105,7 +107,7 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     book,
-    dispatcher: { worker: 'mine' },
+    dispatcher: { runningIds: ['another'] },
     events: new EventEmitter(),
     logger: { ...silentLogger, warn: warned.resolve },
     clock,
@@ -151,7 +153,7 @@ t.test('in a shared storage, jobs that a dead process left settling are settled'
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     book,
-    dispatcher: { worker: 'mine' },
+    dispatcher: { runningIds: ['another'] },
     discards: { add: () => {} },
     events: new EventEmitter().on('change', changed.resolve),
     logger: { ...silentLogger, warn: (_: object, message: string) => warned.push(message) },
@@ -236,7 +238,7 @@ async function twoUpkeeps(t: Test) {
         resumeAbandoned: async () => ({ withdrawn: 0, ended: [], errors: [] }),
       },
       retention: KEEP_ALL,
-      dispatcher: { worker: 'mine' },
+      dispatcher: { runningIds: ['another'] },
       logger: silentLogger,
       clock: schedules,
       random: systemRandom,

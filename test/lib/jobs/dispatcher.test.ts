@@ -621,6 +621,31 @@ t.test('failed claims are retried', async (t) => {
   await dispatcher.stop(0);
 });
 
+t.test('a job whose claim was committed, but not confirmed, is requeued when its lease ends', async (t) => {
+  const clock = new FakeClock('2026-11-22T10:00:00Z');
+  const { book, dispatcher, job, add, storage, ends } = await setUp(t, silentLogger, { clock });
+  const claim = book.claims.claim.bind(book.claims);
+  let isConfirmed = false;
+  t.intercept(book.claims, 'claim', {
+    value: async (...args: Parameters<typeof claim>) => {
+      const claimed = await claim(...args);
+      if (isConfirmed || claimed.length === 0) return claimed;
+      isConfirmed = true;
+      throw new Error('it is unknown whether anything was changed');
+    },
+  });
+  const { jobId } = await add('b');
+  await until(async () => (await storage.getJob(jobId))?.phase === 'running');
+  clock.advance(LEASE_MS);
+  await until(() => dispatcher.running === 1);
+  t.match(await book.claims.putBackLapsed({ except: dispatcher.runningIds }), [{ jobId, phase: 'queued' }]);
+  t.match(await storage.getJob(job.jobId), { phase: 'running' });
+  dispatcher.wake();
+  clock.advance(60_000);
+  await until(() => ends.length === 2);
+  t.same(dispatcher.runningIds.sort(), [job.jobId, jobId].sort());
+});
+
 t.test('claims are renewed, and renders with lost claims are stopped', async (t) => {
   const clock = new FakeClock('2026-11-22T10:00:00Z');
   const { book, dispatcher, job, stops } = await setUp(t, silentLogger, { clock });
@@ -745,12 +770,11 @@ t.test('waiting jobs start when the gate opens, and when a hold ends', async (t)
 });
 
 t.test('jobs that wait and run are counted, without a renderer, too', async (t) => {
-  const { clock, dispatcher, ends, add, open, options, job, pool } = await setUpTimeless(t);
+  const { clock, dispatcher, ends, add, open, options, job } = await setUpTimeless(t);
   await until(() => dispatcher.queued === 0);
   t.equal(dispatcher.oldestQueuedMs, null);
   t.equal(dispatcher.running, 1);
   const other = new Dispatcher(options);
-  t.equal(other.worker, '');
   await other.start(undefined);
   t.teardown(() => other.stop(0));
   const createdAtMs = clock.now();
@@ -765,12 +789,20 @@ t.test('jobs that wait and run are counted, without a renderer, too', async (t) 
   await open('d');
   clock.advance(2_000);
   await until(() => other.queued === 2);
-  const { worker } = other;
-  t.match(worker, /^worker_/);
-  await other.stop(0);
-  await other.start(pool);
-  t.match(other.worker, /^worker_/);
-  t.not(other.worker, worker, 'claims of the earlier run are not its own');
+});
+
+t.test('each run is a worker of its own, so claims of an earlier run are orphaned', async (t) => {
+  const { book, clock, dispatcher, pool } = await setUpTimeless(t);
+  const workers = t.capture(book.claims, 'claim', book.claims.claim.bind(book.claims));
+  for (let run = 1; run <= 2; run++) {
+    await dispatcher.stop(0);
+    clock.advance(60_000);
+    await dispatcher.start(pool);
+    await until(() => dispatcher.running === 1);
+  }
+  const names = new Set(workers().map(({ args: [worker] }) => worker));
+  t.equal(names.size, 2);
+  for (const name of names) t.match(name, /^worker_/);
 });
 
 t.test('a busy service claims nothing', async (t) => {

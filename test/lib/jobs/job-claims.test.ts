@@ -25,7 +25,7 @@ for (const [name, open] of [
       const { jobId } = (await book.add(newJob)).job;
       const { claim: old } = await begin(jobId);
       clock.advance(LEASE_MS);
-      t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, interruptions: 1 }]);
+      t.match(await book.claims.putBackLapsed({ except: ['another'] }), [{ jobId, interruptions: 1 }]);
       const waiting = await storage.getJob(jobId);
       t.equal(await book.claims.requeue(old, { counted: true }), undefined);
       t.equal(await book.finish(old, completed(3), { durationMs: 1 }), undefined);
@@ -92,12 +92,14 @@ t.test('a claim lapses when its lease ends, which a renewal extends', async (t) 
   const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   clock.advance(LEASE_MS - 1);
-  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await book.claims.putBackLapsed({ except: ['another'] }), []);
   t.same(await book.claims.renew([claim]), [claim]);
   clock.advance(LEASE_MS - 1);
-  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await book.claims.putBackLapsed({ except: ['another'] }), []);
   clock.advance(1);
-  t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, phase: 'queued', attempts: 0 }]);
+  t.match(await book.claims.putBackLapsed({ except: ['another'] }), [
+    { jobId, phase: 'queued', attempts: 0 },
+  ]);
 });
 
 t.test('leases end by the clock of the storage, not by those of the machines that share it', async (t) => {
@@ -110,12 +112,12 @@ t.test('leases end by the clock of the storage, not by those of the machines tha
   const { jobId } = (await book.add(newJob)).job;
   const [claimed] = await claimJobs(book);
   serverMs += LEASE_MS - 1;
-  t.same(await other.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await other.claims.putBackLapsed({ except: ['another'] }), []);
   t.same(await other.claims.renew([claimed?.claim as Claim]), [claimed?.claim]);
   serverMs += LEASE_MS - 1;
-  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await book.claims.putBackLapsed({ except: ['another'] }), []);
   serverMs += 1;
-  t.match(await book.claims.putBackLapsed({ except: 'another' }), [{ jobId, phase: 'queued' }]);
+  t.match(await book.claims.putBackLapsed({ except: ['another'] }), [{ jobId, phase: 'queued' }]);
 });
 
 t.test('what workers do with their claims is urgent', async (t) => {
@@ -133,7 +135,7 @@ t.test('what workers do with their claims is urgent', async (t) => {
     t.notOk(urgent.splice(0).includes(true), 'not adding a job');
     const [first, second] = (await claimJobs(book)).map(({ claim }) => claim) as [Claim, Claim];
     await book.claims.renew([first, second]);
-    await book.claims.putBackLapsed({ except: 'w' });
+    await book.claims.putBackLapsed({ except: ['another'] });
     await book.claims.requeue(first);
     await book.finish(second, completed(1), { durationMs: 1 });
     t.notOk(urgent.splice(0).includes(false));
@@ -196,10 +198,10 @@ t.test('an unreadable job of a dead worker does not block others', async (t) => 
   t.match(await book.claims.putBackLapsed(), [{ jobId: whole.jobId, phase: 'queued' }]);
   t.match(errors, [{ jobId: broken.jobId, err: { code: 'storage_damaged' } }]);
   unreadable.clear();
-  t.same(await book.claims.putBackLapsed({ except: 'another' }), []);
+  t.same(await book.claims.putBackLapsed({ except: ['another'] }), []);
   clock.advance(300_000);
   t.match(
-    await book.claims.putBackLapsed({ except: 'another' }),
+    await book.claims.putBackLapsed({ except: ['another'] }),
     [{ jobId: broken.jobId }],
     'it is put back later',
   );
