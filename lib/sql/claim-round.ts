@@ -1,7 +1,7 @@
-import assert from 'node:assert/strict';
 import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
+import { notIn } from './lists.ts';
 import { Ranks } from './ranks.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
@@ -9,9 +9,9 @@ import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 const OWNERS_READ = 8;
 /** Due suspects checked per round for one whose owner may have a turn. */
 const SUSPECTS_LOOKED_AT = 50;
-/** How many owners without the job that they should have a round finds before it reports wrong counts. */
+/** Owners that are passed over, because other transactions have locked their jobs. */
 const MOST_MISSES = 100;
-const TURNS = 'SELECT ready, running FROM turns WHERE owner = ?';
+const RUNNING = 'SELECT running FROM turns WHERE owner = ?';
 
 interface Candidate {
   owner: string;
@@ -38,19 +38,19 @@ interface ReadyRow {
 const ANY_RANK = [0, 1, 2, 3];
 const IN_GOOD_STANDING = [0, 2];
 
-const READY = 'FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL ORDER BY job_id LIMIT';
 const ANY_SUSPECT = 'SELECT 1 FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL LIMIT 1';
 const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
   AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
 
 // Limits are part of the texts: Postgres would plan a statement with an unknown limit again at each call.
 
-/** Selects the next owners of each rank, with one index lookup each, and then the first of these. */
-function nextOwners(ranks: number[], most: number): string {
+/** Selects the next owners of each rank, with one index lookup each, and then the first of these; none of `missed`. */
+function nextOwners(ranks: number[], most: number, missed: string[]): string {
   const each = ranks.map(
     (rank) =>
       `SELECT * FROM (SELECT owner, precedence, running, turn FROM turns
-         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? ORDER BY turn LIMIT ${most}) AS of_rank`,
+         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? AND ${notIn('owner', missed)}
+         ORDER BY turn LIMIT ${most}) AS of_rank`,
   );
   return `SELECT owner, precedence, running FROM (${each.join(' UNION ALL ')}) AS firsts
     ORDER BY precedence / 2, turn LIMIT ${most}`;
@@ -60,7 +60,8 @@ function nextOwners(ranks: number[], most: number): string {
 function readyJobs(most: number): string {
   return `SELECT queue_interruptions, queue_token, queue_checksum, ${JOBS.names} FROM
     (SELECT job_id AS queued_job_id, interruptions AS queue_interruptions, token AS queue_token,
-       checksum AS queue_checksum ${READY} ${most}) AS ready
+       checksum AS queue_checksum
+     FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL ORDER BY job_id LIMIT ${most}) AS ready
     JOIN jobs ON job_id = queued_job_id ORDER BY queued_job_id`;
 }
 
@@ -77,7 +78,11 @@ export class ClaimRound {
   /** Jobs that are still wanted. */
   #left = 0;
   #othersLeft = 0;
-  #misses = 0;
+  /**
+   * Owners whose jobs other transactions have locked, to remove or to read them. This one does not wait for them: they
+   * may wait for an owner's row that it has changed.
+   */
+  readonly #missed: string[] = [];
 
   /** `onJob`: called with the rows of jobs that are locked. */
   constructor(tx: SqlTransaction, worker: string, request: ClaimRequest, onJob: (row: object) => void) {
@@ -135,18 +140,19 @@ export class ClaimRound {
   }
 
   async #mayHaveTurn(owner: string): Promise<boolean> {
-    const turns = await this.#tx.get<{ running: number }>(TURNS, owner);
+    const turns = await this.#tx.get<{ running: number }>(RUNNING, owner);
     if ((turns?.running ?? 0) >= this.#mostRunning) return false;
     return this.#othersLeft > 0 || this.#ranks.isInGoodStanding(owner);
   }
 
   /** The owners whose turns come next; at least as many as jobs are wanted, if there are. */
   async #nextOwners(): Promise<Candidates> {
-    if (this.#left <= 0) return { owners: [], areAll: false };
+    if (this.#left <= 0 || this.#missed.length >= MOST_MISSES) return { owners: [], areAll: false };
     const most = Math.ceil(this.#left / OWNERS_READ) * OWNERS_READ;
     const ranks = this.#servedRanks;
-    const text = nextOwners(ranks, most);
-    const owners = await this.#tx.all<Candidate>(text, ...ranks.map(() => this.#mostRunning));
+    const text = nextOwners(ranks, most, this.#missed);
+    const values = ranks.flatMap(() => [this.#mostRunning, ...this.#missed]);
+    const owners = await this.#tx.all<Candidate>(text, ...values);
     return { owners, areAll: owners.length < most };
   }
 
@@ -172,26 +178,18 @@ export class ClaimRound {
         if (job && this.#left > 0 && this.#mayGive(job.owner)) this.#give(job);
       }
     }
-    for (const [i, { owner }] of served.entries()) if (jobs[i]?.length === 0) await this.#missed(owner);
+    for (const [i, { owner }] of served.entries()) if (jobs[i]?.length === 0) this.#missed.push(owner);
   }
 
   #mayGive(owner: string): boolean {
     return this.#othersLeft > 0 || this.#ranks.isInGoodStanding(owner);
   }
 
-  /** The owner's first jobs, except those that another transaction removes. */
+  /** The owner's first jobs, except those that another transaction has locked. */
   async #ready(owner: string, most: number): Promise<QueueRow[]> {
     const rows = await this.#tx.allUnlocked<ReadyRow>(readyJobs(most), owner);
     for (const row of rows) this.#onJob(row);
     return rows.map(queueRowOf);
-  }
-
-  /** Another transaction has locked the owner's jobs, to remove or only to read them: waits for it. */
-  async #missed(owner: string): Promise<void> {
-    await this.#tx.allForUpdate(`SELECT job_id ${READY} 1`, owner);
-    const turns = await this.#tx.get<{ ready: number }>(TURNS, owner);
-    this.#misses += 1;
-    assert(!turns?.ready || this.#misses < MOST_MISSES, 'an owner counted as ready has a ready job');
   }
 
   /** Claims the job. A trigger moves its owner behind all others. */

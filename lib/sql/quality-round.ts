@@ -1,10 +1,11 @@
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
+import { isIn, notIn } from './lists.ts';
 import { Ranks } from './ranks.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
-/** Jobs that other transactions are removing, which are passed over. */
+/** Owners that are passed over, because other transactions have locked their jobs. */
 const MOST_MISSES = 100;
 
 /**
@@ -17,7 +18,7 @@ export class QualityRound {
   readonly #request: ClaimRequest;
   readonly #qualities: readonly string[];
   readonly #ranks: Ranks;
-  /** Owners whose next job is being removed. */
+  /** Owners whose next job another transaction has locked, to remove or to read it. */
   readonly #missed: string[] = [];
   readonly #mostRunning: number;
   readonly #most: number;
@@ -58,7 +59,7 @@ export class QualityRound {
     const [row] = await this.#tx.allUnlocked(
       `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
          AND (not_before_ms <= ? OR not_before_ms > ?)
-         AND EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = queue.job_id AND quality IN (${this.#marks}))
+         AND EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = queue.job_id AND ${isIn('quality', this.#qualities)})
          AND EXISTS (SELECT 1 FROM turns WHERE turns.owner = queue.owner AND running < ?${this.#standing})
        ORDER BY interruptions, job_id LIMIT 1`,
       nowMs,
@@ -73,7 +74,7 @@ export class QualityRound {
     for (;;) {
       const next = await this.#tx.get<{ owner: string; precedence: number }>(
         `SELECT owner, precedence FROM turns WHERE is_ready = 1 AND running < ?${this.#standing}
-           ${this.#missed.length === 0 ? '' : `AND owner NOT IN (${marksFor(this.#missed)})`}
+           AND ${notIn('owner', this.#missed)}
            AND EXISTS (SELECT 1 FROM (${this.#jobsOf('turns.owner')}) AS firsts)
          ORDER BY precedence / 2, turn LIMIT 1`,
         this.#mostRunning,
@@ -98,12 +99,8 @@ export class QualityRound {
 
   /** The ids of the jobs of an owner that may start. */
   #jobsOf(owner: string): string {
-    return `SELECT jobs.job_id FROM jobs WHERE jobs.owner = ${owner} AND jobs.phase = 'queued' AND jobs.quality IN (${this.#marks})
+    return `SELECT jobs.job_id FROM jobs WHERE jobs.owner = ${owner} AND jobs.phase = 'queued' AND ${isIn('jobs.quality', this.#qualities)}
       AND EXISTS (SELECT 1 FROM queue AS q WHERE q.job_id = jobs.job_id AND q.worker IS NULL AND q.not_before_ms IS NULL)`;
-  }
-
-  get #marks(): string {
-    return marksFor(this.#qualities);
   }
 
   get #standing(): string {
@@ -118,9 +115,4 @@ export class QualityRound {
     if (!this.#ranks.isInGoodStanding(row.owner)) this.#othersLeft -= 1;
     return claimOf(claimed);
   }
-}
-
-/** Placeholders of a list. */
-function marksFor(list: readonly unknown[]): string {
-  return list.map(() => '?').join(', ');
 }

@@ -1,12 +1,38 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
+import { claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
 import { lockAwaited, openPostgres } from '../../fixtures/postgres/database.ts';
+
+t.test('a claim passes over jobs that another transaction has locked', async (t) => {
+  const storage = await openPostgres(t);
+  const { book } = booksOf(storage);
+  const add = async (owner: string) => (await book.add({ ...newJob, owner })).job.jobId;
+  const [first, second, other] = [await add('a'), await add('a'), await add('b')];
+  const claim = async () => (await claimJobs(book, { most: 3 })).map(({ job }) => job.jobId);
+  let attempts = 0;
+  await storage.transaction(async (tx) => {
+    attempts += 1;
+    await storage.queue.lock(tx, second);
+    t.same(await claim(), [first, other], 'it does not wait, with the row of an owner that others change');
+    await storage.queue.remove(tx, second);
+    const record = (await storage.getJob(second, tx)) as JobRecord;
+    await storage.updateJob(tx, { ...record, phase: 'settling', outcome: { kind: 'failed', error: 'x' } });
+  });
+  t.equal(attempts, 1, 'no deadlock');
+  const [read, free] = [await add('c'), await add('d')];
+  await storage.transaction(async (tx) => {
+    await storage.getJob(read, tx);
+    t.same(await claim(), [free], 'a job of which only the record is locked');
+  });
+  t.same(await claim(), [read]);
+});
 
 t.test('a round that corrects times of a wrong clock locks owners before their rows', async (t) => {
   const storage = await openPostgres(t);
