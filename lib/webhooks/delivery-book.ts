@@ -34,6 +34,12 @@ export interface Claiming extends Pick<DueRequest, 'most' | 'changed' | 'underWa
   lanes: () => DueLanes;
 }
 
+/** A delivery that is to be sent again, and its body. */
+interface Redelivery {
+  delivery: DeliveryRecord;
+  body: string;
+}
+
 /** Records the lifecycle of deliveries: every transition of {@link DeliveryStatus}. */
 export class DeliveryBook {
   readonly #storage: Storage;
@@ -81,47 +87,60 @@ export class DeliveryBook {
   async redeliver(delivery: DeliveryRecord): Promise<DeliveryRecord> {
     const body = await this.#storage.deliveries.readBody(delivery.deliveryId);
     if (body === undefined) throw removed();
-    const again = await this.#storage.transaction((tx) => this.#insertAgain(tx, delivery, body));
+    const again = await this.#storage.transaction(async (tx) => {
+      const again = await this.#again(tx, delivery);
+      if (again) await this.#storage.deliveries.insert(tx, again, body);
+      return again;
+    });
     if (!again) throw removed();
     return again;
   }
 
   /**
-   * As {@link redeliver}, for several deliveries in one transaction. Leaves out those whose body was removed, and those
-   * whose job has a newer delivery.
+   * As {@link redeliver}, for several deliveries, those of an owner in one transaction. Leaves out those whose body was
+   * removed, and those whose job has a newer delivery.
    */
   async redeliverAll(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
     const bodies = await Promise.all(
       deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
     );
-    const pairs = deliveries.map((delivery, index) => ({ delivery, body: bodies[index] }));
+    const byOwner = new Map<string, Redelivery[]>();
+    for (const [i, delivery] of deliveries.entries()) {
+      const { owner } = delivery;
+      const body = bodies[i];
+      if (body !== undefined) byOwner.set(owner, [...(byOwner.get(owner) ?? []), { delivery, body }]);
+    }
+    const added: DeliveryRecord[] = [];
+    for (const ofOwner of byOwner.values()) added.push(...(await this.#redeliverOf(ofOwner)));
+    return added;
+  }
+
+  /**
+   * Those of one owner: a transaction of several would lock what is due of each in another order than the sender. First
+   * locks all jobs and deliveries, in one order, then what is due of the owner, as others do.
+   */
+  #redeliverOf(ofOwner: Redelivery[]): Promise<DeliveryRecord[]> {
+    const inOrder = ofOwner.toSorted(({ delivery: a }, { delivery: b }) => (a.jobId < b.jobId ? -1 : 1));
     return this.#storage.transaction(async (tx) => {
-      // First the locks of the jobs, then those of the owners, both in one order: others would end in deadlocks.
-      const wanted: { delivery: DeliveryRecord; body: string }[] = [];
-      for (const { delivery, body } of sortedBy(pairs, ({ delivery }) => delivery.jobId)) {
-        const [newest] = await this.#storage.deliveries.list({ jobId: delivery.jobId, limit: 1 }, tx);
-        if (body !== undefined && newest?.deliveryId === delivery.deliveryId) wanted.push({ delivery, body });
+      const wanted: { again: DeliveryRecord; body: string }[] = [];
+      for (const { delivery, body } of inOrder) {
+        const { jobId, deliveryId } = delivery;
+        const [newest] = await this.#storage.deliveries.list({ jobId, limit: 1 }, tx);
+        const again = newest?.deliveryId === deliveryId ? await this.#again(tx, delivery) : undefined;
+        if (again) wanted.push({ again, body });
       }
-      const added: DeliveryRecord[] = [];
-      for (const { delivery, body } of sortedBy(wanted, ({ delivery }) => delivery.owner)) {
-        const again = await this.#insertAgain(tx, delivery, body);
-        if (again) added.push(again);
-      }
-      return added;
+      for (const { again, body } of wanted) await this.#storage.deliveries.insert(tx, again, body);
+      return wanted.map(({ again }) => again);
     });
   }
 
-  /** Undefined when the body has been removed since it was read. */
-  async #insertAgain(
-    tx: Transaction,
-    delivery: DeliveryRecord,
-    body: string,
-  ): Promise<DeliveryRecord | undefined> {
+  /** The delivery that repeats this one; undefined when its job was forgotten, and its body removed. */
+  async #again(tx: Transaction, delivery: DeliveryRecord): Promise<DeliveryRecord | undefined> {
     const job = await this.#storage.getJob(delivery.jobId, tx);
     if (job?.forgottenAtMs !== undefined) return undefined;
     // Read again, because the master key may have been replaced since.
     const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
-    const again: DeliveryRecord = {
+    return {
       ...delivery,
       ...(secretSealed !== undefined && { secretSealed }),
       deliveryId: this.#ids.next(),
@@ -133,8 +152,6 @@ export class DeliveryBook {
       dueAtMs: this.#clock.now(),
       deliveredAtMs: null,
     };
-    await this.#storage.deliveries.insert(tx, again, body);
-    return again;
   }
 
   /** Whether any delivery is due. */
@@ -246,8 +263,4 @@ function withoutOpenAttempt(delivery: DeliveryRecord): DeliveryRecord {
     detail: 'the service ended during the request',
   };
   return { ...delivery, attempts: [...delivery.attempts.slice(0, -1), interrupted] };
-}
-
-function sortedBy<T>(items: T[], keyOf: (item: T) => string): T[] {
-  return items.toSorted((a, b) => Number(keyOf(a) > keyOf(b)) - Number(keyOf(a) < keyOf(b)));
 }

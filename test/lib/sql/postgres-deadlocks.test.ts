@@ -4,6 +4,7 @@ import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
@@ -79,4 +80,30 @@ t.test('a round passes over a delivery that another transaction has locked', asy
     await storage.deliveries.update(tx, { ...locked, dueAtMs: clock.now() - 1 });
   });
   t.equal(await claim(), 1, 'the next round gives it');
+});
+
+t.test('deliveries of several owners are sent again without waiting for the sender', async (t) => {
+  const storage = await openPostgres(t);
+  const { book, outcomes } = booksOf(storage);
+  const failed: DeliveryRecord[] = [];
+  for (const owner of ['a', 'b']) {
+    const { job } = await book.add({ ...newJob, owner, webhookUrl: 'https://a.test/' });
+    await book.cancel(job.jobId);
+    failed.push(...(await storage.deliveries.list({ jobId: job.jobId, limit: 1 })));
+  }
+  const { deliveries } = storage;
+  const inserts = t.capture(deliveries, 'insert', deliveries.insert.bind(deliveries));
+  let attempts = 0;
+  let sentAgain: Promise<DeliveryRecord[]> | undefined;
+  // As a round of the sender that serves `b` first.
+  await storage.transaction(async (tx) => {
+    attempts += 1;
+    const inside = tx as SqlTransaction;
+    await inside.lock('due b');
+    sentAgain = outcomes.redeliverAll(failed);
+    await lockAwaited('due b', storage);
+    await inside.lock('due a');
+  });
+  t.match(await sentAgain, [{ owner: 'a' }, { owner: 'b' }]);
+  t.same([attempts, inserts().length], [1, 2], 'no deadlock');
 });
