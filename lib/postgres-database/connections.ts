@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
+import { within } from '../within.ts';
 import {
   loadDriver,
   type PgClient,
@@ -89,6 +91,8 @@ export class Connections {
   #opened: Opened | undefined;
   /** Connections of the pools that have been used before. */
   readonly #prepared = new WeakSet<PgClient>();
+  /** Connections that are not closed, and when each is. */
+  readonly #unclosed = new Map<PgClient, Promise<void>>();
 
   constructor(url: string, settings: ConnectionSettings, logger: Logger) {
     // The message must not contain the URL, which has the password.
@@ -120,13 +124,19 @@ export class Connections {
     return { pool, max };
   }
 
-  /** Waits until all connections have been returned, then closes them. */
-  async close(): Promise<void> {
+  /**
+   * Waits until all connections have been returned and are closed. A server that does not answer does not close them:
+   * those that it has not closed in time are destroyed.
+   */
+  async close(clock: Clock): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
     if (!opened) return;
     const { transactions, reserved, reads } = opened;
-    await Promise.all([transactions, reserved, reads].map(({ pool }) => pool.end()));
+    const ended = Promise.all([transactions, reserved, reads].map(({ pool }) => pool.end()));
+    const closed = ended.then(() => Promise.all(this.#unclosed.values()));
+    await within(clock, this.#settings.connectTimeoutMs, closed);
+    for (const { connection } of this.#unclosed.keys()) connection.stream.destroy();
   }
 
   /** Takes a connection from a pool; the caller must release it. */
@@ -200,6 +210,10 @@ export class Connections {
   /** Running statements reject, too. An error event without a listener would end the process. */
   #watch(client: PgClient): void {
     client.on('error', (error) => this.#logger.debug({ err: error }, 'A connection to Postgres failed.'));
+    const { promise: closed, resolve } = Promise.withResolvers<void>();
+    client.once('end', resolve);
+    this.#unclosed.set(client, closed);
+    void closed.then(() => this.#unclosed.delete(client));
   }
 
   /** Not in the start-up message: proxies reject it there, and an option in the URL would replace it. */

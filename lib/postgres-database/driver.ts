@@ -57,11 +57,13 @@ export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery | string): Promise<PgResult>;
   query(query: Submittable): unknown;
+  readonly connection: { readonly stream: Pick<Writable, 'destroy'> };
   getTypeParser: PgTypes['getTypeParser'];
+  /** Resolves when the server has closed the connection. */
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
-  on(event: 'end', listener: () => void): unknown;
   on(event: 'notification', listener: (message: { channel: string; payload?: string }) => void): unknown;
+  once(event: 'end', listener: () => void): unknown;
 }
 
 export interface PooledClient extends PgClient {

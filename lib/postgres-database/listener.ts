@@ -40,7 +40,7 @@ export class Listener {
     while (!stopping.aborted) {
       try {
         const client = await this.#options.connections.single();
-        await this.#listen(client, stopping).finally(() => client.end());
+        await this.#listen(client, stopping).finally(() => void client.end());
       } catch {} // Polls make up for missed messages; the next connection is tried after a delay.
       await delay(this.#options.clock, this.#backoff.next(), stopping);
     }
@@ -50,7 +50,7 @@ export class Listener {
   async #listen(client: PgClient, stopping: AbortSignal): Promise<void> {
     const { channel, timeoutMs, onMessage, onListening } = this.#options;
     const ended = Promise.withResolvers<void>();
-    client.on('end', ended.resolve);
+    client.once('end', ended.resolve);
     client.on('notification', ({ payload = '' }) => onMessage(payload));
     stopping.addEventListener('abort', () => ended.resolve(), { once: true });
     if (stopping.aborted) return;

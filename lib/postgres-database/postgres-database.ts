@@ -85,7 +85,7 @@ export class PostgresDatabase implements SqlDatabase {
       this.#isOpen = true;
       for (const listener of this.#listeners) listener.start();
     } catch (error) {
-      await this.#connections.close();
+      await this.#connections.close(this.#retrying.clock);
       throw error;
     }
   }
@@ -95,7 +95,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#isOpen = false;
     await Promise.all(this.#listeners.map((listener) => listener.stop()));
     while (this.#inProgress.size > 0) await this.#inProgress.settled();
-    await this.#connections.close();
+    await this.#connections.close(this.#retrying.clock);
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {

@@ -15,6 +15,7 @@ t.test('a server that does not answer is asked again on another connection', asy
     const number = opened;
     return {
       on: () => {},
+      once: () => {},
       // As the driver does: without a limit, it waits for the answer.
       query: async ({ query_timeout }: PgQuery) => {
         if (number > 1) return {};

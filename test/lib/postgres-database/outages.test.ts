@@ -6,6 +6,7 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { PostgresServer } from '../../fixtures/postgres/server.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const authority = new TestAuthority(testFolder(t));
 const server = await PostgresServer.start({ tls: authority.issue(['localhost']) });
@@ -48,6 +49,27 @@ t.test('a server that stays away is reported, and used again when it is back', a
   await server.start();
   t.equal(await storage.alone('task', async () => 'done'), 'done');
   t.equal((await storage.getJob('1'))?.jobId, '1');
+});
+
+t.test('a stop does not wait for a server that does not answer', async (t) => {
+  const storage = await open({ connectTimeoutMs: 1_000, applicationName: 'frozen' });
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  const frozen = async () => {
+    const { rows } = await client.query(
+      "SELECT pid, query LIKE 'LISTEN%' AS listens FROM pg_stat_activity WHERE application_name = 'frozen'",
+    );
+    return rows as { pid: number; listens: boolean }[];
+  };
+  await until(async () => (await frozen()).some(({ listens }) => listens));
+  await storage.transaction((tx) => storage.insertJob(tx, jobRecord('frozen'), 'x'));
+  const processes = await frozen();
+  t.ok(processes.length >= 2, 'one that listens, and one that is idle in the pool');
+  for (const { pid } of processes) process.kill(pid, 'SIGSTOP');
+  await storage.stop();
+  for (const { pid } of processes) process.kill(pid, 'SIGCONT');
+  await until(async () => (await frozen()).length === 0);
 });
 
 t.test('TLS verifies the server', async (t) => {

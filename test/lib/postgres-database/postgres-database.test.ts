@@ -227,8 +227,12 @@ t.test('a purge removes the keys of forgotten texts from the files', async (t) =
   t.ok(await isInFile(key), 'as an old version of the row');
   await storage.purge();
   t.ok(await isInFile(key), 'not at once, because no transaction can use the tables meanwhile');
-  await storage.purgeDue?.();
-  t.notOk(await isInFile(key));
+  // Again while another test has a transaction in this database that began before.
+  for (;;) {
+    await storage.purgeDue?.();
+    if (!(await isInFile(key))) break;
+    await storage.purge();
+  }
   const fileOf = () => sql("SELECT pg_relation_filepath('text_keys')");
   const file = await fileOf();
   await storage.purgeDue?.();
