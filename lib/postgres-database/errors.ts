@@ -7,15 +7,16 @@ const UNKNOWN = '40003'; // statement_completion_unknown
 const DISK_FULL = '53100';
 /**
  * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
- * `idle_in_transaction_session_timeout`; `read_only_sql_transaction`: the server became, or still is, a replica;
- * `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table that was migrated
- * since.
+ * `idle_in_transaction_session_timeout`, `transaction_timeout`; `read_only_sql_transaction`: the server became, or still
+ * is, a replica; `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table
+ * that was migrated since.
  */
-const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25006', '0A000'];
+const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25P04', '25006', '0A000'];
 const DAMAGED = ['XX001', 'XX002'];
 /** Time-outs, too little memory, a system error. */
 const FAILED = ['57014', '55P03', '53200', '58030'];
 const BUSY = '55P03'; // lock_not_available
+const NOT_STORABLE = '22021'; // character_not_in_repertoire
 /** Wrong passwords, databases and privileges. */
 const FAILED_CLASSES = ['28', '3D', '42501'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
@@ -98,5 +99,7 @@ export function explained(error: unknown): unknown {
     return new ScenepressError('storage_failed', because('Postgres refused the work'), cause);
   if (NOT_SECURE.test(code) || NO_TLS.test(message))
     return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);
+  if (code === NOT_STORABLE)
+    return new ScenepressError('invalid_request', 'A text contains the character NUL (U+0000).', cause);
   return error;
 }

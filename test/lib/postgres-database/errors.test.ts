@@ -9,6 +9,7 @@ const job = jobRecord('1', { phase: 'running', attempts: 2 });
 const outages: [what: string, failure: object][] = [
   ['the server shuts down', { code: '57P01' }],
   ['the server starts', { code: '57P03' }],
+  ['the server ends a transaction that took too long', { code: '25P04' }],
   ['the server is a replica', { code: '25006' }],
   ['the server has too many connections', { code: '53300' }],
   ['the connection ends', { message: 'Connection terminated unexpectedly' }],

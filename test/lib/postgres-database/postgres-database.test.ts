@@ -208,6 +208,12 @@ t.test('a job that another transaction is forgetting can be read', async (t) => 
   t.same(await reading, forgotten);
 });
 
+t.test('a text with a NUL, which Postgres does not store, is refused', async (t) => {
+  const { storage } = await open(t);
+  await t.rejects(storage.getJob('a\0b'), { code: 'invalid_request', message: /NUL/ });
+  await t.rejects(storage.accountStore.findAccountByEmail('\0@example.org'), { code: 'invalid_request' });
+});
+
 t.test('a purge removes the keys of forgotten texts from the files', async (t) => {
   const { storage, insert, sql } = await open(t);
   const job = jobRecord('1', { phase: 'completed' });
