@@ -27,6 +27,7 @@ PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
 _DOCUMENTS_BYTES_MAX = 65_536
 _PROGRESS_INTERVAL_S = 0.1
+_OUTPUTS_AT_ONCE = 200
 
 
 def encode_line(message: ZygoteReport | JobReport) -> bytes:
@@ -51,6 +52,7 @@ class JobChannel:
         self._lock = threading.RLock()
         self._progress_due = 0.0
         self._output: list[str] = []
+        self._outputs = 0
 
     def close(self) -> None:
         """Close this process's copy of the socket."""
@@ -93,10 +95,15 @@ class JobChannel:
         self._send({"type": "work", "ms": times})
 
     def output(self, text: str) -> None:
-        """Report printed text, together with other text, before the next progress or end."""
+        """Report printed text.
+
+        The first texts at once, so that they are not lost if this process dies; then together with others,
+        before the next progress or end.
+        """
         with self._lock:
             self._output.append(text)
-            if sum(map(len, self._output)) >= OUTPUT_CHARACTERS_MAX // 2:
+            self._outputs += 1
+            if self._outputs <= _OUTPUTS_AT_ONCE or sum(map(len, self._output)) >= OUTPUT_CHARACTERS_MAX // 2:
                 self.flush_output()
 
     def flush_output(self) -> None:

@@ -35,6 +35,13 @@ def test_output_before_a_failure_is_reported(zygote: Zygote, tmp_path: Path) -> 
     assert outcome.reports[-1]["type"] == "failed"
 
 
+def test_output_before_the_death_of_the_process_is_reported(zygote: Zygote, tmp_path: Path) -> None:
+    body = "import os\nprint('one')\nprint('two')\nos._exit(3)"
+    outcome = zygote.run(tmp_path, render_job(scene(body)))
+    assert printed(outcome) == "one\ntwo\n"
+    assert outcome.reports[-1]["type"] == "output"
+
+
 def test_a_scene_can_close_its_streams(zygote: Zygote, tmp_path: Path) -> None:
     body = "import sys\nprint('first')\nsys.stdout.close()\nsys.stderr = None\nself.wait(0.1)"
     outcome = zygote.run(tmp_path, render_job(scene(body)))
@@ -48,6 +55,7 @@ def test_output_is_bounded(zygote: Zygote, tmp_path: Path) -> None:
     text = printed(outcome)
     assert len(text) < 33_000
     assert text.endswith("\n(Further output was left out.)\n")
+    assert len(outcome.of_type("output")) < 210
     assert outcome.result["type"] == "done"
 
 
