@@ -208,7 +208,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     events,
     owners,
     webhooks,
-    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks }),
+    deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks, links: webhooks.links }),
     discards,
     book,
     renderer,

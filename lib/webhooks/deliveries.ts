@@ -1,6 +1,7 @@
 import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { firstIdAt, SortableIds } from '../ids.ts';
+import type { ArtifactLinks } from '../jobs/job-json.ts';
 import { pagesOf } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -11,7 +12,7 @@ import { Outbound, type Sends } from './outbound.ts';
 import { type WebhookTest, type WebhookTestRequest, WebhookTests } from './webhook-test.ts';
 
 const MOST_SENT_AGAIN = 1000;
-/** Added in one transaction, which takes some ten milliseconds. */
+/** Added together, those of an owner in one transaction, which takes some ten milliseconds. */
 const SENT_AGAIN_AT_ONCE = 100;
 
 /** Failed deliveries to be sent again: those that were created in a period. */
@@ -49,21 +50,26 @@ export class Deliveries {
 
   readonly #tests: WebhookTests;
 
-  /** `outbound`: sends test events; default: an {@link Outbound} without exceptions. */
+  /**
+   * `outbound`: sends test events; default: an {@link Outbound} without exceptions. `links`: makes the links to artifacts
+   * in test events; default: paths.
+   */
   constructor({
     storage,
     clock = systemClock,
     random = systemRandom,
     outbound = () => new Outbound({}, clock),
+    links = () => '',
   }: {
     storage: Storage;
     clock?: Clock;
     random?: Random;
     outbound?: () => Sends;
+    links?: () => ArtifactLinks;
   }) {
     this.#storage = storage;
     this.#clock = clock;
-    this.#tests = new WebhookTests({ outbound, clock, ids: new SortableIds(clock, random) });
+    this.#tests = new WebhookTests({ outbound, clock, ids: new SortableIds(clock, random), links });
     this.#book = new DeliveryBook({ storage, clock, random });
   }
 

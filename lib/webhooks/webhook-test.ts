@@ -1,7 +1,9 @@
+import { ARTIFACT_NAMES } from '../artifacts.ts';
 import { type Clock, isoTime } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import type { SortableIds } from '../ids.ts';
-import { type JobContent, jobJson } from '../jobs/job-json.ts';
+import { assetKeyOf } from '../jobs/job.ts';
+import { type ArtifactLinks, type JobContent, jobJson } from '../jobs/job-json.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';
 import type { FailureReason } from './delivery.ts';
 import type { OutboundRequest, Sends } from './outbound.ts';
@@ -53,12 +55,19 @@ export class WebhookTests {
   readonly #outbound: () => Sends;
   readonly #clock: Clock;
   readonly #ids: SortableIds;
+  readonly #links: () => ArtifactLinks;
   readonly #owners = new Set<string>();
 
-  constructor({ outbound, clock, ids }: { outbound: () => Sends; clock: Clock; ids: SortableIds }) {
-    this.#outbound = outbound;
-    this.#clock = clock;
-    this.#ids = ids;
+  constructor(options: {
+    outbound: () => Sends;
+    clock: Clock;
+    ids: SortableIds;
+    links: () => ArtifactLinks;
+  }) {
+    this.#outbound = options.outbound;
+    this.#clock = options.clock;
+    this.#ids = options.ids;
+    this.#links = options.links;
   }
 
   /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is running. */
@@ -83,7 +92,7 @@ export class WebhookTests {
   }
 
   async #send({ url, secret }: { url: string; secret: string }, signal: AbortSignal): Promise<WebhookTest> {
-    const body = jobJson(sampleJob(this.#ids.next(), this.#clock.now()), '');
+    const body = jobJson(sampleJob(this.#ids.next(), this.#clock.now()), this.#links());
     const headers = {
       'content-type': 'application/json',
       'svc-event': 'completed',
@@ -111,7 +120,13 @@ function verified(body: string, header: string, secret: string, now: number): We
   return { timestamp, signature, computed, verdict: verifyWebhook(body, header, secret, { now }) };
 }
 
+/** A job that does not exist, with links to all artifacts. */
 function sampleJob(jobId: string, nowMs: number): JobContent {
+  const artifacts = ARTIFACT_NAMES.map((name) => ({
+    name,
+    assetKey: assetKeyOf({ jobId, token: 1 }, name),
+    sizeBytes: 0,
+  }));
   return {
     jobId,
     owner: '',
@@ -119,7 +134,7 @@ function sampleJob(jobId: string, nowMs: number): JobContent {
     metadataJson: '{"test":true}',
     creditsCost: 0,
     durationMs: 0,
-    artifacts: [],
+    artifacts,
     error: null,
     createdAt: isoTime(nowMs),
     completedAt: isoTime(nowMs),

@@ -5,7 +5,7 @@ import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import type { JobRecord } from '../jobs/job.ts';
-import type { ArtifactUrl } from '../jobs/job-json.ts';
+import type { ArtifactLinks, ArtifactUrl } from '../jobs/job-json.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import { Leadership } from '../leadership.ts';
 import type { Logger } from '../logger.ts';
@@ -54,6 +54,8 @@ type OutsideSender = Sends & { start(): void; stop(): Promise<void> };
  * sender. Emits `delivery` for every recorded attempt.
  */
 export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
+  /** Makes the links to artifacts in deliveries. */
+  readonly links: () => ArtifactLinks;
   readonly #book: DeliveryBook;
   readonly #secrets: WebhookSecrets;
   readonly #options: Options;
@@ -67,12 +69,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     const { storage, clock, random, assetUrl = '', artifactUrl } = options;
     this.#options = options;
     this.#secrets = new WebhookSecrets(options.options, options.dataFolder);
-    this.#book = new DeliveryBook({
-      storage,
-      clock,
-      random,
-      links: () => artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl()),
-    });
+    this.links = () => artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl());
+    this.#book = new DeliveryBook({ storage, clock, random, links: this.links });
   }
 
   /** Error: `invalid_request` for invalid request options. */

@@ -115,5 +115,16 @@ t.test('a delivery that is sent again is new, has one attempt, and names the fir
 t.test('test events are protected as deliveries are', async (t) => {
   const { deliveries } = await openList(t);
   const request = { owner: 'ada', url: 'https://127.0.0.1:1/', secret: 'whsec_1' };
-  t.match(await deliveries.sendTest(request), { status: 0, reason: 'blocked' });
+  const { status, reason, body } = await deliveries.sendTest(request);
+  t.match({ status, reason }, { status: 0, reason: 'blocked' });
+  const { jobId, result } = JSON.parse(body);
+  t.same(
+    result,
+    {
+      video: `/artifacts/${jobId}/video.mp4`,
+      thumbnail: `/artifacts/${jobId}/thumbnail.jpg`,
+      captions: `/artifacts/${jobId}/captions.vtt`,
+    },
+    'the members of a completed job',
+  );
 });

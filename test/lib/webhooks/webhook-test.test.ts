@@ -19,6 +19,7 @@ function testsWith(options: OutboundOptions) {
     outbound: () => new Outbound(options, systemClock),
     clock: systemClock,
     ids: new SortableIds(systemClock, systemRandom),
+    links: () => 'https://renders.test',
   });
 }
 
@@ -101,7 +102,7 @@ t.test('a test event is a completed job of this moment, and is signed as one', a
     clock.advance(250);
     return ACCEPTED;
   };
-  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids });
+  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids, links: () => '' });
   const sent = await tests.send({ owner: 'ada', url: 'https://example.org/', secret: SECRET });
   t.equal(sent.tookMs, 250);
   t.same(sent.headers, {
@@ -132,7 +133,7 @@ t.test('sixteen test events are sent at once, and no more', async (t) => {
   const post = () => answered.then(() => ACCEPTED);
   const clock = systemClock;
   const ids = new SortableIds(clock, systemRandom);
-  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids });
+  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids, links: () => '' });
   const send = (owner: string) => tests.send({ owner, url: 'https://example.org/', secret: SECRET });
   const sending = Array.from({ length: 16 }, (_, number) => send(`owner ${number}`));
   await t.rejects(send('another'), { code: 'conflict' });
