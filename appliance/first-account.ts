@@ -2,19 +2,24 @@ import type { Installation } from './installation.ts';
 
 export const FIRST_ACCOUNT = 'owner@localhost';
 
+/** The key of the first start, and the secret that signs its webhooks. */
+export interface FirstKey {
+  key: string;
+  webhookSecret: string;
+}
+
 /** On the first start, creates an account and resolves with its new key; undefined on later starts. */
 export async function createFirstAccount({
   accounts,
   keys,
   administration,
-}: Installation): Promise<string | undefined> {
+}: Installation): Promise<FirstKey | undefined> {
   const existing = await accounts.list({ limit: 2 });
   if (existing.some(({ email }) => email !== FIRST_ACCOUNT)) return undefined;
   // An account without a key is left by an interrupted first start. Keys of deleted accounts count.
   if ((await keys.list({ limit: 1 })).length > 0) return undefined;
   if (existing.length === 0) await administration.accounts.create({ email: FIRST_ACCOUNT });
-  const { key } = await administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });
-  return key;
+  return administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });
 }
 
 /** The account that the user may want another key for: the only one. Undefined if there are several or none. */

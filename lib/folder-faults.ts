@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { isOutOfSpace } from './disk.ts';
 import { ScenepressError } from './errors.ts';
 
@@ -16,6 +18,16 @@ export function explained(error: unknown, folder: string): unknown {
 /** Whether a path is the folder or below it. */
 function isWithin(path: string, folder: string): boolean {
   return path === folder || path.startsWith(folder.endsWith('/') ? folder : `${folder}/`);
+}
+
+/** The part of a path that is a file where a folder should be. */
+function fileIn(path: string): string {
+  for (let part = path; part !== dirname(part); part = dirname(part)) {
+    try {
+      return statSync(part).isDirectory() ? path : part;
+    } catch {} // It does not exist, because a part before it is no folder.
+  }
+  return path;
 }
 
 function reasonOf(error: Error, code: string, path: string, folder: string): string | undefined {
@@ -38,7 +50,7 @@ function reasonOf(error: Error, code: string, path: string, folder: string): str
       return `its disk is read-only (${code}). Mount it writable.`;
     case 'ENOTDIR':
     case 'EEXIST':
-      return `${path} is not a folder (${code}).`;
+      return `${fileIn(path)} is not a folder (${code}).`;
     case 'EISDIR':
       return `${path} is a folder where a file should be (${code}). Put the file back in its place.`;
     case 'EIO':

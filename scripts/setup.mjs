@@ -31,8 +31,11 @@ const isCheckout = existsSync(join(dirname(dirname(fileURLToPath(import.meta.url
 
 /** @param {string[]} args arguments of the command; sets the exit code to 1 on failure */
 export async function main(args) {
-  const oldest = isCheckout ? 20 : 22;
-  if (Number.parseInt(process.versions.node, 10) < oldest) {
+  // A checkout installs a newer Node for itself.
+  const oldest = isCheckout ? '20' : '22.16';
+  const [major, minor = 0] = oldest.split('.').map(Number);
+  const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
+  if (ownMajor < major || (ownMajor === major && ownMinor < minor)) {
     return fail(`The setup of Scenepress needs Node ${oldest} or newer; this is ${process.version}.`);
   }
   const options = {};

@@ -11,7 +11,7 @@ export async function runProgram(): Promise<void> {
   try {
     const program = await programFor(process.argv[2]);
     throwInsteadOfExiting(program);
-    await program.parseAsync();
+    await program.parseAsync(wordsFor(program, process.argv.slice(2)), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error);
   }
@@ -22,6 +22,22 @@ async function programFor(command: string | undefined): Promise<Command> {
   if (command !== 'render') return (await import('./program.ts')).createProgram();
   const { renderProgram } = await import('./render-program.ts');
   return renderProgram();
+}
+
+/**
+ * `help job show` is `job show --help`, and with a misspelled command that command, which is reported: commander knows
+ * the first word only, and shows the general help for others.
+ */
+function wordsFor(program: Command, words: string[]): string[] {
+  const [first, ...names] = words;
+  if (first !== 'help' || names.length === 0) return words;
+  let { commands } = program;
+  for (const [i, name] of names.entries()) {
+    const found = commands.find((command) => command.name() === name);
+    if (!found) return commands.length === 0 ? [...names.slice(0, i), '--help'] : names.slice(0, i + 1);
+    ({ commands } = found);
+  }
+  return [...names, '--help'];
 }
 
 /** By default commander exits the process, with 1 for wrong usage. Subcommands don't inherit the override. */

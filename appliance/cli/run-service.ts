@@ -3,7 +3,7 @@ import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
 import { listeningUrl } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
-import { createFirstAccount, onlyAccount } from '../first-account.ts';
+import { createFirstAccount, type FirstKey, onlyAccount } from '../first-account.ts';
 import { claimForAdministrator } from '../first-administrator.ts';
 import { InternalToken } from '../http/authentication.ts';
 import { openLog } from '../support/log.ts';
@@ -52,7 +52,7 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
     if (config.roles.includes('api')) {
       const { key, dashboard } = await prepareApi();
       const account = key === undefined ? await onlyAccount(installation) : undefined;
-      const aboutKeys = key ? keyMessage({ url, key }) : otherKeyMessage({ config, account, dataDir });
+      const aboutKeys = key ? keyMessage({ url, ...key }) : otherKeyMessage({ config, account, dataDir });
       print(startMessage({ config, url, dataDir, queuePausedAt }) + dashboard + aboutKeys);
     } else print(rolesMessage({ config, url: listeningUrl(hapi) }));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
@@ -72,7 +72,7 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
   logger.info({}, 'stopped');
 
   /** Machines that start for the first time at the same time must not create an account each. */
-  async function prepareApi(): Promise<{ key: string | undefined; dashboard: string }> {
+  async function prepareApi(): Promise<{ key: FirstKey | undefined; dashboard: string }> {
     const { storage } = installation.place;
     const key = await storage.alone('first account', () => createFirstAccount(installation));
     if (config.dashboard !== 'on') return { key, dashboard: '' };

@@ -3,7 +3,7 @@ import { plainCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 import { withoutPassword } from '../config/database-options.ts';
 import { DEFAULT_DATA_DIR } from '../config/options.ts';
-import { FIRST_ACCOUNT } from '../first-account.ts';
+import { FIRST_ACCOUNT, type FirstKey } from '../first-account.ts';
 import { VERSION } from '../version.ts';
 import { counted, shownTime } from './output.ts';
 
@@ -90,14 +90,15 @@ function shellWord(word: string): string {
 }
 
 /** The key of the first start, with example commands. */
-export function keyMessage({ url, key }: { url: string; key: string }): string {
+export function keyMessage({ url, key, webhookSecret }: FirstKey & { url: string }): string {
   const code =
     'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
   const body = JSON.stringify({ className: 'Hello', code });
   return `
-API key of ${FIRST_ACCOUNT}, shown only once:
+API key of ${FIRST_ACCOUNT}, and the secret that signs its webhooks, shown only once:
 
   ${key}
+  ${webhookSecret}
 
 Render a scene, then query the job with the returned id:
 

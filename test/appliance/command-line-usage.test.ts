@@ -34,6 +34,9 @@ t.test('a misspelled command or option gets a suggestion', async (t) => {
     /unknown command 'acount'\n\(Did you mean account\?\)/,
   );
   t.match((await scenepress(['job', 'lst'])).stderr, /Did you mean list\?/);
+  t.match(await scenepress(['help', 'rendr']), { code: 2, stderr: /'rendr'\n\(Did you mean render\?\)/ });
+  t.match(await scenepress(['help', 'job', 'lst']), { code: 2, stderr: /Did you mean list\?/ });
+  t.match(await scenepress(['help', 'job', 'list']), { code: 0, stdout: /^Usage: scenepress job list / });
   t.match((await scenepress(['job', 'list', '--statu', 'failed'])).stderr, /Did you mean --status\?/);
 });
 

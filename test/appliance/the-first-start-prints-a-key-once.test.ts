@@ -13,8 +13,10 @@ t.test('the first start prints a valid key, the next prints none', async (t) => 
   const key = KEY.exec(first.stdout())?.[0] ?? '';
   t.match(first.stdout(), `curl ${first.url}/api/v2/render -H 'Authorization: Bearer ${key}'`);
   t.match(first.stdout(), 'owner@localhost');
+  t.match(first.stdout(), /^ {2}whsec_\S+$/m, 'the secret of its webhooks');
   t.match(first.stdout(), dataDir);
   t.notMatch(first.stderr(), KEY, 'the log has no key');
+  t.notMatch(first.stderr(), /whsec_/);
   const headers = { authorization: `Bearer ${key}` };
   t.match((await send(first.port, '/api/v2/me', { headers })).json, { credits: { total: 1000 } });
   first.kill('SIGTERM');
