@@ -69,9 +69,14 @@ export class WarmService {
       openLog({ logLevel: 'error' }).logger,
     );
     const { hapi, installation, service } = await appliance.start();
-    const key = await createFirstAccount(installation);
-    if (key === undefined) throw new Error('the data folder is not new');
-    return new WarmService(appliance, { folder, url: `${hapi.info.uri}/api/v2/render`, key, service });
+    const first = await createFirstAccount(installation);
+    if (first === undefined) throw new Error('the data folder is not new');
+    return new WarmService(appliance, {
+      folder,
+      url: `${hapi.info.uri}/api/v2/render`,
+      key: first.key,
+      service,
+    });
   }
 
   /** Renders from POST to `completed`, over HTTP. */
