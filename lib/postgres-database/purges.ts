@@ -1,4 +1,5 @@
 import { type Clock, delay } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
 import type { PgClient } from './driver.ts';
 import { isBusy } from './errors.ts';
 
@@ -11,22 +12,48 @@ export const PURGES = `CREATE TABLE purges (
 export const REQUEST_PURGE = `INSERT INTO purges VALUES (1, 1)
   ON CONFLICT (purge_id) DO UPDATE SET requests = purges.requests + 1`;
 
+/** The running transactions in this database, with the server process of each. */
+const TRANSACTIONS = `SELECT virtualxid AS id, pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+  WHERE locktype = 'virtualxid' AND mode = 'ExclusiveLock' AND datname = current_database()
+  AND pid <> pg_backend_pid()`;
+/** How long a purge waits for transactions that began before it, and how often it looks. */
+const OLDER_FOR_MS = 30_000;
+const LOOK_MS = 200;
+
 /** Everybody who comes after the request for the lock waits, too. */
 const LOCK_MS = 1_000;
 const MOST_TRIES = 5;
 const PAUSE_MS = 5_000;
 
 /**
- * Rewrites tables if that was requested, except for rows that transactions still see which began before. No transaction
- * can use a table while it is rewritten.
+ * Rewrites tables if that was requested. No transaction can use a table while it is rewritten. Error: `storage_failed`
+ * when that is not possible now.
  */
 export async function carryOutPurge(client: PgClient, tables: string[], clock: Clock): Promise<void> {
   const [purge] = (await client.query('SELECT requests FROM purges')).rows as { requests: number }[];
   if (!purge) return;
+  await olderTransactionsEnded(client, clock);
   await client.query(`SET lock_timeout TO ${LOCK_MS}`);
   for (const table of tables) await rewrite(client, table, clock);
   // Unless it was requested again.
   await client.query({ text: 'DELETE FROM purges WHERE requests = $1', values: [purge.requests] });
+}
+
+/** A rewritten table keeps replaced rows that a transaction may still see. */
+async function olderTransactionsEnded(client: PgClient, clock: Clock): Promise<void> {
+  const running = async () => (await client.query(TRANSACTIONS)).rows as { id: string; pid: number }[];
+  const untilMs = clock.uptimeMs() + OLDER_FOR_MS;
+  let older = await running();
+  while (older.length > 0) {
+    if (clock.uptimeMs() >= untilMs) {
+      const processes = older.map(({ pid }) => pid).join(', ');
+      const message = `Transactions that began before have not ended (processes of Postgres: ${processes}).`;
+      throw new ScenepressError('storage_failed', message);
+    }
+    await delay(clock, LOOK_MS);
+    const ids = new Set((await running()).map(({ id }) => id));
+    older = older.filter(({ id }) => ids.has(id));
+  }
 }
 
 async function rewrite(client: PgClient, table: string, clock: Clock): Promise<void> {

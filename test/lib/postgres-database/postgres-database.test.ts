@@ -6,7 +6,6 @@ import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import type { Transaction } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
-import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { newSchema, openPostgres, run, serverUrl } from '../../fixtures/postgres/database.ts';
 import { CuttingProxy, panic } from '../../fixtures/postgres/proxy.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
@@ -212,58 +211,6 @@ t.test('a text with a NUL, which Postgres does not store, is refused', async (t)
   const { storage } = await open(t);
   await t.rejects(storage.getJob('a\0b'), { code: 'invalid_request', message: /NUL/ });
   await t.rejects(storage.accountStore.findAccountByEmail('\0@example.org'), { code: 'invalid_request' });
-});
-
-t.test('a purge removes the keys of forgotten texts from the files', async (t) => {
-  const { storage, insert, sql } = await open(t);
-  const job = jobRecord('1', { phase: 'completed' });
-  await insert(job);
-  const isInFile = async (key: string) => {
-    await sql('CHECKPOINT');
-    const file = "pg_read_binary_file(pg_relation_filepath('text_keys'))";
-    const [found] = await run<{ place: number }>(
-      `SELECT position('\\x${key}'::bytea IN ${file}) AS place`,
-      storage,
-    );
-    return found?.place !== 0;
-  };
-  const [stored] = await sql<{ key: string }>("SELECT encode(content, 'hex') AS key FROM text_keys");
-  const key = stored?.key ?? '';
-  await storage.transaction((tx) => storage.forgetJob(tx, { ...job, forgottenAtMs: 5 }));
-  t.ok(await isInFile(key), 'as an old version of the row');
-  await storage.purge();
-  t.ok(await isInFile(key), 'not at once, because no transaction can use the tables meanwhile');
-  // Again while another test has a transaction in this database that began before.
-  for (;;) {
-    await storage.purgeDue?.();
-    if (!(await isInFile(key))) break;
-    await storage.purge();
-  }
-  const fileOf = () => sql("SELECT pg_relation_filepath('text_keys')");
-  const file = await fileOf();
-  await storage.purgeDue?.();
-  t.same(await fileOf(), file, 'the table is rewritten once');
-  t.equal((await storage.getJob('1'))?.forgottenAtMs, 5);
-});
-
-t.test('a purge does not let others wait long for tables that are in use', async (t) => {
-  const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const { storage, sql, transaction } = await open(t, { clock });
-  await storage.purge();
-  const purged = await transaction(async (tx) => {
-    await tx.all('SELECT 1 FROM accounts');
-    const purging = storage.purgeDue?.().catch((error: unknown) => error);
-    for (let tries = 1; tries < 5; tries++) {
-      while (clock.nextInMs !== 5_000) await new Promise(setImmediate);
-      clock.advance(5_000);
-    }
-    return purging;
-  });
-  t.match(purged, { code: 'storage_failed', message: /lock timeout/ });
-  const requests = () => sql('SELECT requests::int FROM purges');
-  t.same(await requests(), [{ requests: 1 }], 'it is repeated later');
-  await storage.purgeDue?.();
-  t.same(await requests(), []);
 });
 
 /** Resolves when a statement waits for a lock. */
