@@ -74,8 +74,11 @@ export interface OutsideParts {
   random: Random;
 }
 
+const NO_STORES = 'give `folder`, or all of `storage`, `settings` and `assets`';
+
 /** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
+  assert(options, NO_STORES);
   const { clock = systemClock, logger = silentLogger } = options;
   const { random = systemRandom } = outside;
   const dataFolder =
@@ -85,7 +88,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const assets = options.assets ?? dataFolder?.assets;
   const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
-  assert(storage && settings && assets, 'give `folder`, or all of `storage`, `settings` and `assets`');
+  assert(storage && settings && assets, NO_STORES);
   const roles = options.roles ?? ROLES;
   assert(
     roles.length > 0 && roles.every((role) => ROLES.includes(role)),

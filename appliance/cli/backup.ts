@@ -83,7 +83,7 @@ function showRestored(report: Restored): void {
   if (report.dueDeliveries === 0) return;
   print(
     `${counted(report.dueDeliveries, 'webhook delivery').replace(/ys$/, 'ies')} will be sent when the server starts, even ` +
-      'if they were already sent after the backup. --drop-deliveries marks them as failed instead.',
+      'if sent already after the backup. --drop-deliveries marks them as failed instead.',
   );
 }
 

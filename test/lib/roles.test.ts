@@ -94,4 +94,6 @@ t.test('unknown and missing roles are rejected', async (t) => {
     message: /roles are some of api, worker/,
   });
   t.throws(() => new RenderService({ folder: t.testdirName, roles: [] }), { message: /roles are some of/ });
+  for (const nothing of [undefined as never, {}])
+    t.throws(() => new RenderService(nothing), { message: /^give `folder`/ });
 });
