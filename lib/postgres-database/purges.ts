@@ -17,7 +17,7 @@ const TRANSACTIONS = `SELECT virtualxid AS id, pid FROM pg_locks JOIN pg_stat_ac
   WHERE locktype = 'virtualxid' AND mode = 'ExclusiveLock' AND datname = current_database()
   AND pid <> pg_backend_pid()`;
 /** How long a purge waits for transactions that began before it, and how often it looks. */
-const OLDER_FOR_MS = 30_000;
+const OLDER_FOR_MS = 10_000;
 const LOOK_MS = 200;
 
 /** Everybody who comes after the request for the lock waits, too. */
