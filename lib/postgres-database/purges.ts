@@ -13,7 +13,7 @@ export const REQUEST_PURGE = `INSERT INTO purges VALUES (1, 1)
   ON CONFLICT (purge_id) DO UPDATE SET requests = purges.requests + 1`;
 
 /** The running transactions in this database, with the server process of each. */
-const TRANSACTIONS = `SELECT virtualxid AS id, pid FROM pg_locks JOIN pg_stat_activity USING (pid)
+const RUNNING = `SELECT virtualxid AS id, pid FROM pg_locks JOIN pg_stat_activity USING (pid)
   WHERE locktype = 'virtualxid' AND mode = 'ExclusiveLock' AND datname = current_database()
   AND pid <> pg_backend_pid()`;
 /** How long a purge waits for transactions that began before it, and how often it looks. */
@@ -41,7 +41,7 @@ export async function carryOutPurge(client: PgClient, tables: string[], clock: C
 
 /** A rewritten table keeps replaced rows that a transaction may still see. */
 async function olderTransactionsEnded(client: PgClient, clock: Clock): Promise<void> {
-  const running = async () => (await client.query(TRANSACTIONS)).rows as { id: string; pid: number }[];
+  const running = async () => (await client.query(RUNNING)).rows as { id: string; pid: number }[];
   const untilMs = clock.uptimeMs() + OLDER_FOR_MS;
   let older = await running();
   while (older.length > 0) {

@@ -104,14 +104,13 @@ export class DeliveryBook {
     const bodies = await Promise.all(
       deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
     );
-    const byOwner = new Map<string, Redelivery[]>();
-    for (const [i, delivery] of deliveries.entries()) {
-      const { owner } = delivery;
+    const found = deliveries.flatMap((delivery, i): Redelivery[] => {
       const body = bodies[i];
-      if (body !== undefined) byOwner.set(owner, [...(byOwner.get(owner) ?? []), { delivery, body }]);
-    }
+      return body === undefined ? [] : [{ delivery, body }];
+    });
     const added: DeliveryRecord[] = [];
-    for (const ofOwner of byOwner.values()) added.push(...(await this.#redeliverOf(ofOwner)));
+    for (const ofOwner of Map.groupBy(found, ({ delivery }) => delivery.owner).values())
+      added.push(...(await this.#redeliverOf(ofOwner)));
     return added;
   }
 

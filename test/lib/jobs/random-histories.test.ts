@@ -103,6 +103,8 @@ interface Model {
   jobs: Map<string, JobRecord>;
   /** All claims so far, of any run. */
   claims: Claim[];
+  /** The worker of each job's last claim. */
+  workers: Map<string, string>;
   grantedCredits: Map<string, number>;
   /** The number of webhook requests by job. */
   requests: Map<string, number>;
@@ -153,6 +155,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
         if (former.some(({ token }) => token >= claim.token))
           throw new BrokenHistory(`job ${job.jobId} was claimed with the token ${claim.token} again`);
         model.claims.push(claim);
+        model.workers.set(job.jobId, action.worker);
       }
       return;
     }
@@ -169,7 +172,7 @@ async function carryOut(world: World, action: Action): Promise<void> {
       return;
     case 'sweep':
       clock.advance(action.seconds * 1000);
-      for (const job of await book.claims.putBackLapsed()) told(job);
+      for (const job of await book.claims.putBackLapsed({ except: jobsOf(model, 'two') })) told(job);
       return;
     case 'complete':
     case 'fail': {
@@ -281,6 +284,7 @@ async function live(
   const model: Model = {
     jobs: new Map(),
     claims: [],
+    workers: new Map(),
     grantedCredits: new Map(),
     requests: new Map(),
     cutOff: [],
@@ -413,3 +417,7 @@ t.test('with an external ledger that fails, random histories stay consistent', a
     { numRuns: RUNS, ...seed },
   );
 });
+
+function jobsOf({ workers }: Model, worker: string): string[] {
+  return [...workers].filter(([, last]) => last === worker).map(([jobId]) => jobId);
+}
