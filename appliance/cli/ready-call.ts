@@ -1,8 +1,8 @@
 import { readlinkSync, statSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { VERSION } from '../version.ts';
+import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
 // Loading the program takes longer than a short render. So beside a kept renderer, a process that has loaded it waits
@@ -80,9 +80,7 @@ async function connect(path: string): Promise<Socket | undefined> {
 
 /** Shows the output until the command has ended. */
 async function ended(socket: Socket): Promise<number | undefined> {
-  const lines = createInterface({ input: socket });
-  socket.once('close', () => lines.close());
-  for await (const line of lines) {
+  for await (const line of socketLines(socket)) {
     const message = JSON.parse(line) as FromReady;
     if ('stdout' in message) process.stdout.write(message.stdout);
     else if ('stderr' in message) process.stderr.write(message.stderr);

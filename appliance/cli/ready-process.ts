@@ -1,9 +1,9 @@
 import { rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
-import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 import { type FromReady, programKey, type ReadyCall, type ToReady } from './ready-call.ts';
 import { runProgram } from './run-program.ts';
+import { socketLines } from './socket-lines.ts';
 import './render-program.ts';
 
 /**
@@ -37,7 +37,6 @@ export async function waitForCall(path: string): Promise<void> {
 }
 
 async function answer(socket: Socket): Promise<void> {
-  socket.on('error', () => {}); // The caller was killed.
   const send = (message: FromReady, then?: () => void) => socket.write(`${JSON.stringify(message)}\n`, then);
   const exit = (message: FromReady) => send(message, () => process.exit());
   const call = await firstLine(socket);
@@ -49,7 +48,7 @@ async function answer(socket: Socket): Promise<void> {
 /** The call; later lines are signals, and so is the end of the caller. */
 function firstLine(socket: Socket): Promise<ReadyCall | undefined> {
   return new Promise((resolve) => {
-    createInterface({ input: socket }).on('line', (line) => {
+    socketLines(socket).on('line', (line) => {
       const message = JSON.parse(line) as ToReady;
       if ('call' in message) resolve(message.call);
       else process.emit(message.signal);

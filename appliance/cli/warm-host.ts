@@ -2,10 +2,10 @@ import type { ChildProcess } from 'node:child_process';
 import { rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isScenepressError, type LocalRenderer, type LocalRequest } from '../../lib/index.ts';
 import { READY_SOCKET, READY_VARIABLE } from './ready-call.ts';
+import { socketLines } from './socket-lines.ts';
 import { HOST_VARIABLE, startOwn, type WarmAnswer, type WarmRequest } from './warm-renderer.ts';
 
 const LOOK_MS = 2_000;
@@ -27,12 +27,11 @@ export async function hostRenderer(
   let ready: ChildProcess | undefined;
   const server = createServer((socket) => {
     callers.add(socket);
-    socket.on('error', () => {}); // The caller was interrupted.
     socket.on('close', () => {
       callers.delete(socket);
       usedAt = performance.now();
     });
-    createInterface({ input: socket }).once('line', (line) => {
+    socketLines(socket).once('line', (line) => {
       const request = JSON.parse(line) as WarmRequest;
       if (request.key === key) return void answer(socket, request);
       isOutdated = true;

@@ -3,7 +3,6 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { isSea } from 'node:sea';
 import {
   type ErrorCode,
@@ -17,6 +16,7 @@ import {
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../version.ts';
+import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
 /** Caller to host, one for each connection. Hosts with another key are replaced. */
@@ -142,13 +142,11 @@ async function exchange(
   { signal, onProgress, onOutput }: LocalRenderOptions,
 ): Promise<{ answer: Extract<WarmAnswer, { kind: 'scenes' | 'rendered' }>; socket: Socket } | undefined> {
   const interrupt = () => socket.destroy();
-  const lines = createInterface({ input: socket });
-  socket.once('close', () => lines.close()); // A destroyed socket has no end.
   signal?.addEventListener('abort', interrupt);
   let isAnswered = false;
   socket.write(`${JSON.stringify(request)}\n`);
   try {
-    for await (const line of lines) {
+    for await (const line of socketLines(socket)) {
       const answer = JSON.parse(line) as WarmAnswer;
       if (answer.kind === 'progress') onProgress?.(answer.progress);
       else if (answer.kind === 'output') onOutput?.(answer.text);

@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { readdirSync, watch } from 'node:fs';
 import { chmod, chown, mkdir, symlink, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createConnection, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { socketLines } from '../../appliance/cli/socket-lines.ts';
 import { WarmRenderer, warmSocket } from '../../appliance/cli/warm-renderer.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
@@ -73,4 +74,23 @@ t.test("the call of a renderer that can't be started ends with the reason", asyn
   t.match(stderr, `The renderer could not be started: it ended with exit code 1 (${reason}).`);
   while (readdirSync(temporary).length > 0) await once(changes, 'change');
   t.pass('and so does its host');
+});
+
+t.test('a caller that leaves with unread messages only ends its own lines', async (t) => {
+  const path = join(await temporaryFolder(t), 'socket');
+  const server = createServer({ pauseOnConnect: true }).listen(path);
+  t.teardown(() => server.close());
+  const caller = createConnection(path).pause();
+  const [socket] = (await once(server, 'connection')) as [Socket];
+  socket.write('unread\n');
+  caller.write('first\nsecond\n');
+  const errors: unknown[] = [];
+  socket.on('error', (error: NodeJS.ErrnoException) => errors.push(error.code));
+  const lines: string[] = [];
+  for await (const line of socketLines(socket.resume())) {
+    lines.push(line);
+    if (line === 'second') caller.destroy();
+  }
+  t.strictSame(lines, ['first', 'second']);
+  t.strictSame(errors, ['ECONNRESET']);
 });
