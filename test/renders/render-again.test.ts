@@ -90,7 +90,11 @@ t.test('a process that has loaded the program runs the next call as its caller w
   const folder = join(cwd, 'scenepress');
   const socket = join(folder, 'renderer.sock');
   const isReady = async () => {
-    while (!(await readdir(folder)).includes('command.sock')) await delay(20);
+    const names = () => readdir(folder);
+    for (let looks = 0; !(await names()).includes('command.sock'); looks++) {
+      if (looks > 3_000) throw new Error(`No process became ready; the folder contains: ${await names()}`);
+      await delay(20);
+    }
     return identityOf(join(folder, 'command.sock'));
   };
   const args = ['render', join(cwd, 'scenes.py'), '-ql', '--keep-warm', '1'];
