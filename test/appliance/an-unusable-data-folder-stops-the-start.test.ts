@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chownSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -46,7 +46,7 @@ async function refused(t: Test, dataDir: string, message: RegExp, launcher: stri
 
 /** The files of a folder, except those that locking creates. */
 function filesOf(folder: string): Record<string, string> {
-  if (!existsSync(folder)) return {};
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return {};
   const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(
     (name) => !/^(lock|admin)/.test(name) && statSync(join(folder, name)).isFile(),
   );
@@ -115,6 +115,13 @@ t.test('a folder to create on a read-only disk', { skip: byRoot }, async (t) => 
 
 t.test('a folder where none can be created', async (t) => {
   await refused(t, '/proc/scenepress-data', /can't be used: .*--data-dir/);
+});
+
+t.test('a file in the place of the folder, or of one above it', async (t) => {
+  const file = join(await temporaryFolder(t), 'data');
+  await writeFile(file, '');
+  const message = new RegExp(`can't be used: ${file} is not a folder \\((EEXIST|ENOTDIR)\\)\\.`);
+  for (const dataDir of [file, join(file, 'deep/in')]) await refused(t, dataDir, message);
 });
 
 t.test('a file that belongs to another user', { skip: byRoot }, async (t) => {
