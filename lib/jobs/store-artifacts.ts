@@ -18,18 +18,17 @@ export async function storeArtifacts(
   { assets, logger }: Stores,
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
+  const assetKeys: string[] = [];
   try {
     for (const { name, path } of files) {
       const assetKey = assetKeyOf(claim, name);
+      assetKeys.push(assetKey); // An asset may be there although its store reports a failure.
       const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
       artifacts.push({ name, assetKey, sizeBytes });
     }
     return artifacts;
   } catch (error) {
-    await discardArtifacts(
-      artifacts.map(({ assetKey }) => assetKey),
-      { assets, logger },
-    );
+    await discardArtifacts(assetKeys, { assets, logger });
     throw error;
   } finally {
     await discardFolder(folder, (problem) => logger.warn({ jobId: claim.jobId }, problem));

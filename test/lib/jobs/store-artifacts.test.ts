@@ -50,7 +50,7 @@ t.test('the files of a render are stored with their types, and their folder is r
   t.notOk(existsSync(folder));
 });
 
-t.test('when one cannot be stored, those before it are removed again', async (t) => {
+t.test('when one cannot be stored, it and those before it are removed again', async (t) => {
   const { files, folder } = output(t);
   const { stores, calls, warnings } = newStore({
     put: async () => {
@@ -61,8 +61,14 @@ t.test('when one cannot be stored, those before it are removed again', async (t)
     },
   });
   await t.rejects(storeArtifacts(claim, { files, folder }, stores), { message: 'refused' });
-  t.same(calls.slice(2), [['delete', 'j-2/video.mp4']]);
-  t.match(warnings, [{ err: { message: 'refused, too' }, assetKey: 'j-2/video.mp4' }]);
+  t.same(calls.slice(2), [
+    ['delete', 'j-2/video.mp4'],
+    ['delete', 'j-2/thumbnail.jpg'],
+  ]);
+  t.match(warnings, [
+    { err: { message: 'refused, too' }, assetKey: 'j-2/video.mp4' },
+    { assetKey: 'j-2/thumbnail.jpg' },
+  ]);
   t.notOk(existsSync(folder));
 });
 
