@@ -35,8 +35,12 @@ export interface AssetStore {
    * (`ECONNREFUSED`, `ETIMEDOUT`, …), the job waits; after any other error it is rendered once more.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;
-  /** Undefined when there is no such asset. */
-  open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined>;
+  /** Undefined when there is no such asset. `signal` aborts the call, not the stream. */
+  open(
+    assetKey: string,
+    range?: ByteRange,
+    options?: { signal?: AbortSignal },
+  ): Promise<OpenedAsset | undefined>;
   /** Deleting a missing asset is not an error. */
   delete(assetKey: string): Promise<void>;
 }

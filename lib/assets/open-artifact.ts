@@ -22,7 +22,10 @@ export interface OpenedArtifact extends OpenedAsset {
   contentType: string;
 }
 
-/** Opens one of the artifacts of a job. Errors: `invalid_request`, `not_found`, `artifact_gone`. */
+/**
+ * Opens one of the artifacts of a job. Errors: `invalid_request`, `not_found`, `artifact_gone`; `storage_failed` when the
+ * asset has another size than the artifact.
+ */
 export async function openArtifact(
   assets: AssetStore,
   artifacts: Artifact[],
@@ -41,11 +44,19 @@ export async function openArtifact(
     );
   }
   signal?.throwIfAborted();
-  const opened = await assets.open(artifact.assetKey, range);
+  const opened = await assets.open(artifact.assetKey, range, signal ? { signal } : {});
   if (!opened) {
     throw new ScenepressError(
       'artifact_gone',
       `${artifact.name} of this job has been removed. Render it again.`,
+    );
+  }
+  if (opened.sizeBytes !== artifact.sizeBytes) {
+    opened.stream.destroy();
+    throw new ScenepressError(
+      'storage_failed',
+      `${artifact.name} of this job is damaged: ${opened.sizeBytes} of its ${artifact.sizeBytes} bytes are left. ` +
+        'Restore it from a backup, or render it again.',
     );
   }
   if (signal) addAbortSignal(signal, opened.stream);

@@ -57,6 +57,19 @@ t.test('an artifact has its content type, is cacheable forever and readable from
   t.equal(text.text, CAPTIONS);
 });
 
+t.test('a damaged artifact is not served', async (t) => {
+  const { ask, jobId, video, installation } = await withArtifacts(t);
+  const source = join(await temporaryFolder(t), 'file');
+  await writeFile(source, VIDEO.subarray(1));
+  const { assets } = installation.place;
+  await assets.put(`${jobId}/video.mp4`, { path: source, contentType: 'video/mp4' });
+  for (const headers of [{}, { range: 'bytes=0-99' }]) {
+    const { status, headers: answered } = await ask(video, { headers });
+    t.equal(status, 503);
+    t.equal(answered['cache-control'], undefined);
+  }
+});
+
 t.test('a range request gets 206 with that part', async (t) => {
   const { ask, video } = await withArtifacts(t);
   const ranges: [string, number, number][] = [

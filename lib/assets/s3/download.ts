@@ -26,39 +26,49 @@ const RANGE = /^bytes (\d+)-\d+\/(\d+)$/;
 export async function download(
   bucket: Bucket,
   key: string,
-  range: ByteRange | undefined,
+  { range, signal }: { range: ByteRange | undefined; signal: AbortSignal | undefined },
 ): Promise<OpenedAsset | undefined> {
-  const first = await request(bucket, key, { range });
+  const first = await request(bucket, key, { range, signal });
   if (!first) return undefined;
   const { sizeBytes } = first;
   const end = Math.min(range?.end ?? sizeBytes - 1, sizeBytes - 1);
-  const reader = new Reader(bucket, key, first, { start: range?.start ?? 0, end });
-  const stream = Readable.from(reader.chunks(), { objectMode: false });
-  // A stream that is destroyed before it is read never runs its generator.
-  stream.once('close', () => reader.close());
-  return { stream, sizeBytes };
+  return { stream: new ObjectStream(bucket, key, first, { start: range?.start ?? 0, end }), sizeBytes };
 }
 
-class Reader {
+/** The bytes of an object, which may need several responses. */
+class ObjectStream extends Readable {
   readonly #bucket: Bucket;
   readonly #key: string;
   readonly #first: Answer;
   readonly #range: ByteRange;
+  readonly #closed = new AbortController();
+  readonly #chunks: AsyncGenerator<Buffer>;
   #answer: Answer;
 
   constructor(bucket: Bucket, key: string, first: Answer, range: ByteRange) {
+    super();
     this.#bucket = bucket;
     this.#key = key;
     this.#first = first;
     this.#range = range;
     this.#answer = first;
+    this.#chunks = this.#read();
   }
 
-  close(): void {
+  override _read(): void {
+    this.#chunks.next().then(
+      ({ value }) => this.push(value ?? null),
+      (error: Error) => this.destroy(error),
+    );
+  }
+
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    this.#closed.abort();
     this.#answer.body.destroy();
+    callback(error);
   }
 
-  async *chunks(): AsyncGenerator<Buffer> {
+  async *#read(): AsyncGenerator<Buffer, undefined> {
     const { end } = this.#range;
     let { start } = this.#range;
     let crc = 0;
@@ -66,12 +76,12 @@ class Reader {
     let reading = this.#answer.body[Symbol.asyncIterator]();
     while (start <= end) {
       let problem: unknown = new Error('the response ended early');
-      // Only errors of reading are caught; errors of the consumer are raised at `yield`.
       const next = await reading.next().catch((error: unknown) => {
         problem = error;
         return { done: true as const, value: undefined };
       });
       if (next.done) {
+        this.#closed.signal.throwIfAborted();
         failures += 1;
         if (failures === this.#bucket.attempts) throw failureOf(`${this.#name} could not be read`, problem);
         reading = (await this.#rest({ start, end }))[Symbol.asyncIterator]();
@@ -85,12 +95,14 @@ class Reader {
       if (start > end) this.#assertIntact({ excessBytes: start - end - 1, crc });
       yield chunk;
     }
+    return undefined;
   }
 
   /** The bytes that are missing. */
   async #rest(range: ByteRange): Promise<Readable> {
     this.#answer.body.destroy();
-    const answer = await request(this.#bucket, this.#key, { range, etag: this.#first.etag });
+    const { signal } = this.#closed;
+    const answer = await request(this.#bucket, this.#key, { range, etag: this.#first.etag, signal });
     if (!answer) throw new ScenepressError('artifact_gone', `${this.#name} was removed while it was read.`);
     this.#answer = answer;
     return answer.body;
@@ -115,14 +127,20 @@ class Reader {
 async function request(
   { sdk, client, name, hasChecksums }: Bucket,
   key: string,
-  { range, etag }: { range: ByteRange | undefined; etag?: string | undefined },
+  {
+    range,
+    etag,
+    signal,
+  }: { range: ByteRange | undefined; etag?: string | undefined; signal: AbortSignal | undefined },
 ): Promise<Answer | undefined> {
   const input: GetObjectCommandInput = { Bucket: name, Key: key };
   if (range) input.Range = `bytes=${range.start}-${range.end}`;
   else if (hasChecksums) input.ChecksumMode = 'ENABLED';
   if (etag !== undefined) input.IfMatch = etag;
   const action = `The object ${key} of the bucket ${name} could not be read`;
-  const output = await client.send(new sdk.GetObjectCommand(input)).catch((error: unknown) => {
+  const options = signal ? { abortSignal: signal } : {};
+  const output = await client.send(new sdk.GetObjectCommand(input), options).catch((error: unknown) => {
+    signal?.throwIfAborted();
     if (isMissing(error)) return undefined;
     throw failureOf(action, error);
   });
@@ -130,19 +148,21 @@ async function request(
   const body = output.Body as Readable;
   // Until it is read, nothing else listens.
   body.on('error', () => {});
-  const [, from, total] = RANGE.exec(output.ContentRange ?? '') ?? [];
-  if (range && (total === undefined || Number(from) !== range.start)) {
+  const refused = (reason: string) => {
     body.destroy();
-    throw new ScenepressError(
-      'storage_failed',
-      `${action}: the server did not answer with the requested range.`,
-    );
-  }
+    return new ScenepressError('storage_failed', `${action}: ${reason}`);
+  };
+  const [, from, total] = RANGE.exec(output.ContentRange ?? '') ?? [];
+  if (range && (total === undefined || Number(from) !== range.start))
+    throw refused('the server did not answer with the requested range.');
+  const sizeBytes = total === undefined ? output.ContentLength : Number(total);
+  if (sizeBytes === undefined)
+    throw refused('the response has no Content-Length. Check the proxies before the server.');
   // The checksum of an object that another program uploaded in parts may be one of its parts' checksums: 'abc=-3'.
   const sum = output.ChecksumCRC32?.includes('-') ? undefined : output.ChecksumCRC32;
   return {
     body,
-    sizeBytes: total === undefined ? (output.ContentLength ?? 0) : Number(total),
+    sizeBytes,
     etag: output.ETag,
     sum: range ? undefined : sum,
   };

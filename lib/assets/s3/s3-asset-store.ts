@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { MultipartUpload } from '@aws-sdk/client-s3';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { ArtifactUrl } from '../../jobs/job-json.ts';
 import {
@@ -56,7 +57,7 @@ export class S3AssetStore implements AssetStore {
    */
   async start(): Promise<void> {
     if (this.#bucket) return;
-    const bucket = openBucket(await loadSdk(), this.#options);
+    const bucket = openBucket(await loadSdk(), this.#options, this.#clock);
     try {
       await bucket.client.send(new bucket.sdk.HeadBucketCommand({ Bucket: bucket.name }));
     } catch (error) {
@@ -95,8 +96,12 @@ export class S3AssetStore implements AssetStore {
     }
   }
 
-  async open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined> {
-    return download(this.#started, this.#keyOf(assetKey), range);
+  async open(
+    assetKey: string,
+    range?: ByteRange,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<OpenedAsset | undefined> {
+    return download(this.#started, this.#keyOf(assetKey), { range, signal });
   }
 
   async delete(assetKey: string): Promise<void> {
@@ -118,7 +123,10 @@ export class S3AssetStore implements AssetStore {
     const { client, sdk, name } = this.#started;
     const { getSignedUrl } = await loadPresigner();
     const command = new sdk.GetObjectCommand({ Bucket: name, Key: key });
-    const terms = { expiresIn: Math.floor(expiresInMs / 1000), signingDate: new Date(this.#clock.now()) };
+    const terms = {
+      expiresIn: Math.floor(expiresInMs / 1000),
+      signingDate: new Date(this.#serverNow(client)),
+    };
     return getSignedUrl(client, command, terms).catch((error: unknown) => {
       throw failureOf(`The object ${key} of the bucket ${name} could not be linked to`, error);
     });
@@ -136,21 +144,38 @@ export class S3AssetStore implements AssetStore {
   };
 
   /** A best effort: some servers list no uploads, and credentials may lack the permission. */
-  async #abortOldUploads({ client, sdk, name }: Bucket): Promise<void> {
+  async #abortOldUploads(bucket: Bucket): Promise<void> {
+    const { client, sdk, name } = bucket;
     const { prefix = '' } = this.#options;
     try {
-      const { Uploads = [] } = await client.send(
-        new sdk.ListMultipartUploadsCommand({ Bucket: name, ...(prefix !== '' && { Prefix: prefix }) }),
-      );
-      for (const { Key, UploadId, Initiated } of Uploads) {
-        if (!Initiated || this.#clock.now() - Initiated.getTime() < DAY_MS) continue;
+      for await (const { Key, UploadId, Initiated } of this.#unfinishedUploads(bucket)) {
+        if (!Initiated || this.#serverNow(client) - Initiated.getTime() < DAY_MS) continue;
         // Other programs may use the bucket.
         if (!Key?.startsWith(prefix) || !isAssetKey(Key.slice(prefix.length))) continue;
-        await client.send(new sdk.AbortMultipartUploadCommand({ Bucket: name, Key, UploadId }));
+        const upload = { Bucket: name, Key, UploadId };
+        await client.send(new sdk.AbortMultipartUploadCommand(upload)).catch((error: Error) => {
+          if (error.name !== 'NoSuchUpload') throw error; // Else another process was faster.
+        });
       }
     } catch {
       // Their parts stay until the next start, or until a lifecycle rule of the bucket removes them.
     }
+  }
+
+  async *#unfinishedUploads({ client, sdk, name }: Bucket): AsyncGenerator<MultipartUpload> {
+    const { prefix = '' } = this.#options;
+    const place = { Bucket: name, ...(prefix !== '' && { Prefix: prefix }) };
+    for (let after = {}; ; ) {
+      const page = await client.send(new sdk.ListMultipartUploadsCommand({ ...place, ...after }));
+      yield* page.Uploads ?? [];
+      if (!page.IsTruncated || page.NextKeyMarker === undefined) return;
+      after = { KeyMarker: page.NextKeyMarker, UploadIdMarker: page.NextUploadIdMarker };
+    }
+  }
+
+  /** The time of the server, which the SDK learns when it refuses the clock of this machine. */
+  #serverNow({ config }: Bucket['client']): number {
+    return this.#clock.now() + config.systemClockOffset;
   }
 
   #keyOf(assetKey: string): string {

@@ -3,8 +3,10 @@ import { Agent as HttpsAgent } from 'node:https';
 import tls from 'node:tls';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { certificateAuthorities } from '../../certificate-authorities.ts';
+import type { Clock } from '../../clock.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { S3Options } from './s3-options.ts';
+import { S3Retries } from './s3-retries.ts';
 
 /** The module `@aws-sdk/client-s3`. */
 export type Sdk = typeof import('@aws-sdk/client-s3');
@@ -46,7 +48,7 @@ function notInstalled(name: string) {
 }
 
 /** A client for these options. Error: `invalid_request` for a certificate authority that is not PEM. */
-export function openBucket(sdk: Sdk, options: S3Options): Bucket {
+export function openBucket(sdk: Sdk, options: S3Options, clock: Clock): Bucket {
   const { bucket, endpoint, pathStyle, region, credentials, ca } = options;
   const { timeoutMs = TIMEOUT_MS, attempts = ATTEMPTS, checksums = true } = options;
   const needed = checksums ? 'WHEN_SUPPORTED' : 'WHEN_REQUIRED';
@@ -55,6 +57,7 @@ export function openBucket(sdk: Sdk, options: S3Options): Bucket {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     followRegionRedirects: true,
     maxAttempts: attempts,
+    retryStrategy: new S3Retries(attempts, clock),
     requestChecksumCalculation: needed,
     // Whole objects are verified by their reader, which may need several responses.
     responseChecksumValidation: 'WHEN_REQUIRED',

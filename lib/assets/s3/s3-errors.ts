@@ -10,6 +10,21 @@ interface Failure {
 
 const RETRY_AFTER_MS = 5_000;
 
+/** Requests with these errors can't succeed, whatever changes outside this program. */
+const NEVER = new Set([
+  'EntityTooLarge',
+  'EntityTooSmall',
+  'InvalidArgument',
+  'InvalidPart',
+  'InvalidPartOrder',
+  'InvalidRequest',
+  'KeyTooLongError',
+  'MalformedXML',
+  'MetadataTooLarge',
+  'MethodNotAllowed',
+  'NotImplemented',
+]);
+
 /** Errors about the bytes of a request: they were changed on the way. */
 const CORRUPTED = new Set([
   'BadDigest',
@@ -31,18 +46,30 @@ const ADVICE: Record<string, string> = {
   ENOTFOUND: 'Check `endpoint`; a server without a host name for each bucket needs `pathStyle: true`.',
   ExpiredToken: 'The credentials have expired: renew them.',
   InvalidAccessKeyId: 'Correct `credentials`: the server does not know this access key.',
+  InvalidToken: 'The credentials have expired: renew them.',
   NoSuchBucket: 'Create the bucket, or correct `bucket`.',
   NotImplemented: 'A server that does not support checksums of whole objects needs `checksums: false`.',
   PermanentRedirect: 'Set `region` to the region of the bucket.',
   RequestTimeTooSkewed: 'Set the clock of this machine.',
+  RequestTimeout: 'Check the network between this machine and the server.',
   SignatureDoesNotMatch: 'Correct the secret of `credentials`, and check that no proxy changes requests.',
+  TokenRefreshRequired: 'The credentials have expired: renew them.',
 };
-const UNTRUSTED = /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|ERR_TLS_)/;
+/** As {@link ADVICE}, for groups of errors. */
+const ADVICE_ON_GROUPS: [pattern: RegExp, advice: string][] = [
+  [
+    /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|ERR_TLS_)/,
+    'Give the certificate authority of the server as `ca`.',
+  ],
+  [/Quota|StorageFull/, 'Free space in the bucket, or raise its quota.'],
+  [/^KMS\./, 'Check the key of `encryption`.'],
+];
 
-/** True when the object does not exist. */
+/**
+ * True when the object does not exist. Only S3 says so: any other 404 may be that of a proxy whose server is away.
+ */
 export function isMissing(error: unknown): boolean {
-  const { name, $metadata } = error as Failure;
-  return $metadata?.httpStatusCode === 404 && name !== 'NoSuchBucket';
+  return (error as Failure).name === 'NoSuchKey';
 }
 
 /** True when the bytes of a request did not arrive as they were sent, so that sending them again may help. */
@@ -65,19 +92,10 @@ export function failureOf(action: string, error: unknown): ScenepressError {
   });
 }
 
-/** False when the server rejects the request itself, which it would do again. */
-function isTemporary(failure: Failure): boolean {
-  const status = failure.$metadata?.httpStatusCode;
-  if (status === undefined) return true; // The network, or no credentials.
-  const isMisconfigured = status === 401 || status === 403 || status === 404;
-  return (
-    isMisconfigured ||
-    status === 408 ||
-    status === 429 ||
-    (status >= 500 && status !== 501) ||
-    failure.name === 'ExpiredToken' ||
-    isCorrupted(failure)
-  );
+/** False when the server rejects the request itself, which it would do again. Anything unknown may pass, or be corrected. */
+function isTemporary({ name = '', $metadata }: Failure): boolean {
+  const status = $metadata?.httpStatusCode;
+  return !NEVER.has(name) && status !== 405 && status !== 413 && status !== 501;
 }
 
 function reasonOf({ name, code, message = '', $metadata }: Failure): string {
@@ -92,9 +110,9 @@ function reasonOf({ name, code, message = '', $metadata }: Failure): string {
 }
 
 function adviceOn({ name = '', code = '', $metadata }: Failure): string {
-  const known = ADVICE[name] ?? ADVICE[code];
+  const ofGroup = ADVICE_ON_GROUPS.find(([pattern]) => pattern.test(name) || pattern.test(code));
+  const known = ADVICE[name] ?? ADVICE[code] ?? ofGroup?.[1];
   if (known !== undefined) return known;
-  if (UNTRUSTED.test(code)) return 'Give the certificate authority of the server as `ca`.';
   switch ($metadata?.httpStatusCode) {
     case 301:
     case 307:
@@ -103,7 +121,7 @@ function adviceOn({ name = '', code = '', $metadata }: Failure): string {
     case 403:
       return `Check \`credentials\`, and that they permit ${PERMISSIONS} for the bucket and its objects.`;
     case 404:
-      return ADVICE['NoSuchBucket'] ?? '';
+      return 'Create the bucket, or correct `bucket` and `endpoint`; a proxy may also answer so while its server is away.';
     case 400:
     case 501:
       return 'Check `region`, `endpoint`, `encryption` and `checksums`.';

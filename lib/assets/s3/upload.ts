@@ -51,6 +51,7 @@ async function uploadParts(
   const lengthBytes = Math.max(partBytes, Math.ceil(sizeBytes / MOST_PARTS));
   const parts: CompletedPart[] = [];
   let crc = 0;
+  let isAllSent = false;
   try {
     for (let start = 0; start < sizeBytes; ) {
       const bodies: Buffer[] = [];
@@ -68,6 +69,7 @@ async function uploadParts(
       }
     }
     const sums = hasChecksums ? ({ ChecksumCRC32: base64Of(crc), ChecksumType: 'FULL_OBJECT' } as const) : {};
+    isAllSent = true;
     await intact(bucket, () =>
       client.send(
         new sdk.CompleteMultipartUploadCommand({
@@ -79,7 +81,7 @@ async function uploadParts(
       ),
     );
   } catch (error) {
-    if (await isCompleted(bucket, key, error, { sizeBytes, crc })) return;
+    if (isAllSent && (await isCompleted(bucket, key, { sizeBytes, crc }))) return;
     // Uploads that can't be aborted now are aborted by a later start.
     await client.send(new sdk.AbortMultipartUploadCommand({ ...at, UploadId })).catch(() => {});
     throw error;
@@ -96,14 +98,12 @@ async function sendPart(
   return { PartNumber: part.PartNumber, ...sums, ...(ETag !== undefined && { ETag }) };
 }
 
-/** Whether the upload was completed by a request whose response was lost, so that repeating it found no upload. */
+/** Whether the upload was completed by a request whose response was lost or could not be read. */
 async function isCompleted(
   { client, sdk, name, hasChecksums }: Bucket,
   key: string,
-  error: unknown,
   { sizeBytes, crc }: { sizeBytes: number; crc: number },
 ): Promise<boolean> {
-  if ((error as Error).name !== 'NoSuchUpload') return false;
   const mode = hasChecksums ? ({ ChecksumMode: 'ENABLED' } as const) : {};
   const head = await client
     .send(new sdk.HeadObjectCommand({ Bucket: name, Key: key, ...mode }))

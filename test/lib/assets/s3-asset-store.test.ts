@@ -78,6 +78,19 @@ async function unfinished(): Promise<string[]> {
   return Uploads.map(({ Key = '' }) => Key);
 }
 
+/** Begins uploads as processes that are killed do: neither the parts nor the abort arrive. */
+async function leaveUploads(
+  t: Test,
+  { proxy, store }: { proxy: FaultyProxy; store: S3AssetStore },
+  count: number,
+) {
+  proxy.faultOf = ({ method }) => (['PUT', 'DELETE'].includes(method) ? { answer: 503 } : undefined);
+  const source = await file(t, randomBytes(6 * MB));
+  for (let left = count; left > 0; left--) await t.rejects(store.put(KEY, source));
+  proxy.faultOf = () => undefined;
+  t.equal((await unfinished()).length, count);
+}
+
 test('an S3 asset store behaves as every asset store', async (t) => {
   const suite = assetStoreSuite(async () => {
     const subject = s3({ ...server.options, prefix: `suite ${stores++}/` });
@@ -247,12 +260,117 @@ test('a stream that is destroyed before it is read closes its connection', async
   t.equal(await proxy.seen.at(-1)?.completed, false);
 });
 
-test('uploads that a killed process left are aborted by a start a day later', async (t) => {
+test('a 404 of a proxy does not mean that an object is missing', async (t) => {
+  const { proxy, store } = await behindProxy(t, { attempts: 1 });
+  await store.put(KEY, await file(t, 'x'));
+  const uses: [method: string, use: () => Promise<unknown>][] = [
+    ['GET', () => store.open(KEY)],
+    ['DELETE', () => store.delete(KEY)],
+  ];
+  for (const [method, use] of uses) {
+    always(proxy, method, { answer: 404, body: '404 page not found' });
+    await t.rejects(use(), { code: 'storage_failed', retryAfterMs: 5000, message: /S3 answered 404/ });
+  }
+  proxy.faultOf = () => undefined;
+  t.equal(String(await read(store)), 'x');
+});
+
+test('an object of unknown size is not read as an empty one', async (t) => {
   const { proxy, store } = await behindProxy(t);
-  // Neither the parts nor the abort arrive.
-  proxy.faultOf = ({ method }) => (['PUT', 'DELETE'].includes(method) ? { answer: 503 } : undefined);
-  await t.rejects(store.put(KEY, await file(t, randomBytes(6 * MB))));
+  await store.put(KEY, await file(t, 'x'));
+  always(proxy, 'GET', { unmeasured: true });
+  await t.rejects(store.open(KEY), { code: 'storage_failed', message: /has no Content-Length/ });
+});
+
+test('a reader that leaves ends the requests for it', async (t) => {
+  const { proxy, store } = await behindProxy(t, { timeoutMs: 60_000 });
+  await store.put(KEY, await file(t, randomBytes(2 * MB)));
+  always(proxy, 'GET', { stallResponseAt: MB });
+  const opened = await store.open(KEY);
+  for await (const _ of opened?.stream ?? []) break;
+  t.equal(await proxy.seen.at(-1)?.completed, false);
+
+  proxy.seen.length = 0;
+  const asked = Promise.withResolvers<void>();
+  proxy.faultOf = () => {
+    asked.resolve();
+    return { stall: true };
+  };
+  const aborting = new AbortController();
+  const opening = t.rejects(store.open(KEY, undefined, { signal: aborting.signal }), {
+    name: 'AbortError',
+  });
+  await asked.promise;
+  aborting.abort();
+  await opening;
+  t.equal(await proxy.seen[0]?.completed, false);
+  t.equal(proxy.seen.length, 1, 'none is repeated');
+});
+
+test('requests are repeated also after an outage', async (t) => {
+  const { proxy, store } = await behindProxy(t, { attempts: 2 });
+  await store.put(KEY, await file(t, 'x'));
+  always(proxy, 'GET', { answer: 503 });
+  const outage = await Promise.allSettled(Array.from({ length: 120 }, () => store.open(KEY)));
+  t.ok(outage.every(({ status }) => status === 'rejected'));
+  spoil(proxy, 'GET', 1, { answer: 503 });
+  t.equal(String(await read(store)), 'x');
+});
+
+test('an upload whose completion is answered with nonsense is complete', async (t) => {
+  const { proxy, store } = await behindProxy(t);
+  const content = randomBytes(6 * MB);
+  for (const body of ['', '<?xml version="1.0"?><CompleteMultipartUploadRes']) {
+    spoil(proxy, 'POST', 1, { garble: body }, /uploadId=/);
+    await store.put(KEY, await file(t, content));
+    t.ok((await read(store)).equals(content));
+    await store.delete(KEY);
+  }
+});
+
+test('the clock of the server counts for links and for the age of uploads', async (t) => {
+  const { proxy, store } = await behindProxy(t);
+  const prefix = `store ${stores - 1}/`;
+  await leaveUploads(t, { proxy, store }, 1);
+  for (const hours of [-3, 30]) {
+    await t.test(`${hours} hours`, async (t) => {
+      const { now } = Date;
+      t.intercept(Date, 'now', { value: () => now() + hours * 3_600_000 });
+      const skewed = await openStore(t, { prefix });
+      await skewed.put(KEY, await file(t, 'x'));
+      const response = await fetch(await skewed.presign(KEY));
+      t.equal(response.status, 200);
+      t.equal(await response.text(), 'x');
+      t.equal((await unfinished()).length, 1);
+    });
+  }
+  const clock = new FakeClock(new Date(Date.now() + 25 * 3_600_000).toISOString());
+  await openStore(t, { prefix, clock });
+  t.same(await unfinished(), []);
+});
+
+test('all pages of a list of old uploads are read, and those that others abort are passed over', async (t) => {
+  const { proxy, store } = await behindProxy(t);
+  const prefix = `store ${stores - 1}/`;
+  await leaveUploads(t, { proxy, store }, 2);
+  const page = `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>
+    <NextKeyMarker>a</NextKeyMarker></ListMultipartUploadsResult>`;
+  const gone = '<Error><Code>NoSuchUpload</Code></Error>';
+  let [lists, aborts] = [0, 0];
+  proxy.faultOf = ({ method, path }) => {
+    if (method === 'GET' && /[?&]uploads/.test(path) && lists++ === 0) return { answer: 200, body: page };
+    return method === 'DELETE' && aborts++ === 0 ? { answer: 404, body: gone } : undefined;
+  };
+  const clock = new FakeClock(new Date(Date.now() + 25 * 3_600_000).toISOString());
+  await openStore(t, { endpoint: proxy.url, prefix, clock });
+  t.same([lists, aborts], [2, 2]);
   t.equal((await unfinished()).length, 1);
+  await openStore(t, { prefix, clock });
+  t.same(await unfinished(), []);
+});
+
+test('uploads that a killed process left are aborted by a start a day later', async (t) => {
+  await leaveUploads(t, await behindProxy(t), 1);
   const hours = 3_600_000;
   for (const [laterMs, left] of [
     [23 * hours, 1],

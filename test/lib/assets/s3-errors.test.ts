@@ -29,9 +29,16 @@ const failures: [error: Error, text: RegExp, isTemporary: boolean][] = [
   [failure('ExpiredToken', 400), /renew them/, true],
   [failure('BadDigest', 400), /BadDigest/, true],
   [failure('NoSuchBucket', 404), /Create the bucket/, true],
-  [failure('PermanentRedirect', 301), /Set `region`/, false],
-  [failure('UnknownError', 301), /^X: S3 answered 301\. Set `region`/, false],
+  [failure('NotFound', 404), /correct `bucket` and `endpoint`; a proxy may also/, true],
+  [failure('PermanentRedirect', 301), /Set `region`/, true],
+  [failure('UnknownError', 301), /^X: S3 answered 301\. Set `region`/, true],
+  [failure('RequestTimeout', 400), /Check the network/, true],
+  [failure('XMinioAdminBucketQuotaExceeded', 400), /raise its quota/, true],
+  [failure('KMS.DisabledException', 400), /the key of `encryption`/, true],
+  [failure('OperationAborted', 409), /try again/, true],
   [failure('InvalidRequest', 400), /Check `region`/, false],
+  [failure('EntityTooLarge', 400), /EntityTooLarge/, false],
+  [failure('UnknownError', 413), /S3 answered 413/, false],
   [failure('NotImplemented', 501), /`checksums: false`/, false],
 ];
 for (const [error, text, isTemporary] of failures) {
@@ -49,8 +56,9 @@ t.test('an error of the library stays as it is', async (t) => {
   t.equal(failureOf('X', error), error);
 });
 
-t.test('a missing object is not a missing bucket', async (t) => {
+t.test('only S3 says that an object is missing', async (t) => {
   t.ok(isMissing(failure('NoSuchKey', 404)));
+  t.notOk(isMissing(failure('NotFound', 404)));
   t.notOk(isMissing(failure('NoSuchBucket', 404)));
   t.notOk(isMissing(failure('AccessDenied', 403)));
 });

@@ -1,0 +1,45 @@
+import type { S3ClientConfig } from '@aws-sdk/client-s3';
+import type { Clock } from '../../clock.ts';
+
+type Strategy = Extract<NonNullable<S3ClientConfig['retryStrategy']>, { recordSuccess: unknown }>;
+type Token = Awaited<ReturnType<Strategy['acquireInitialRetryToken']>>;
+type ErrorInfo = Parameters<Strategy['refreshRetryTokenForRetry']>[1];
+
+/** Of the delays, which double. */
+const FIRST_MS = { TRANSIENT: 100, THROTTLING: 500 };
+const MOST_MS = 20_000;
+/** What a server may ask for beyond that. */
+const MOST_MORE_MS = 5_000;
+
+/**
+ * Repeats requests after network errors, 429 and 5xx, as the SDK does by itself, but without its quota: all requests of a
+ * client share that, so that after an outage none would be repeated.
+ */
+export class S3Retries implements Strategy {
+  readonly #attempts: number;
+  readonly #clock: Clock;
+
+  constructor(attempts: number, clock: Clock) {
+    this.#attempts = attempts;
+    this.#clock = clock;
+  }
+
+  async acquireInitialRetryToken(): Promise<Token> {
+    return tokenOf(0, 0);
+  }
+
+  async refreshRetryTokenForRetry(token: Token, { errorType, retryAfterHint }: ErrorInfo): Promise<Token> {
+    const retries = token.getRetryCount() + 1;
+    if ((errorType !== 'TRANSIENT' && errorType !== 'THROTTLING') || retries >= this.#attempts)
+      throw new Error('The request is not repeated.');
+    const delayMs = Math.min(FIRST_MS[errorType] * 2 ** (retries - 1), MOST_MS);
+    const askedMs = retryAfterHint ? retryAfterHint.getTime() - this.#clock.now() : 0;
+    return tokenOf(retries, Math.max(delayMs, Math.min(askedMs, delayMs + MOST_MORE_MS)));
+  }
+
+  recordSuccess(): void {}
+}
+
+function tokenOf(retries: number, delayMs: number): Token {
+  return { getRetryCount: () => retries, getRetryDelay: () => delayMs };
+}
