@@ -7,7 +7,7 @@ import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import type { Config } from '../config/config.ts';
 import { withoutPassword } from '../config/database-options.ts';
 import { configuredMasterKey } from '../installation.ts';
-import { artifactStoreOf } from '../place/artifact-store.ts';
+import { artifactStoreOf, UnknownArtifactStore } from '../place/artifact-store.ts';
 import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
 import { interruptible } from '../runtime/interruptible.ts';
@@ -16,7 +16,12 @@ import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';
 
-type Flags = { from: string; to: string; json?: boolean } & Record<string, unknown>;
+type Flags = Move & { from: string; to: string; json?: boolean } & Record<string, unknown>;
+
+interface Move {
+  artifactsStay?: boolean;
+  allowMissingArtifacts?: boolean;
+}
 
 const FLAGS: (keyof Config)[] = [
   'databasePasswordFile',
@@ -29,9 +34,12 @@ const FLAGS: (keyof Config)[] = [
   's3Prefix',
   's3Region',
   's3Endpoint',
+  's3PathStyle',
   's3Ca',
   's3AccessKeyId',
   's3SecretAccessKeyFile',
+  's3Encryption',
+  's3KmsKeyId',
 ];
 
 /** `scenepress migrate` */
@@ -42,9 +50,12 @@ export function migrateCommand(): Command {
     )
     .requiredOption('--from <place>', 'data folder, or URL of a database (postgres://…)')
     .requiredOption('--to <place>', 'URL of a database, or a data folder that does not exist yet')
+    .option('--artifacts-stay', 'leave the artifacts where they are')
+    .option('--allow-missing-artifacts', 'move the rest when artifacts are missing or incomplete')
     .option('--json', 'print JSON')
     .action(async (flags: Flags) => {
-      const { from, to, json, ...given } = flags;
+      const { from, to, json, artifactsStay, allowMissingArtifacts, ...given } = flags;
+      const move = { artifactsStay, allowMissingArtifacts } as Move;
       const isUp = !isUrl(from) && isUrl(to);
       if (!isUp && !(isUrl(from) && !isUrl(to))) {
         throw new UserError(
@@ -57,8 +68,8 @@ export function migrateCommand(): Command {
       const config = configOf({ ...given, databaseUrl: isUp ? to : from });
       await interruptible(async (signal) => {
         const report = await (isUp
-          ? moveUp(config, resolve(from), signal)
-          : moveDown(config, resolve(to), signal));
+          ? moveUp(config, resolve(from), move, signal)
+          : moveDown(config, resolve(to), move, signal));
         if (json) printJson(report);
         else show(report, { config, isUp, folder: resolve(isUp ? from : to) });
       });
@@ -67,72 +78,79 @@ export function migrateCommand(): Command {
     command,
     'scenepress migrate --from ./data --to postgres://scenepress@db/studio --s3-bucket renders',
     [
-      'scenepress migrate --from ./data --to postgres://scenepress@db/studio --artifact-dir ./data/artifacts',
-      'artifacts stay where they are',
+      'scenepress migrate --from ./data --to postgres://scenepress@db/studio --artifacts-stay',
+      'the machines reach them where they are',
     ],
     'scenepress migrate --from postgres://scenepress@db/studio --to ./data --s3-bucket renders',
   );
 }
 
-async function moveUp(config: Config, path: string, signal: AbortSignal): Promise<MigrationReport> {
+async function moveUp(
+  config: Config,
+  path: string,
+  move: Move,
+  signal: AbortSignal,
+): Promise<MigrationReport> {
   if (!existsSync(join(path, DATA_FILES.database)))
     throw new UserError(`There is no data folder ${path}.`, { exitCode: 2 });
-  const artifacts = await artifactStoreOf(config);
-  if (!artifacts)
-    throw new UserError(`${NO_ARTIFACTS} To leave them: --artifact-dir ${join(path, DATA_FILES.artifacts)}`, {
-      exitCode: 2,
-    });
-  const stays =
-    config.artifactDir !== undefined && resolve(config.artifactDir) === join(path, DATA_FILES.artifacts);
+  const options = { ...(await artifactOptions(config, move)), target: targetOf(config), signal };
   const masterKey = await masterKeyOf(config, path);
   const folder = new DataFolder(path);
   await folder.start();
   try {
     const { migrateToPostgres } = await import('../../lib/postgres/index.ts');
-    return await withStorage(config, folder.assets, async (storage) => {
-      const options = { masterKey, target: targetOf(config), signal };
-      if (stays) return migrateToPostgres(folder, storage, options);
-      await artifacts.assets.start?.();
-      return migrateToPostgres(folder, storage, { ...options, assets: artifacts.assets });
+    return await withStorage(config, async (storage) => {
+      await options.assets?.start?.();
+      return migrateToPostgres(folder, storage, { ...options, masterKey });
     });
   } finally {
-    await artifacts.assets.stop?.();
+    await options.assets?.stop?.();
     await folder.stop();
   }
 }
 
-async function moveDown(config: Config, path: string, signal: AbortSignal): Promise<MigrationReport> {
-  const artifacts = await artifactStoreOf(config);
-  if (!artifacts) throw new UserError(NO_ARTIFACTS, { exitCode: 2 });
+async function moveDown(
+  config: Config,
+  path: string,
+  move: Move,
+  signal: AbortSignal,
+): Promise<MigrationReport> {
+  const options = { ...(await artifactOptions(config, move)), target: path, signal };
   const masterKey = await configuredMasterKey(config);
   if (masterKey === undefined)
     throw new UserError('Set SCENEPRESS_MASTER_KEY or --master-key-file to the key that the machines have.', {
       exitCode: 2,
     });
   const { migrateToFolder } = await import('../../lib/postgres/index.ts');
-  await artifacts.assets.start?.();
+  await options.assets?.start?.();
   try {
-    return await withStorage(
-      config,
-      artifacts.assets,
-      async (storage) => {
-        return migrateToFolder(storage, path, { assets: artifacts.assets, masterKey, target: path, signal });
-      },
-      { movedTo: path },
-    );
+    return await withStorage(config, (storage) => migrateToFolder(storage, path, { ...options, masterKey }), {
+      movedTo: path,
+    });
   } finally {
-    await artifacts.assets.stop?.();
+    await options.assets?.stop?.();
   }
 }
 
-const NO_ARTIFACTS =
-  'Say where the artifacts of the installation with a database are: --s3-bucket, or --artifact-dir for a folder that all ' +
-  'machines share.';
+/** Where artifacts are copied to, or from; without a store, they stay. */
+async function artifactOptions(
+  config: Config,
+  { artifactsStay, allowMissingArtifacts = false }: Move,
+): Promise<{ assets?: AssetStore; allowMissing: boolean }> {
+  const allowMissing = allowMissingArtifacts;
+  if (artifactsStay) return { allowMissing };
+  const artifacts = await artifactStoreOf(config);
+  if (artifacts) return { assets: artifacts.assets, allowMissing };
+  throw new UserError(
+    'Say where the artifacts of the installation with a database are: --s3-bucket, or --artifact-dir for a folder that ' +
+      'all machines share. To leave them where they are: --artifacts-stay.',
+    { exitCode: 2 },
+  );
+}
 
 /** Errors say what to do about a database that can't be used. `movedTo`: it may have been moved there. */
 async function withStorage<T>(
   config: Config,
-  assets: AssetStore,
   work: (storage: PostgresStorage) => Promise<T>,
   { movedTo }: { movedTo?: string } = {},
 ): Promise<T> {
@@ -141,7 +159,7 @@ async function withStorage<T>(
   const storage = postgres(url, options);
   const place = new DatabasePlace(resolve('.'), {
     storage,
-    assets,
+    assets: new UnknownArtifactStore(),
     ownsFolder: false,
     ...(movedTo !== undefined && { movedTo }),
   });

@@ -5,39 +5,62 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { ARTIFACTS } from '../artifacts.ts';
 import type { AssetStore } from '../assets/asset-store.ts';
+import { ScenepressError } from '../errors.ts';
 import type { Artifact } from '../jobs/job.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Copies the artifacts of all jobs that the target lacks. Returns the numbers of copied and of missing ones. */
+/** Assets by the keys of a storage's artifacts. */
+export interface ArtifactsOf {
+  storage: Pick<Storage, 'jobsWithArtifacts'>;
+  source: AssetStore;
+}
+
+/**
+ * Copies the artifacts of all jobs that the target lacks. Returns the numbers of copied and of missing ones. Error:
+ * `conflict` when some are missing at the source, or not complete, unless `allowMissing`; the others have been copied.
+ */
 export async function copyArtifacts(
-  storage: Pick<Storage, 'jobsWithArtifacts'>,
-  source: AssetStore,
+  { storage, source }: ArtifactsOf,
   target: AssetStore,
-  signal: AbortSignal | undefined,
+  { signal, allowMissing = false }: { signal?: AbortSignal | undefined; allowMissing?: boolean | undefined },
 ): Promise<{ copied: number; missing: number }> {
-  const counts = { copied: 0, missing: 0 };
+  const options = signal ? { signal } : {};
+  const missing: Artifact[] = [];
+  let [copied, known] = [0, 0];
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-migrate-'));
   try {
     for await (const { artifacts } of storage.jobsWithArtifacts()) {
       for (const artifact of artifacts) {
         signal?.throwIfAborted();
         if (await isThere(target, artifact)) continue;
-        const opened = await source.open(artifact.assetKey);
-        if (!opened) {
-          counts.missing += 1;
+        const opened = await source.open(artifact.assetKey, undefined, options);
+        if (opened?.sizeBytes !== artifact.sizeBytes) {
+          opened?.stream.destroy();
+          missing.push(artifact);
           continue;
         }
         const path = opened.path ?? join(folder, artifact.name);
-        if (opened.path === undefined) await pipeline(opened.stream, createWriteStream(path));
+        if (opened.path === undefined) await pipeline(opened.stream, createWriteStream(path), options);
         else opened.stream.destroy();
         await target.put(artifact.assetKey, { path, contentType: ARTIFACTS[artifact.name].contentType });
-        counts.copied += 1;
+        copied += 1;
       }
+      known += artifacts.length;
     }
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-  return counts;
+  if (missing.length > 0 && !allowMissing) throw notThere(missing, known);
+  return { copied, missing: missing.length };
+}
+
+function notThere(missing: Artifact[], known: number): ScenepressError {
+  return new ScenepressError(
+    'conflict',
+    `${missing.length} of ${known} artifacts are missing or incomplete, such as ${missing[0]?.assetKey}. Nothing was moved; ` +
+      'the other artifacts were copied. Correct the place of the artifacts, or leave them there (--artifacts-stay). If ' +
+      'they are lost, add --allow-missing-artifacts (allowMissing).',
+  );
 }
 
 async function isThere(target: AssetStore, { assetKey, sizeBytes }: Artifact): Promise<boolean> {

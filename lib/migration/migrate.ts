@@ -42,6 +42,10 @@ export interface MigrationOptions {
   masterKey: string;
   /** Names the new place in the mark at the old one. */
   target: string;
+  /** Where artifacts are copied to, or from; default: they stay where they are. */
+  assets?: AssetStore;
+  /** Moves the rest when artifacts are missing or incomplete; default: false, which makes it an error. */
+  allowMissing?: boolean;
   /** Aborts it until the old place is marked; what was copied stays, and a repetition completes or replaces it. */
   signal?: AbortSignal;
 }
@@ -50,8 +54,8 @@ export interface MigrationOptions {
  * Moves an installation from a data folder, which must be started, to an empty Postgres storage, which must be started,
  * too. All rows are added in one transaction, after the artifacts: when it is interrupted, nothing has changed, and it can
  * be repeated; when it was complete, a repetition only compares. Then the folder is marked as moved, and no service
- * starts with it. `assets`: where artifacts are copied to; default: they stay. Errors:
- * `conflict` when the storage has other data, `storage_damaged`, also for books that are not in order, `master_key`.
+ * starts with it. `assets`: where artifacts are copied to. Errors: `conflict` when the storage has other data, or
+ * artifacts are missing, `storage_damaged`, also for books that are not in order, `master_key`.
  *
  * ```ts
  * const dataFolder = new DataFolder('./renders');
@@ -63,7 +67,7 @@ export interface MigrationOptions {
 export async function migrateToPostgres(
   folder: DataFolder,
   storage: PostgresStorage,
-  { assets, masterKey, target, signal }: MigrationOptions & { assets?: AssetStore },
+  { assets, masterKey, target, signal, allowMissing }: MigrationOptions,
 ): Promise<MigrationReport> {
   const key = MasterKey.fromHex(masterKey);
   if (
@@ -75,10 +79,11 @@ export async function migrateToPostgres(
       'A replacement of the master key was interrupted. Complete it first: start the service with the folder once.',
     );
   await audited(folder, signal);
-  const artifacts = assets ? await copyArtifacts(folder.storage, folder.assets, assets, signal) : null;
   const expected = await contentsOfFolder(folder, signal);
   const isNew = await isEmpty(storage.database);
   if (!isNew && differences(expected, await contentsOfStorage(storage, signal)).length > 0) throw notEmpty();
+  const from = { storage: folder.storage, source: folder.assets };
+  const artifacts = assets ? await copyArtifacts(from, assets, { signal, allowMissing }) : null;
   await storage.masterKey.load({ given: key.toHex() });
   if (isNew) {
     await addRows(folder, storage, expected.documents, signal);
@@ -93,7 +98,7 @@ export async function migrateToPostgres(
  * Moves an installation from a Postgres storage, which must be started and not in use, to a new data folder. It is made
  * beside its place as `<path>.part`; when it is complete, the storage is marked as moved, in a transaction that waits for
  * all others and finds it unchanged, and the folder is renamed. A repetition makes the folder again, or compares the one
- * that is there. `assets`: where artifacts are; they are copied into the folder.
+ * that is there. `assets`: where the artifacts are that are copied into the folder.
  * Errors: as those of {@link migrateToPostgres}; `conflict` also while processes use the storage.
  *
  * ```ts
@@ -103,7 +108,7 @@ export async function migrateToPostgres(
 export async function migrateToFolder(
   storage: PostgresStorage,
   path: string,
-  { assets, masterKey, target, signal }: MigrationOptions & { assets: AssetStore },
+  { assets, masterKey, target, signal, allowMissing }: MigrationOptions,
 ): Promise<MigrationReport> {
   const isNew = !existsSync(path);
   const movedTo = await storage.movedTo();
@@ -126,7 +131,8 @@ export async function migrateToFolder(
       await folder.masterKeys({ given: masterKey });
     }
     const contents = await contentsOfFolder(folder, signal);
-    const artifacts = await copyArtifacts(folder.storage, assets, folder.assets, signal);
+    const from = assets && { storage: folder.storage, source: assets };
+    const artifacts = from ? await copyArtifacts(from, folder.assets, { signal, allowMissing }) : null;
     const audit = await audited(folder, signal);
     await storage.database.transaction(async (tx) => {
       // From here on, nothing writes: a process that starts meanwhile waits, and then finds the mark.

@@ -87,6 +87,13 @@ t.test('an installation is moved to a database and back, and nothing is lost', a
   ];
   const options = ['--database-schema', schema, '--artifact-dir', shared];
 
+  const nowhere = await scenepress(['migrate', '--from', dataDir, '--to', url]);
+  t.match(nowhere, { code: 2, stderr: /--s3-bucket, or --artifact-dir .* --artifacts-stay/ });
+  const copy = join(await temporaryFolder(t), 'copy');
+  await cp(dataDir, copy, { recursive: true });
+  const to = ['--to', url, '--database-schema', newSchema()];
+  const stay = await scenepress(['migrate', '--from', copy, ...to, '--artifacts-stay']);
+  t.match(stay, { code: 0, stdout: /^Artifacts stay where they are\.$/m });
   const up = await scenepress(['migrate', '--from', dataDir, '--to', url, ...options]);
   t.equal(up.code, 0, up.stderr);
   t.match(

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { rename, rm } from 'node:fs/promises';
+import { readdir, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { Accounts, DataFolder, FileAssetStore, StoredLedger } from '../../../lib/index.ts';
@@ -91,6 +91,68 @@ t.test('a repeated move to a database compares the contents, not only their numb
     message: /The database contains other data/,
   });
   t.notOk(existsSync(mark));
+});
+
+const someMissing = {
+  code: 'conflict',
+  message: /^1 of 2 artifacts are missing or incomplete, such as \S+\/video\.mp4\. Nothing was moved/,
+};
+
+t.test('an installation that lacks artifacts is moved to a database on request only', async (t) => {
+  for (const spoil of [rm, (path: string) => truncate(path, 1)]) {
+    const [folder, storage] = [await usedFolder(t), await openPostgres(t)];
+    const [job] = await folder.storage.listJobs({});
+    await spoil(folder.assets.path(job?.artifacts[0]?.assetKey ?? ''));
+    const assets = new FileAssetStore(await temporaryFolder(t));
+    const options = { assets, masterKey, target };
+    await t.rejects(migrateToPostgres(folder, storage, options), someMissing);
+    t.same(await storage.listJobs({}), []);
+    t.notOk(existsSync(join(folder.path, 'moved')));
+    const moved = await migrateToPostgres(folder, storage, { ...options, allowMissing: true });
+    t.same(moved.artifacts, { copied: 0, missing: 1 }, 'the other one was copied before');
+  }
+});
+
+t.test('a database whose artifacts are not where they should be is moved on request only', async (t) => {
+  const { storage, assets } = await usedStorage(t);
+  const elsewhere = new FileAssetStore(await temporaryFolder(t));
+  const path = join(await temporaryFolder(t), 'back');
+  const options = { masterKey, target: path };
+  await t.rejects(migrateToFolder(storage, path, { ...options, assets: elsewhere }), {
+    code: 'conflict',
+    message: /^2 of 2 artifacts are missing/,
+  });
+  t.equal(await storage.movedTo(), undefined);
+  t.notOk(existsSync(path));
+  const [job] = await storage.listJobs({});
+  await truncate(assets.path(job?.artifacts[0]?.assetKey ?? ''), 1);
+  await t.rejects(migrateToFolder(storage, path, { ...options, assets }), someMissing);
+  const moved = await migrateToFolder(storage, path, { ...options, assets, allowMissing: true });
+  t.same(moved.artifacts, { copied: 1, missing: 1 });
+});
+
+t.test('artifacts stay where they are when no store is given', async (t) => {
+  const [folder, storage] = [await usedFolder(t), await openPostgres(t)];
+  t.equal((await migrateToPostgres(folder, storage, { masterKey, target })).artifacts, null);
+  const path = join(await temporaryFolder(t), 'back');
+  t.equal((await migrateToFolder(storage, path, { masterKey, target: path })).artifacts, null);
+  const back = new DataFolder(path);
+  await back.start();
+  t.teardown(() => back.stop());
+  const [job] = await back.storage.listJobs({});
+  t.equal(job?.artifacts.length, 2);
+  t.equal(await back.assets.open(job?.artifacts[0]?.assetKey ?? ''), undefined);
+});
+
+t.test('nothing is copied to a database with other data', async (t) => {
+  const { storage } = await usedStorage(t);
+  const place = await temporaryFolder(t);
+  const assets = new FileAssetStore(place);
+  await t.rejects(migrateToPostgres(await usedFolder(t), storage, { assets, masterKey, target }), {
+    code: 'conflict',
+    message: /The database contains other data\. Nothing was changed/,
+  });
+  t.same(await readdir(place), []);
 });
 
 t.test('a column that the target does not have is refused', async (t) => {
