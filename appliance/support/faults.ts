@@ -10,7 +10,7 @@ export interface Fault {
   message: string;
   /** The message of its cause; null without one. */
   cause: string | null;
-  /** How often it came in a row. */
+  /** How often it came. */
   times: number;
 }
 
@@ -44,13 +44,9 @@ export class Faults {
     const message = redact(String((typeof fields === 'string' ? fields : text) ?? ''));
     const cause = causeIn(fields);
     const at = isoTime(systemClock.now());
-    const last = this.#faults.at(-1);
-    if (last?.message === message && last.cause === cause) {
-      last.at = at;
-      last.times += 1;
-      return;
-    }
-    this.#faults.push({ at, level, message, cause, times: 1 });
+    const known = this.#faults.findIndex((fault) => fault.message === message && fault.cause === cause);
+    const [{ times } = { times: 0 }] = known < 0 ? [] : this.#faults.splice(known, 1);
+    this.#faults.push({ at, level, message, cause, times: times + 1 });
     if (this.#faults.length > MOST) this.#faults.shift();
   }
 }
