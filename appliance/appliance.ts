@@ -135,6 +135,7 @@ export class Appliance {
     if (!place.machineStore) return undefined;
     const machine = new OwnMachine({
       store: place.machineStore,
+      openStore: () => place.storage.start(),
       service,
       config: this.#config,
       isDraining: () => draining.hasBegun,

@@ -15,6 +15,7 @@ const ID_BYTES = 4;
 /** Reports the state of this process, and receives requests to drain it. */
 export class OwnMachine {
   readonly #store: MachineStore;
+  readonly #openStore: () => Promise<void>;
   readonly #service: RenderService;
   readonly #identity: Pick<MachineReport, 'machineId' | 'name' | 'roles' | 'qualities' | 'version'>;
   readonly #logger: Logger;
@@ -27,6 +28,8 @@ export class OwnMachine {
 
   constructor(options: {
     store: MachineStore;
+    /** Opens the store again, which a service closes that stops or could not start. */
+    openStore: () => Promise<void>;
     service: RenderService;
     config: Pick<Config, 'machineName' | 'roles' | 'quality'>;
     isDraining: () => boolean;
@@ -34,6 +37,7 @@ export class OwnMachine {
   }) {
     const { config } = options;
     this.#store = options.store;
+    this.#openStore = options.openStore;
     this.#service = options.service;
     this.#isDraining = options.isDraining;
     this.#logger = options.logger;
@@ -65,7 +69,10 @@ export class OwnMachine {
   /** Removes it from the list after a normal end. Without the database, it is shown as dead. */
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    const removed = this.#reporting.then(() => this.#store.remove(this.machineId)).catch(() => {});
+    const removed = this.#reporting
+      .then(() => this.#openStore())
+      .then(() => this.#store.remove(this.machineId))
+      .catch(() => {});
     const given = Promise.withResolvers<void>();
     const timer = setTimeout(given.resolve, MOST_STOP_MS);
     await Promise.race([removed, given.promise]);
@@ -92,6 +99,7 @@ export class OwnMachine {
         warmWorkers,
       });
       if (mustDrain) this.#drainRequested.resolve();
+      if (this.#hasFailed) this.#logger.info({}, 'This machine reports to the others again.');
       this.#hasFailed = false;
     } catch (err) {
       if (!this.#hasFailed)

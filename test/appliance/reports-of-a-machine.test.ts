@@ -8,6 +8,7 @@ function machineWith(store: Partial<MachineStore>): OwnMachine {
   const status = { ready: true, problems: [], workers: 1, warmWorkers: 1, running: 0 };
   return new OwnMachine({
     store: store as MachineStore,
+    openStore: async () => {},
     service: { status: () => status } as unknown as RenderService,
     config: { machineName: 'one', roles: ['worker'] },
     isDraining: () => false,
