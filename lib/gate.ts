@@ -11,7 +11,7 @@ import type { Signals } from './signals/signals.ts';
 const POLL_MS = 5_000;
 
 /**
- * The conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
+ * Whether the storage answers, and the conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
  * when one of them is met again; {@link isOpen} is true when all are met.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
@@ -23,6 +23,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   readonly #clock: Clock;
   #stopListening = () => {};
   #pausedAtMs: number | null = null;
+  #isStorageAway = false;
 
   constructor(parts: {
     /** Undefined: free disk space is not watched. */
@@ -47,6 +48,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   async start(): Promise<void> {
     this.stop();
     this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
+    this.#isStorageAway = false;
     this.#spareSpace?.on('available', this.#emitOpen);
     this.#renderer.on('ready', this.#emitOpen);
     if (this.#isShared) this.#listen();
@@ -66,6 +68,11 @@ export class Gate extends EventEmitter<{ open: [] }> {
 
   get isDiskFull(): boolean {
     return this.#spareSpace?.isShort ?? false;
+  }
+
+  /** Whether the storage, which other processes use, too, failed to answer the last poll. */
+  get isStorageAway(): boolean {
+    return this.#isStorageAway;
   }
 
   /** When the queue was paused, in epoch milliseconds; null when it is not paused. */
@@ -110,6 +117,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   /** A failed read is repeated by the next poll. */
   async #look(): Promise<void> {
     const settings = await this.#settings.getSettings().catch(() => undefined);
+    this.#isStorageAway = settings === undefined;
     if (!settings) return;
     const wasPaused = this.#pausedAtMs !== null;
     this.#pausedAtMs = settings.queuePausedAtMs;

@@ -8,7 +8,7 @@ export type ServiceState = 'stopped' | 'without workers' | 'starting' | 'running
 /** A reason why the service cannot render now. */
 export interface ServiceProblem {
   /** What has the problem. */
-  part: 'service' | 'sandbox' | 'renderer' | 'disk' | 'resources';
+  part: 'service' | 'storage' | 'sandbox' | 'renderer' | 'disk' | 'resources';
   /** The problem and its remedy, safe to show to anyone; the cause is in the log. */
   message: string;
 }
@@ -78,6 +78,9 @@ const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
   starting: 'The service is starting: a renderer is being warmed up, which takes some seconds.',
   stopping: SERVICE_STOPPING.message,
 };
+const STORAGE_AWAY =
+  'The database does not answer: requests are refused until it does; the service then continues by itself. The log has the ' +
+  'reason.';
 const SANDBOX_REFUSED =
   'The sandbox no longer holds, so nothing is rendered. The log says what a scene could do; `scenepress doctor` ' +
   'checks again.';
@@ -100,8 +103,16 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, pausedAtMs } = gate;
-  const problems = problemsOf({ state, refused, broken, workFolderUnusable, diskFull, isShortage });
+  const { isDiskFull: diskFull, pausedAtMs, isStorageAway } = gate;
+  const problems = problemsOf({
+    state,
+    isStorageAway,
+    refused,
+    broken,
+    workFolderUnusable,
+    diskFull,
+    isShortage,
+  });
   return {
     ready: problems.length === 0,
     problems,
@@ -124,6 +135,8 @@ export function statusOf(
 /** Lists the reasons why a service cannot render. */
 function problemsOf(service: {
   state: ServiceState;
+  /** The last poll of the database failed. */
+  isStorageAway: boolean;
   /** The sandbox failed its check after it had passed before. */
   refused: boolean;
   /** The probe scene does not render. */
@@ -136,6 +149,7 @@ function problemsOf(service: {
 }): ServiceProblem[] {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
+    ...(service.isStorageAway ? [{ part: 'storage' as const, message: STORAGE_AWAY }] : []),
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
