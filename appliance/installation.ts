@@ -19,7 +19,7 @@ import type { Config } from './config/config.ts';
 import { readinessOf } from './http/health.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { DataPlace } from './place/data-place.ts';
-import { type OpenedPlace, openPlace, placeNameOf } from './place/open-place.ts';
+import { type OpenedPlace, type Opener, openPlace, placeNameOf } from './place/open-place.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
 import { Faults } from './support/faults.ts';
 import { UserError } from './user-error.ts';
@@ -46,8 +46,7 @@ export interface Installation {
 }
 
 /**
- * Opens the configured database or data folder; creates the folder if missing. `serves`: by a server or a worker, not by a
- * command. Errors: `storage_locked` while another process owns the folder.
+ * Opens the configured database or data folder; creates the folder if missing. Errors: `storage_locked` while another process owns the folder.
  */
 export async function openInstallation(
   config: Config,
@@ -56,9 +55,9 @@ export async function openInstallation(
     publicUrl: () => configuredPublicUrl(config),
     logger: silentLogger,
   },
-  { serves = false }: { serves?: boolean } = {},
+  { serves = false, mayCreate = true }: Partial<Opener> = {},
 ): Promise<Installation> {
-  const opened = await openPlace(config, { serves, logger: world.logger });
+  const opened = await openPlace(config, { serves, mayCreate, logger: world.logger });
   const { place, bucket } = opened;
   try {
     const given = await configuredMasterKey(config);

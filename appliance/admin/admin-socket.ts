@@ -10,6 +10,8 @@ import type { Logger } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import type { Administration } from './administration.ts';
 
+/** A server whose database is away answers within that time. */
+const MOST_SILENT_MS = 15_000;
 const OTHER_VERSION =
   'The server of this data folder runs another version of Scenepress. Restart it with this version.';
 
@@ -100,7 +102,10 @@ function operationOf(
   return Object.hasOwn(part, name) ? part[name] : undefined;
 }
 
-/** The administration of the server that owns the folder; undefined when none listens there. */
+/**
+ * The administration of the server that owns the folder; undefined when none listens there. Error: a {@link UserError} when
+ * it does not answer.
+ */
 export async function connectAdministration(folder: string): Promise<RemoteAdministration | undefined> {
   if (!(await isListening(folder))) return undefined;
   return membersOf((noun) =>
@@ -122,11 +127,17 @@ export type RemoteAdministration = {
 };
 
 async function isListening(folder: string): Promise<boolean> {
+  const signal = AbortSignal.timeout(MOST_SILENT_MS);
   try {
-    await exchange(folder, 'queue/show', {});
+    await exchange(folder, 'queue/show', {}, signal);
     return true;
-  } catch {
-    return false; // Opening the folder reports errors more precisely.
+  } catch (cause) {
+    if (!signal.aborted) return false; // Opening the folder reports errors more precisely.
+    throw new UserError(
+      `The server of the data folder ${folder} has not answered for ${MOST_SILENT_MS / 1000} s. If it does not recover, ` +
+        'kill it and start it again.',
+      { cause },
+    );
   }
 }
 
@@ -141,7 +152,12 @@ async function call(folder: string, operation: string, request: unknown): Promis
   return answer;
 }
 
-async function exchange(folder: string, operation: string, request: unknown): Promise<Reply> {
+async function exchange(
+  folder: string,
+  operation: string,
+  request: unknown,
+  signal?: AbortSignal,
+): Promise<Reply> {
   const directory = await openDirectory(folder);
   try {
     const { promise, resolve, reject } = Promise.withResolvers<string>();
@@ -150,6 +166,7 @@ async function exchange(folder: string, operation: string, request: unknown): Pr
       method: 'POST',
       path: `/${operation}`,
       headers: { 'content-type': 'application/json' },
+      ...(signal && { signal }),
     });
     message.once('error', reject);
     message.once('response', (response) => text(response).then(resolve, reject));

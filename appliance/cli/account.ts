@@ -21,7 +21,7 @@ export function accountCommand(): Command {
         const created = await withAdministration(
           configOf(flags),
           (admin) => admin.accounts.create({ email }),
-          { mayMakeFolder: true },
+          { mayCreate: true },
         );
         if (flags.json) printJson(created);
         else print(`Created account ${created.email} with user id ${created.userId}.`);

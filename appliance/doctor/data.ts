@@ -6,7 +6,7 @@ import type { Examination } from '../admin/administration-views.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 import { placeNameOf } from '../place/open-place.ts';
-import { withAdministration } from '../runtime/with-administration.ts';
+import { type Work, withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { nearestFolder } from './machine.ts';
@@ -36,13 +36,15 @@ export async function examineData(config: Config): Promise<DataReport> {
     if (report.findings.some(({ status }) => status === 'failed')) return report;
   }
   try {
-    await withAdministration(config, async (admin, { served }) => {
+    const examine: Work<void> = async (admin, { served }) => {
       report.served = served;
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
       report.findings.push(...findingsOf(placeNameOf(config), examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
-    });
+    };
+    // The first start creates the tables in a database, too.
+    await withAdministration(config, examine, { mayCreate: config.databaseUrl !== undefined });
   } catch (error) {
     if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
     report.findings.push(failed(CHECK, error.message, remedyOf(error)));

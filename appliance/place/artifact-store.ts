@@ -1,6 +1,12 @@
 import { resolve } from 'node:path';
 import type { S3AssetStore, S3Credentials, S3Options } from '../../lib/assets/s3/index.ts';
-import { type AssetStore, FileAssetStore, ScenepressError } from '../../lib/index.ts';
+import {
+  type AssetStore,
+  type ByteRange,
+  FileAssetStore,
+  type OpenedAsset,
+  ScenepressError,
+} from '../../lib/index.ts';
 import type { ArtifactConfig } from '../config/config-values.ts';
 import { contentOf } from './database-connection.ts';
 
@@ -43,6 +49,43 @@ async function credentialsOf(config: ArtifactConfig): Promise<S3Credentials | un
   const secretAccessKey =
     secret ?? (await contentOf(file ?? '', 'The secret of the access key for S3')).trim();
   return { accessKeyId, secretAccessKey };
+}
+
+/** A store that is started when it is used: most commands need no artifacts, and work while their store is away. */
+export class LazyAssetStore implements AssetStore {
+  readonly #store: AssetStore;
+  #starting: Promise<void> | undefined;
+
+  constructor(store: AssetStore) {
+    this.#store = store;
+  }
+
+  async put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }> {
+    return (await this.#started()).put(assetKey, file);
+  }
+
+  async open(
+    assetKey: string,
+    range?: ByteRange,
+    options?: { signal?: AbortSignal },
+  ): Promise<OpenedAsset | undefined> {
+    return (await this.#started()).open(assetKey, range, options);
+  }
+
+  async delete(assetKey: string): Promise<void> {
+    await (await this.#started()).delete(assetKey);
+  }
+
+  async stop(): Promise<void> {
+    if (this.#starting !== undefined) await this.#store.stop?.();
+    this.#starting = undefined;
+  }
+
+  async #started(): Promise<AssetStore> {
+    this.#starting ??= Promise.resolve(this.#store.start?.());
+    await this.#starting;
+    return this.#store;
+  }
 }
 
 /** The store of a command without the place of the artifacts: everything except artifacts works. */

@@ -145,6 +145,12 @@ export class DatabasePlace implements DataPlace {
 /** Says what to do about a database that can't be used. */
 function explained(error: unknown): unknown {
   if (!(error instanceof Error)) return error;
+  if (isScenepressError(error, 'not_found'))
+    return new UserError(
+      `${error.message} Correct --database-url or --database-schema; \`scenepress serve\` and \`scenepress account create\` ` +
+        'create it.',
+      { cause: error },
+    );
   const cause = ((isScenepressError(error) && error.cause) || error) as { code?: unknown; message?: string };
   const remedy = remedyFor(String(cause.code ?? ''), cause.message ?? '');
   if (remedy === undefined) return error;

@@ -2,7 +2,12 @@ import { resolve } from 'node:path';
 import { DataFolder, isScenepressError, type Logger } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
-import { type ArtifactStore, artifactStoreOf, UnknownArtifactStore } from './artifact-store.ts';
+import {
+  type ArtifactStore,
+  artifactStoreOf,
+  LazyAssetStore,
+  UnknownArtifactStore,
+} from './artifact-store.ts';
 import type { DataPlace } from './data-place.ts';
 import { connectionOf, isExposed } from './database-connection.ts';
 import { DatabasePlace } from './database-place.ts';
@@ -12,16 +17,23 @@ export interface OpenedPlace extends Partial<ArtifactStore> {
   place: DataPlace;
 }
 
-/**
- * Opens the configured database or data folder. `serves`: by a server or a worker, not by a command. Errors:
- * `storage_locked` while another process owns the folder.
- */
+/** Who opens a place. */
+export interface Opener {
+  /** A server or a worker, not a command. */
+  serves: boolean;
+  /** Creates the tables in a database that has none. */
+  mayCreate: boolean;
+}
+
+/** Opens the configured database or data folder. Errors: `storage_locked` while another process owns the folder. */
 export async function openPlace(
   config: Config,
-  { serves, logger }: { serves: boolean; logger: Logger },
+  { serves, mayCreate, logger }: Opener & { logger: Logger },
 ): Promise<OpenedPlace> {
   const path = resolve(config.dataDir);
-  const artifacts = await artifactStoreOf(config);
+  const configured = await artifactStoreOf(config);
+  const artifacts =
+    configured && !serves ? { ...configured, assets: new LazyAssetStore(configured.assets) } : configured;
   if (config.databaseUrl === undefined) {
     const folder = new DataFolder(path);
     await startFolder(folder);
@@ -37,7 +49,7 @@ export async function openPlace(
   }
   const { url, options } = await connectionOf(config);
   const { postgres } = await import('../../lib/postgres/index.ts');
-  const storage = postgres(url, { ...options, logger });
+  const storage = postgres(url, { ...options, mustExist: !mayCreate, logger });
   const assets = artifacts?.assets ?? new UnknownArtifactStore();
   const place = new DatabasePlace(path, { storage, assets, ownsFolder: serves });
   await place.start();

@@ -13,27 +13,28 @@ import { UserError } from '../user-error.ts';
 const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;
 
-type Work<T> = (administration: RemoteAdministration, how: { served: boolean }) => Promise<T>;
+/** Work of an administrator. `served`: through a server. */
+export type Work<T> = (administration: RemoteAdministration, how: { served: boolean }) => Promise<T>;
 
 /**
  * Runs administrative work through the server that owns the data folder (`served`), or directly on the folder or
  * database if there is none. A folder that is locked although no server listens is used by another command or by a server that is
- * starting or stopping: retries for some seconds. Creates a missing folder only with `mayMakeFolder`.
+ * starting or stopping: retries for some seconds. Creates a missing folder, and missing tables, only with `mayCreate`.
  */
 export async function withAdministration<T>(
   config: Config,
   work: Work<T>,
-  { mayMakeFolder = false }: { mayMakeFolder?: boolean } = {},
+  { mayCreate = false }: { mayCreate?: boolean } = {},
 ): Promise<T> {
-  if (config.databaseUrl !== undefined) return withDatabase(config, work);
+  if (config.databaseUrl !== undefined) return withDatabase(config, work, mayCreate);
   const folder = resolve(config.dataDir);
   for (const giveUpAt = Date.now() + GIVE_UP_MS; ; await delay(RETRY_MS)) {
     const server = await connectAdministration(folder);
     if (server) return work(server, { served: true });
     await refuseAnothersFolder(folder);
-    if (!mayMakeFolder) refuseMissingFolder(folder);
+    if (!mayCreate) refuseMissingFolder(folder);
     try {
-      return await withoutServer(config, work);
+      return await withoutServer(config, work, mayCreate);
     } catch (error) {
       if (!isScenepressError(error, 'storage_locked') || Date.now() > giveUpAt) throw error;
     }
@@ -44,15 +45,15 @@ export async function withAdministration<T>(
  * Through the server of the data folder if it uses the same database, which also knows the state of its process; else
  * directly, whether servers run elsewhere or not.
  */
-async function withDatabase<T>(config: Config, work: Work<T>): Promise<T> {
-  const server = await connectAdministration(resolve(config.dataDir));
+async function withDatabase<T>(config: Config, work: Work<T>, mayCreate: boolean): Promise<T> {
+  const server = await connectAdministration(resolve(config.dataDir)).catch(() => undefined);
   const place = await server?.data.showPlace().catch(() => undefined);
   if (server && place?.place === placeNameOf(config)) return work(server, { served: true });
-  return withoutServer(config, work);
+  return withoutServer(config, work, mayCreate);
 }
 
-async function withoutServer<T>(config: Config, work: Work<T>): Promise<T> {
-  const installation = await openInstallation(config);
+async function withoutServer<T>(config: Config, work: Work<T>, mayCreate: boolean): Promise<T> {
+  const installation = await openInstallation(config, undefined, { mayCreate });
   try {
     await installation.service.startWithoutWorkers();
     return await work(installation.administrationFor(COMMAND_LINE), { served: false });

@@ -10,6 +10,8 @@ export interface PostgresOptions {
    * Default `scenepress`.
    */
   schema?: string;
+  /** Whether the start fails when the schema has no tables, instead of creating them. Default false. */
+  mustExist?: boolean;
   /**
    * TLS: true verifies the server's certificate with the CAs of Node; an object has the options of `tls.connect`, such
    * as `ca`, `cert` and `key`. Default: as the URL says (`sslmode`), else none.

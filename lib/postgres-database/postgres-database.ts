@@ -41,6 +41,7 @@ type Attempt<T> = { kind: 'committed'; result: T } | { kind: 'failed'; error: un
 export class PostgresDatabase implements SqlDatabase {
   readonly isShared = true;
   readonly #schema: PostgresSchema;
+  readonly #mustExist: boolean;
   readonly #settings: ConnectionSettings;
   readonly #connections: Connections;
   readonly #confirmations: Confirmations;
@@ -61,6 +62,7 @@ export class PostgresDatabase implements SqlDatabase {
     const { clock, random, logger = silentLogger } = options;
     this.#schema = schema;
     this.#settings = settingsOf(options);
+    this.#mustExist = options.mustExist ?? false;
     this.#connections = new Connections(url, this.#settings, logger);
     this.#confirmations = new Confirmations(random);
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
@@ -78,7 +80,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       await this.#retried(() =>
         this.#connections.alone(async (client) => {
-          await this.#schema.migrate(client, this.#settings.schema);
+          await this.#schema.migrate(client, this.#settings.schema, { mustExist: this.#mustExist });
           await this.#confirmations.removeOld(client);
         }),
       );

@@ -42,18 +42,28 @@ export class PostgresSchema {
    * Applies pending migrations, each in its own transaction. Processes that start at the same time do it one after the
    * other. A database that is up to date, or newer and compatible, is only read, so the role of the service need not own
    * it. Errors: `conflict` when the server cannot be used, `storage_damaged` when the tables are those of a newer version
-   * that is not compatible.
+   * that is not compatible; with `mustExist`, `not_found` when there are none.
    */
-  async migrate(client: PgClient, schema: string): Promise<void> {
+  async migrate(
+    client: PgClient,
+    schema: string,
+    { mustExist = false }: { mustExist?: boolean } = {},
+  ): Promise<void> {
     await assertUsable(client);
-    if ((await this.#pending(client, schema)) === 0) return;
+    const pending = await this.#pending(client, schema);
+    if (pending === 0) return;
+    if (mustExist && pending === this.version)
+      throw new ScenepressError(
+        'not_found',
+        `The schema ${schema} of the database contains no installation.`,
+      );
     const lock = [`${schema} migrations`];
     await client.query({ text: `SELECT pg_advisory_lock(${lockOf('$1')})`, values: lock });
     try {
       await client.query(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       await client.query(MIGRATIONS);
-      const pending = await this.#pending(client, schema);
-      for (let version = this.version - pending + 1; version <= this.version; version += 1)
+      const left = await this.#pending(client, schema);
+      for (let version = this.version - left + 1; version <= this.version; version += 1)
         await this.#apply(client, version);
     } finally {
       await client

@@ -34,6 +34,7 @@ t.test('only commands about secrets need the master key', async (t) => {
 t.test('commands for data folders say what to use instead', async (t) => {
   const machines = await cluster(t);
   const folder = await temporaryFolder(t);
+  await machines.run(['account', 'create', 'ada@example.org']);
   const backup = await machines.run(['backup', join(folder, 'backup')]);
   t.match(backup, { code: 1, stderr: /with pg_dump or base backups and a WAL archive/ });
   t.match(await machines.run(['restore', folder]), { code: 2, stderr: /such as pg_restore/ });
