@@ -69,7 +69,7 @@ export class Leadership {
       const leads = await storage.lead?.(task, holder, LEAD_MS);
       this.#untilMs = leads ? sinceMs + GIVE_UP_AFTER_MS : Number.NEGATIVE_INFINITY;
     } catch (error) {
-      logger.warn({ err: error, task }, 'It could not be determined which process carries out a task.');
+      logger.warn({ err: error, task }, 'The database could not be asked which process carries out a task.');
     }
     if (!wasLeader && this.isLeader) onLead();
   }

@@ -122,7 +122,12 @@ export class Upkeep {
   async #alone(task: string, work: () => Promise<void>): Promise<void> {
     await this.#options.storage
       .alone(task, work)
-      .catch((error: unknown) => this.#report(error, `The task ${task} could not be started.`));
+      .catch((error: unknown) =>
+        this.#report(
+          error,
+          `The database could not be asked whether another process carries out the task: ${task}.`,
+        ),
+      );
   }
 
   /**
