@@ -6,9 +6,12 @@ import type { Renderer } from './render/pool/renderer.ts';
 import { DISK_FULL_TO_CLIENTS } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { Signals } from './signals/signals.ts';
+import { within } from './within.ts';
 
 /** Signals may get lost. */
 const POLL_MS = 5_000;
+/** A storage that has not answered for so long is away. */
+const MOST_SILENT_MS = 10_000;
 
 /**
  * Whether the storage answers, and the conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
@@ -24,6 +27,9 @@ export class Gate extends EventEmitter<{ open: [] }> {
   #stopListening = () => {};
   #pausedAtMs: number | null = null;
   #isStorageAway = false;
+  #looks = 0;
+  /** The latest that is over. */
+  #lastLook = 0;
 
   constructor(parts: {
     /** Undefined: free disk space is not watched. */
@@ -116,7 +122,11 @@ export class Gate extends EventEmitter<{ open: [] }> {
 
   /** A failed read is repeated by the next poll. */
   async #look(): Promise<void> {
-    const settings = await this.#settings.getSettings().catch(() => undefined);
+    const look = ++this.#looks;
+    const reading = this.#settings.getSettings().catch(() => undefined);
+    const settings = await within(this.#clock, MOST_SILENT_MS, reading);
+    if (look < this.#lastLook) return;
+    this.#lastLook = look;
     this.#isStorageAway = settings === undefined;
     if (!settings) return;
     const wasPaused = this.#pausedAtMs !== null;

@@ -1,10 +1,10 @@
 import { type Clock, delay } from './clock.ts';
 
-/** Waits for `something`, for at most `ms` milliseconds. */
-export async function within(clock: Clock, ms: number, something: Promise<unknown>): Promise<void> {
+/** Waits for `something`, for at most `ms` milliseconds; undefined when these are over. */
+export async function within<T>(clock: Clock, ms: number, something: Promise<T>): Promise<T | undefined> {
   const settled = new AbortController();
   try {
-    await Promise.race([something, delay(clock, ms, settled.signal)]);
+    return await Promise.race([something, delay(clock, ms, settled.signal).then(() => undefined)]);
   } finally {
     settled.abort();
   }
