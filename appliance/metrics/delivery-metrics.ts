@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import type { Delivery, RenderService } from '../../lib/index.ts';
-import { gauge, PREFIX } from './gauge.ts';
+import { gauge, OF_INSTALLATION, PREFIX } from './gauge.ts';
 
 const ATTEMPT_SECONDS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 const MOST_COUNTED = 1000;
@@ -38,7 +38,7 @@ export function countDeliveries(registry: Registry, service: RenderService): voi
   gauge(
     registry,
     'webhooks_due',
-    `Due deliveries that are waiting to be sent, counted up to ${MOST_COUNTED}.`,
+    `Due deliveries that are waiting to be sent, counted up to ${MOST_COUNTED}. ${OF_INSTALLATION}`,
     [],
     async (set) => set({}, await service.deliveries.countDue({ limit: MOST_COUNTED })),
   );

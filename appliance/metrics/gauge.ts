@@ -3,6 +3,8 @@ import { abortable } from '../../lib/index.ts';
 
 /** Prefix of all metric names. */
 export const PREFIX = 'scenepress_';
+/** Ends the help of a metric that is not of the process. Queries take its maximum. */
+export const OF_INSTALLATION = 'Every process of the installation reports the same value.';
 
 /** Less than the time that Prometheus gives to a scrape. */
 const LONGEST_MS = 3_000;

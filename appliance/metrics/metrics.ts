@@ -77,7 +77,7 @@ export class Metrics {
         if (endMs !== undefined) set({}, endMs / 1000);
       },
     );
-    countRenders(registry, service, this.#pricing);
+    countRenders(registry, service, { place: this.#place, pricing: this.#pricing });
     countDeliveries(registry, service);
     countRequests(registry, options.hapi);
     countConnections(registry, options.connections);

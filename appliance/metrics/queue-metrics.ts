@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { RenderService } from '../../lib/index.ts';
 import { machineInfo } from '../admin/machines.ts';
 import type { DataPlace } from '../place/data-place.ts';
-import { gauge } from './gauge.ts';
+import { gauge, OF_INSTALLATION } from './gauge.ts';
 
 /** Assumed until a job of any quality has completed. */
 const ASSUMED_MS = 10_000;
@@ -13,7 +13,7 @@ export function measureQueue(registry: Registry, place: DataPlace, service: Rend
     registry,
     'queue_seconds',
     'Work that waits per worker, in seconds: waiting jobs of a quality, times the mean duration of its latest renders, by ' +
-      'the number of workers that render it.',
+      `the number of workers that render it. ${OF_INSTALLATION}`,
     ['quality'],
     async (set) => {
       const work = await place.queueWork();

@@ -1,12 +1,17 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
 import { type Job, type Pricing, QUALITIES, RENDER_WORK, type RenderService } from '../../lib/index.ts';
-import { gauge, PREFIX } from './gauge.ts';
+import type { DataPlace } from '../place/data-place.ts';
+import { gauge, OF_INSTALLATION, PREFIX } from './gauge.ts';
 
 const DURATION_SECONDS = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 300, 600, 1800];
 const WAIT_SECONDS = [0.05, 0.25, 1, 5, 15, 60, 300, 900, 3600, 14_400];
 
 /** Jobs, the queue, renders, workers and credits. */
-export function countRenders(registry: Registry, service: RenderService, pricing: Pricing | undefined): void {
+export function countRenders(
+  registry: Registry,
+  service: RenderService,
+  { place, pricing }: { place: DataPlace; pricing: Pricing | undefined },
+): void {
   const registers = [registry];
   const enqueued = new Counter({
     name: `${PREFIX}jobs_enqueued_total`,
@@ -88,25 +93,32 @@ export function countRenders(registry: Registry, service: RenderService, pricing
     }
   });
 
-  gauge(registry, 'jobs', 'Queued and running jobs.', ['status'], (set) => {
-    const { queued, running } = service.status();
+  gauge(registry, 'jobs', `Queued and running jobs. ${OF_INSTALLATION}`, ['status'], (set) => {
+    const { queued, running, runningEverywhere } = service.status();
     set({ status: 'queued' }, queued);
-    set({ status: 'running' }, running);
+    set({ status: 'running' }, place.machineStore ? runningEverywhere : running);
   });
-  gauge(registry, 'queue_oldest_seconds', 'Waiting time of the oldest queued job.', [], (set) => {
+  const oldest = `Waiting time of the oldest queued job. ${OF_INSTALLATION}`;
+  gauge(registry, 'queue_oldest_seconds', oldest, [], (set) => {
     const { oldestQueuedAt } = service.status();
     const waitedMs = oldestQueuedAt === null ? 0 : Date.now() - Date.parse(oldestQueuedAt);
     set({}, Math.max(0, waitedMs) / 1000);
   });
-  gauge(registry, 'queue_paused', 'Whether the queue is paused.', [], (set) => {
+  gauge(registry, 'queue_paused', `Whether the queue is paused. ${OF_INSTALLATION}`, [], (set) => {
     set({}, service.status().queuePausedAt === null ? 0 : 1);
   });
-  gauge(registry, 'workers', 'Workers by state; cold workers have no renderer process.', ['state'], (set) => {
-    const { workers, warmWorkers, running } = service.status();
-    set({ state: 'busy' }, running);
-    set({ state: 'idle' }, Math.max(0, warmWorkers - running));
-    set({ state: 'cold' }, Math.max(0, workers - Math.max(warmWorkers, running)));
-  });
+  gauge(
+    registry,
+    'workers',
+    'Workers of this process by state; cold ones have no renderer process.',
+    ['state'],
+    (set) => {
+      const { workers, warmWorkers, running } = service.status();
+      set({ state: 'busy' }, running);
+      set({ state: 'idle' }, Math.max(0, warmWorkers - running));
+      set({ state: 'cold' }, Math.max(0, workers - Math.max(warmWorkers, running)));
+    },
+  );
   new Counter({
     name: `${PREFIX}renderer_deaths_total`,
     help: 'Renderer processes that died or failed to start, and were replaced.',

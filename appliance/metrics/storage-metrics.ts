@@ -2,7 +2,7 @@ import { statfs } from 'node:fs/promises';
 import { Histogram, type Registry } from 'prom-client';
 import type { RenderService } from '../../lib/index.ts';
 import type { DataPlace } from '../place/data-place.ts';
-import { gauge, PREFIX } from './gauge.ts';
+import { gauge, OF_INSTALLATION, PREFIX } from './gauge.ts';
 
 const FLUSH_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5, 2.5];
 const COMMITS = [1, 2, 4, 8, 16, 32, 64, 128];
@@ -29,7 +29,7 @@ export function countCommits(registry: Registry, place: DataPlace, service: Rend
   gauge(
     registry,
     'storage_bytes',
-    'Size of the database by file; the log contains commits that are not yet in the main file.',
+    `Size of the database by file; the log contains commits that are not yet in the main file. ${OF_INSTALLATION}`,
     ['file'],
     async (set) => {
       const { databaseBytes, logBytes } = await place.statistics();

@@ -1,10 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { join } from 'node:path';
 import { Registry } from 'prom-client';
 import t from 'tap';
 import dashboardFile from '../../appliance/metrics/dashboard.json' with { type: 'json' };
 import { measureQueue } from '../../appliance/metrics/queue-metrics.ts';
+import { countRenders } from '../../appliance/metrics/render-metrics.ts';
 import type { DataPlace } from '../../appliance/place/data-place.ts';
-import type { Machine, RenderService } from '../../lib/index.ts';
+import type { Machine, MachineStore, RenderService } from '../../lib/index.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -143,6 +145,12 @@ t.test('the dashboard queries only metrics that exist', async (t) => {
   for (const name of asked) t.ok(there.has(name), name);
   const misnamed = types.filter(([, name = '', type]) => (type === 'counter') !== name.endsWith('_total'));
   t.same(misnamed, [], 'only counters are named _total, as promtool requires');
+  const ofInstallation = [...text.matchAll(/^# HELP (\S+) .*Every process .* reports the same value\.$/gm)];
+  t.equal(ofInstallation.length, 6);
+  for (const [, name = ''] of ofInstallation) {
+    const using = expressions.filter((expr) => new RegExp(`\\b${name}\\b`).test(expr));
+    t.ok(using.length > 0 && using.every((expr) => expr.startsWith('max')), `the maximum of ${name}`);
+  }
   const places = dashboard.panels.map(({ gridPos }) => JSON.stringify(gridPos));
   t.equal(new Set(places).size, places.length, 'no panels overlap');
 });
@@ -202,4 +210,19 @@ t.test('only workers of machines that are ready count for the work that waits', 
   const registry = new Registry();
   measureQueue(registry, place as unknown as DataPlace, {} as RenderService);
   t.match(await registry.metrics(), 'scenepress_queue_seconds{quality="low"} 40');
+});
+
+t.test('with a database, the running jobs of all processes are counted', async (t) => {
+  const status = { queued: 3, running: 1, runningEverywhere: 5, workers: 4, warmWorkers: 4 };
+  const service = Object.assign(new EventEmitter(), { status: () => ({ oldestQueuedAt: null, ...status }) });
+  const runningWith = async (place: Pick<DataPlace, 'machineStore'>) => {
+    const registry = new Registry();
+    countRenders(registry, service as unknown as RenderService, {
+      place: place as DataPlace,
+      pricing: undefined,
+    });
+    return samplesOf(await registry.metrics()).get('scenepress_jobs{status="running"}');
+  };
+  t.equal(await runningWith({ machineStore: {} as MachineStore }), 5);
+  t.equal(await runningWith({}), 1);
 });
