@@ -4,7 +4,7 @@ import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { print, printJson, printTable, shownTime } from './output.ts';
+import { counted, print, printJson, printTable, shownTime } from './output.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 
@@ -39,10 +39,7 @@ export function machineCommand(): Command {
         admin.machines.drain({ machine: name }),
       );
       if (flags.json) printJson(drained);
-      else
-        print(
-          `${drained.name} (${drained.machineId}) ends when its ${drained.busyWorkers} running renders have ended.`,
-        );
+      else print(drainText(drained));
     }),
   );
 
@@ -61,6 +58,13 @@ export function machineCommand(): Command {
   );
 
   return machine;
+}
+
+/** What a machine that is drained does next. */
+export function drainText({ name, machineId, busyWorkers }: MachineInfo): string {
+  const who = `${name} (${machineId})`;
+  if (busyWorkers === 0) return `${who} renders nothing and ends now.`;
+  return `${who} ends when its ${counted(busyWorkers, 'running render')} ${busyWorkers === 1 ? 'has' : 'have'} ended.`;
 }
 
 /** Prints a table of machines. */

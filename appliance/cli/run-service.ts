@@ -1,7 +1,7 @@
 import { isatty } from 'node:tty';
 import { isScenepressError } from '../../lib/index.ts';
 import { Appliance } from '../appliance.ts';
-import { listeningUrl } from '../config/addresses.ts';
+import { boundUrl, listeningUrl } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 import { createFirstAccount, type FirstKey, onlyAccount } from '../first-account.ts';
 import { claimForAdministrator } from '../first-administrator.ts';
@@ -53,7 +53,8 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
       const { key, dashboard } = await prepareApi();
       const account = key === undefined ? await onlyAccount(installation) : undefined;
       const aboutKeys = key ? keyMessage({ url, ...key }) : otherKeyMessage({ config, account, dataDir });
-      print(startMessage({ config, url, dataDir, queuePausedAt }) + dashboard + aboutKeys);
+      const listening = { config, url: boundUrl(hapi), dataDir, queuePausedAt };
+      print(startMessage(listening) + dashboard + aboutKeys);
     } else print(rolesMessage({ config, url: listeningUrl(hapi) }));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { plainCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
-import { withoutPassword } from '../config/database-options.ts';
+import { DEFAULT_SCHEMA, withoutPassword } from '../config/database-options.ts';
 import { DEFAULT_DATA_DIR } from '../config/options.ts';
 import { FIRST_ACCOUNT, type FirstKey } from '../first-account.ts';
 import { VERSION } from '../version.ts';
@@ -11,24 +11,27 @@ const LOOPBACK = /^(127\.|::1$|localhost$)/;
 
 /** Printed when the service has started. */
 export function startMessage(start: {
-  config: Pick<Config, 'host' | 'databaseUrl' | 'roles'>;
+  config: Pick<Config, 'host' | 'publicUrl' | 'roles' | 'databaseUrl' | 'databaseSchema'>;
+  /** Where it listens. */
   url: string;
   dataDir: string;
   queuePausedAt: string | null;
 }): string {
-  const { databaseUrl, roles } = start.config;
+  const { publicUrl, databaseUrl, roles } = start.config;
   const lines = [`Scenepress ${VERSION} listens on ${start.url}`];
+  if (publicUrl !== undefined) lines.push(`Public URL: ${publicUrl}`);
   if (databaseUrl === undefined) lines.push(`Data folder: ${start.dataDir}`);
   else lines.push(`Database: ${withoutPassword(databaseUrl)}`, `Roles of this process: ${roles.join(', ')}`);
   if (LOOPBACK.test(start.config.host)) {
-    lines.push(
-      'Only this machine can connect. To allow connections from the network, set SCENEPRESS_HOST=0.0.0.0 and',
-      'SCENEPRESS_PUBLIC_URL to the URL under which clients reach the service.',
-    );
+    const host =
+      'Only this machine can connect. To allow connections from the network, set SCENEPRESS_HOST=0.0.0.0';
+    if (publicUrl !== undefined) lines.push(`${host}.`);
+    else lines.push(`${host} and`, 'SCENEPRESS_PUBLIC_URL to the URL under which clients reach the service.');
   }
   if (start.queuePausedAt !== null) {
+    const resume = plainCommand(['queue', 'resume', ...placeOptions(start)].join(' '));
     lines.push(
-      `The queue has been paused since ${shownTime(start.queuePausedAt)}: nothing is rendered. To resume: scenepress queue resume`,
+      `The queue has been paused since ${shownTime(start.queuePausedAt)}: nothing is rendered. To resume: ${resume}`,
     );
   }
   return `\n${lines.join('\n')}\n`;
@@ -64,11 +67,11 @@ export function stopMessage({ running, drainSeconds }: { running: number; drainS
 
 /** How to get another key, on later starts. `account`: its owner, if there is no choice. */
 export function otherKeyMessage({
-  config: { databaseUrl },
+  config,
   account,
   dataDir,
 }: {
-  config: Pick<Config, 'databaseUrl'>;
+  config: Pick<Config, 'databaseUrl' | 'databaseSchema'>;
   account?: string | undefined;
   dataDir: string;
 }): string {
@@ -79,10 +82,23 @@ export function otherKeyMessage({
     account === undefined ? 'EMAIL' : shellWord(account),
     '--name',
     'NAME',
+    ...placeOptions({ config, dataDir }),
   ];
-  if (databaseUrl !== undefined) words.push('--database-url', shellWord(withoutPassword(databaseUrl)));
-  else if (dataDir !== resolve(DEFAULT_DATA_DIR)) words.push('--data-dir', shellWord(dataDir));
   return `\nTo create another API key: ${plainCommand(words.join(' '))}\n`;
+}
+
+/** The options with which a command finds the data of this service. */
+function placeOptions({
+  config: { databaseUrl, databaseSchema },
+  dataDir,
+}: {
+  config: Pick<Config, 'databaseUrl' | 'databaseSchema'>;
+  dataDir: string;
+}): string[] {
+  if (databaseUrl === undefined)
+    return dataDir === resolve(DEFAULT_DATA_DIR) ? [] : ['--data-dir', shellWord(dataDir)];
+  const schema = databaseSchema === DEFAULT_SCHEMA ? [] : ['--database-schema', shellWord(databaseSchema)];
+  return ['--database-url', shellWord(withoutPassword(databaseUrl)), ...schema];
 }
 
 function shellWord(word: string): string {

@@ -58,8 +58,13 @@ export function remoteAddressOf(request: Request, trustProxy: boolean): string {
 export function listeningUrl(server: Server): string {
   const { address, port, protocol } = server.info;
   const everywhere = address === '0.0.0.0' || address === '::' || address === undefined;
-  const host = everywhere ? 'localhost' : address.includes(':') ? `[${address}]` : address;
-  return `${protocol}://${host}:${port}`;
+  return everywhere ? `${protocol}://localhost:${port}` : boundUrl(server);
+}
+
+/** The address and the port that the server listens on; the address may be `0.0.0.0`. */
+export function boundUrl(server: Server): string {
+  const { address = 'localhost', port, protocol } = server.info;
+  return `${protocol}://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 function forwardedUrl(request: Request): string | undefined {

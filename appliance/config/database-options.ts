@@ -4,6 +4,9 @@ import type { DatabaseConfig } from './config-values.ts';
 import type { ConfigOption } from './option.ts';
 import { count, listOf } from './option-schemas.ts';
 
+/** The schema of the tables if no other is configured. */
+export const DEFAULT_SCHEMA = 'scenepress';
+
 /** Options of an installation with a database, for several machines. */
 export const DATABASE_OPTIONS: Record<keyof DatabaseConfig, ConfigOption> = {
   databaseUrl: {
@@ -28,7 +31,7 @@ export const DATABASE_OPTIONS: Record<keyof DatabaseConfig, ConfigOption> = {
     allowed: 'lower-case letters, digits and underscores',
     schema: Joi.string()
       .pattern(/^[a-z_][a-z0-9_]{0,40}$/)
-      .default('scenepress'),
+      .default(DEFAULT_SCHEMA),
     value: 'name',
   },
   databaseTls: {
