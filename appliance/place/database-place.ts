@@ -151,14 +151,18 @@ function explained(error: unknown): unknown {
         'create it.',
       { cause: error },
     );
-  const cause = ((isScenepressError(error) && error.cause) || error) as { code?: unknown; message?: string };
-  const remedy = remedyFor(String(cause.code ?? ''), cause.message ?? '');
+  const cause = ((isScenepressError(error) && error.cause) || error) as {
+    code?: unknown;
+    message?: string;
+    detail?: string;
+  };
+  const remedy = remedyFor(String(cause.code ?? ''), cause.message ?? '', cause.detail ?? '');
   if (remedy === undefined) return error;
   const reason = cause.message === undefined || cause.message === '' ? error.message : cause.message;
   return new UserError(`The database can't be used (${reason}). ${remedy}`, { cause: error });
 }
 
-function remedyFor(code: string, message: string): string | undefined {
+function remedyFor(code: string, message: string, detail: string): string | undefined {
   switch (code) {
     case 'ECONNREFUSED':
     case 'EHOSTUNREACH':
@@ -176,7 +180,15 @@ function remedyFor(code: string, message: string): string | undefined {
       );
     case '3D000':
       return 'Create the database, e.g. with createdb, or correct its name in --database-url.';
+    case '53300':
+      return (
+        'Raise max_connections of the server, or the limit of the role or the database (CONNECTION LIMIT), or let each ' +
+        'process open fewer connections: --database-connections or SCENEPRESS_DATABASE_CONNECTIONS.'
+      );
     case '42501':
+      // The message is the same as for a schema that can't be created.
+      if (detail.includes('CONNECT'))
+        return 'Let the user of --database-url connect: GRANT CONNECT ON DATABASE … TO …';
       return 'Let the user of --database-url create a schema in the database, or own it.';
     case 'ERR_MODULE_NOT_FOUND':
       return 'Install its driver: npm install pg';

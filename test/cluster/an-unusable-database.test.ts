@@ -141,6 +141,29 @@ t.test('passwords and certificates', async (t) => {
   t.equal(await refusal(t, { databaseUrl, databaseCa }), 'opened');
 });
 
+t.test('a user without privileges or connections', async (t) => {
+  const server = await PostgresServer.start();
+  t.teardown(() => server.remove());
+  const client = new pg.Client({ connectionString: server.url });
+  await client.connect();
+  t.teardown(() => client.end());
+  await client.query('CREATE ROLE studio LOGIN');
+  await client.query('CREATE DATABASE studio');
+  const databaseUrl = `postgres://studio@127.0.0.1:${server.port}/studio`;
+  t.match(await refusal(t, { databaseUrl }), /permission denied .*\)\. Let the user .* create a schema/);
+  await client.query('REVOKE CONNECT ON DATABASE studio FROM PUBLIC');
+  t.match(
+    await refusal(t, { databaseUrl }),
+    /permission denied .*\)\. Let the user .* connect: GRANT CONNECT ON DATABASE/,
+  );
+  await client.query('ALTER DATABASE studio OWNER TO studio');
+  await client.query('ALTER ROLE studio CONNECTION LIMIT 0');
+  t.match(
+    await refusal(t, { databaseUrl }),
+    /too many connections .*\)\. Raise max_connections .*CONNECTION LIMIT.* --database-connections/,
+  );
+});
+
 t.test('connections that others may read are recognized', async (t) => {
   for (const [databaseUrl, options, exposed] of [
     ['postgres://db.example.org/a', {}, true],
