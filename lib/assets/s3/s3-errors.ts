@@ -38,31 +38,38 @@ const CORRUPTED = new Set([
 const PERMISSIONS =
   's3:GetObject, s3:PutObject, s3:DeleteObject, s3:AbortMultipartUpload, s3:ListBucket and s3:ListBucketMultipartUploads';
 
+/** Options of the store, and those of the command line that set them. */
+const BUCKET = '`bucket` (--s3-bucket)';
+const REGION = '`region` (--s3-region)';
+const ENDPOINT = '`endpoint` (--s3-endpoint)';
+const PATH_STYLE = '`pathStyle: true` (--s3-path-style)';
+const CREDENTIALS = '`credentials` (--s3-access-key-id and SCENEPRESS_S3_SECRET_ACCESS_KEY)';
+const ENCRYPTION = '`encryption` (--s3-encryption and --s3-kms-key-id)';
+
 /** Advice, by the name or the code of an error. */
 const ADVICE: Record<string, string> = {
-  AuthorizationHeaderMalformed: 'Set `region` to the region of the bucket.',
-  CredentialsProviderError:
-    'Give `credentials`, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, an AWS profile or a role of the machine.',
-  ENOTFOUND: 'Check `endpoint`; a server without a host name for each bucket needs `pathStyle: true`.',
+  AuthorizationHeaderMalformed: `Set ${REGION} to the region of the bucket.`,
+  CredentialsProviderError: `Give ${CREDENTIALS}, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, an AWS profile or a role of the machine.`,
+  ENOTFOUND: `Check ${ENDPOINT}; a server without a host name for each bucket needs ${PATH_STYLE}.`,
   ExpiredToken: 'The credentials have expired: renew them.',
-  InvalidAccessKeyId: 'Correct `credentials`: the server does not know this access key.',
+  InvalidAccessKeyId: `Correct ${CREDENTIALS}: the server does not know this access key.`,
   InvalidToken: 'The credentials have expired: renew them.',
-  NoSuchBucket: 'Create the bucket, or correct `bucket`.',
+  NoSuchBucket: `Create the bucket, or correct ${BUCKET}.`,
   NotImplemented: 'A server that does not support checksums of whole objects needs `checksums: false`.',
-  PermanentRedirect: 'Set `region` to the region of the bucket.',
+  PermanentRedirect: `Set ${REGION} to the region of the bucket.`,
   RequestTimeTooSkewed: 'Set the clock of this machine.',
   RequestTimeout: 'Check the network between this machine and the server.',
-  SignatureDoesNotMatch: 'Correct the secret of `credentials`, and check that no proxy changes requests.',
+  SignatureDoesNotMatch: `Correct the secret of ${CREDENTIALS}, and check that no proxy changes requests.`,
   TokenRefreshRequired: 'The credentials have expired: renew them.',
 };
 /** As {@link ADVICE}, for groups of errors. */
 const ADVICE_ON_GROUPS: [pattern: RegExp, advice: string][] = [
   [
     /^(?:DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|CERT_|ERR_TLS_)/,
-    'Give the certificate authority of the server as `ca`.',
+    'Give the certificate authority of the server as `ca` (--s3-ca).',
   ],
   [/Quota|StorageFull/, 'Free space in the bucket, or raise its quota.'],
-  [/^KMS\./, 'Check the key of `encryption`.'],
+  [/^KMS\./, `Check the key of ${ENCRYPTION}.`],
 ];
 
 /**
@@ -104,7 +111,7 @@ function reasonOf({ name, code, message = '', $metadata }: Failure): string {
   const tried = attempts > 1 ? ` (${attempts} attempts)` : '';
   if (status === undefined) return `${code ?? name ?? 'error'}${tried}: ${message.replace(/\.$/, '')}`;
   // Responses to HEAD requests have no body, so the SDK knows no more than the status.
-  const known = /^(?:Unknown|UnknownError|\d+)$/.test(name ?? '') ? '' : ` ${name}`;
+  const known = /^(?:Unknown|UnknownError|NotFound|\d+)$/.test(name ?? '') ? '' : ` ${name}`;
   const detail = message === '' || message === name || known === '' ? '' : ` (${message.replace(/\.$/, '')})`;
   return `S3 answered ${status}${known}${detail}${tried}`;
 }
@@ -119,12 +126,12 @@ function adviceOn({ name = '', code = '', $metadata }: Failure): string {
       return ADVICE['PermanentRedirect'] ?? '';
     case 401:
     case 403:
-      return `Check \`credentials\`, and that they permit ${PERMISSIONS} for the bucket and its objects.`;
+      return `Check ${CREDENTIALS}, and that they permit ${PERMISSIONS} for the bucket and its objects.`;
     case 404:
-      return 'Create the bucket, or correct `bucket` and `endpoint`; a proxy may also answer so while its server is away.';
+      return `Create the bucket, or correct ${BUCKET} and ${ENDPOINT}; a proxy may also answer so while its server is away.`;
     case 400:
     case 501:
-      return 'Check `region`, `endpoint`, `encryption` and `checksums`.';
+      return `Check ${REGION}, ${ENDPOINT}, ${ENCRYPTION} and \`checksums\`.`;
     default:
       return 'Check that the server is up and reachable from this machine, then try again.';
   }

@@ -423,7 +423,10 @@ test('links below a public URL', async (t) => {
 
 test('a start names what is wrong and what to do', async (t) => {
   const failures: [Partial<S3Options>, RegExp][] = [
-    [{ bucket: 'nothing-here' }, /The bucket nothing-here can't be used: S3 answered 404.*Create the bucket/],
+    [
+      { bucket: 'nothing-here' },
+      /The bucket nothing-here can't be used: S3 answered 404\. Create the bucket/,
+    ],
     [
       { credentials: { accessKeyId: 'tests', secretAccessKey: 'wrong' } },
       /S3 answered 403.*Check `credentials`.*s3:PutObject/,
