@@ -36,7 +36,9 @@ export function addConfigFlags(command: Command, names: (keyof Config)[]): Comma
       new Option(flag, `${description} (${notes.join('; ')})`).helpGroup(CONFIGURATION_GROUP),
     );
   }
-  const file = 'Configuration file (JSON) with options by name, e.g. {"port": 80} (SCENEPRESS_CONFIG)';
+  const file =
+    'Configuration file (JSON) with options by name, in camelCase as in `config show`, e.g. {"dataDir": "/srv/data"} ' +
+    '(SCENEPRESS_CONFIG)';
   return command.addOption(new Option('--config <file>', file).helpGroup(CONFIGURATION_GROUP));
 }
 

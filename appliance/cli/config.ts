@@ -1,7 +1,15 @@
 import { constants } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { Command } from 'commander';
-import { type Config, configFileOf, problemsOf, readSettings, type Setting } from '../config/config.ts';
+import {
+  type Config,
+  configFileOf,
+  problemsOf,
+  readKnownSettings,
+  readSettings,
+  type Setting,
+  unknownNames,
+} from '../config/config.ts';
 import { OPTIONS, variableOf } from '../config/options.ts';
 import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
@@ -56,8 +64,9 @@ export function configCommand(): Command {
       'Report all problems of the configuration; exit code 2 if there are any',
       ['scenepress config check --config /etc/scenepress.json'],
       async (flags) => {
-        const settings = readSettings(sourcesOf(flags));
+        const settings = readKnownSettings(sourcesOf(flags));
         const problems = [
+          ...unknownNames(sourcesOf(flags)),
           ...problemsOf(settings),
           ...(await missingFiles(settings)),
           ...unknownVariables(process.env),

@@ -36,9 +36,17 @@ export function loadConfig(sources: ConfigSources): Config {
 }
 
 /**
- * All options, in the order of {@link OPTIONS}. Throws a {@link UserError} if the configuration file can't be read.
+ * All options, in the order of {@link OPTIONS}. Throws a {@link UserError} if the configuration file can't be read or
+ * has an unknown name.
  */
-export function readSettings({ flags, env }: ConfigSources): Setting[] {
+export function readSettings(sources: ConfigSources): Setting[] {
+  const [unknown] = unknownNames(sources);
+  if (unknown !== undefined) throw new UserError(unknown, { exitCode: 2 });
+  return readKnownSettings(sources);
+}
+
+/** As {@link readSettings}, but ignores unknown names. */
+export function readKnownSettings({ flags, env }: ConfigSources): Setting[] {
   const path = configFileOf({ flags, env });
   const file = path ? readConfigFile(path) : {};
   return (Object.keys(OPTIONS) as (keyof Config)[]).map((name) => {
@@ -49,6 +57,29 @@ export function readSettings({ flags, env }: ConfigSources): Setting[] {
     const problem = error ? `${given} must be ${allowed}${shown}.` : null;
     return { name, value: error ? value : checked, source, problem };
   });
+}
+
+/** A sentence for each unknown name in the configuration file. */
+export function unknownNames(sources: ConfigSources): string[] {
+  const path = configFileOf(sources);
+  const names = path ? Object.keys(readConfigFile(path)) : [];
+  return names
+    .filter((name) => !Object.hasOwn(OPTIONS, name))
+    .map((name) => `"${name}" in ${path} is not an option. ${correctionOf(name)}`);
+}
+
+function correctionOf(name: string): string {
+  const options = Object.keys(OPTIONS);
+  const meant = options.find((option) => lettersOf(option) === lettersOf(name));
+  return meant === undefined ? `Options are: ${options.join(', ')}.` : `Its name is "${meant}".`;
+}
+
+/** The same for all spellings: `dataDir`, `data-dir`, `--data-dir`, `SCENEPRESS_DATA_DIR`. */
+function lettersOf(name: string): string {
+  return name
+    .replace(/^SCENEPRESS_/, '')
+    .replaceAll(/[-_]/g, '')
+    .toLowerCase();
 }
 
 /** Problems of single options, then of combinations. */
@@ -85,13 +116,6 @@ function readConfigFile(path: string): Record<string, unknown> {
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw new UserError(`The configuration file ${path} must contain a JSON object.`, { exitCode: 2 });
-  }
-  const unknown = Object.keys(value).find((name) => !Object.hasOwn(OPTIONS, name));
-  if (unknown !== undefined) {
-    throw new UserError(
-      `"${unknown}" in ${path} is not an option. Options are: ${Object.keys(OPTIONS).join(', ')}.`,
-      { exitCode: 2 },
-    );
   }
   return value as Record<string, unknown>;
 }

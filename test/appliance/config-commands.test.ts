@@ -46,6 +46,19 @@ t.test('config check reports all errors at once', async (t) => {
   t.notMatch(wrong.stdout, /secret/);
 });
 
+t.test('config check reports all unknown names of the file, and says what was meant', async (t) => {
+  const file = join(await temporaryFolder(t), 'scenepress.json');
+  await writeFile(file, '{"database-url": "x", "SCENEPRESS_DATA_DIR": "y", "prot": 1, "port": "z"}');
+  const { code, stdout } = await scenepress(['config', 'check', '--config', file]);
+  t.equal(code, 2);
+  t.match(stdout, /^"database-url" in .* is not an option\. Its name is "databaseUrl"\.$/m);
+  t.match(stdout, /^"SCENEPRESS_DATA_DIR" in .* is not an option\. Its name is "dataDir"\.$/m);
+  t.match(stdout, /^"prot" in .* is not an option\. Options are: /m);
+  t.match(stdout, /^"port" in .* must be a whole number/m);
+  const shown = await scenepress(['config', 'show', '--config', file]);
+  t.match(shown, { code: 2, stderr: /"database-url" in .* is not an option/ });
+});
+
 t.test('version prints the versions of Scenepress and Node and the platform', async (t) => {
   const { stdout } = await scenepress(['version', '--json']);
   t.match(JSON.parse(stdout), { scenepress: VERSION, node: process.versions.node, platform: /^linux / });
