@@ -253,6 +253,8 @@ export interface QueueInfo {
   workers: number;
   /** Whether renders can start now. */
   ready: boolean;
+  /** What no machine renders, as sentences; empty while no machine runs, and without a database. */
+  warnings: string[];
 }
 
 export function accountInfo(account: Account): AccountInfo {

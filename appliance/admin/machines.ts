@@ -81,20 +81,31 @@ export function machineInfo(machine: Machine): MachineInfo {
 
 /** What is missing for jobs to be accepted, rendered and reported: sentences. */
 export function missingRoles(machines: MachineInfo[]): string[] {
-  const alive = machines.filter(({ state }) => state !== 'dead' && state !== 'draining');
+  return [...withoutRole(machines, ['worker', 'sender', 'upkeep']), ...missingQualities(machines)];
+}
+
+/** Why jobs are not rendered, or those of some qualities: sentences. */
+export function missingWorkers(machines: MachineInfo[]): string[] {
+  return [...withoutRole(machines, ['worker']), ...missingQualities(machines)];
+}
+
+function isInUse({ state }: MachineInfo): boolean {
+  return state !== 'dead' && state !== 'draining';
+}
+
+function missingQualities(machines: MachineInfo[]): string[] {
+  const alive = machines.filter(isInUse);
   const rendered = new Set(
     alive.flatMap(({ roles, qualities }) => (roles.includes('worker') ? (qualities ?? QUALITIES) : [])),
   );
   const missing = rendered.size === 0 ? [] : QUALITIES.filter((quality) => !rendered.has(quality));
-  const roles = Object.entries(WITHOUT_ROLE).flatMap(([role, consequence]) =>
-    alive.some(({ roles }) => roles.some((name) => name === role))
-      ? []
-      : [`No machine has the role ${role}: ${consequence}.`],
-  );
-  return [
-    ...roles,
-    ...missing.map((quality) => `No machine renders the quality ${quality}: such jobs wait.`),
-  ];
+  return missing.map((quality) => `No machine renders the quality ${quality}: such jobs wait.`);
+}
+
+function withoutRole(machines: MachineInfo[], roles: (keyof typeof WITHOUT_ROLE)[]): string[] {
+  const had = new Set<string>(machines.filter(isInUse).flatMap((machine) => machine.roles));
+  const missing = roles.filter((role) => !had.has(role));
+  return missing.map((role) => `No machine has the role ${role}: ${WITHOUT_ROLE[role]}.`);
 }
 
 const WITHOUT_ROLE = {

@@ -1,7 +1,7 @@
 import type { MachineStore, RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { QueueInfo } from './administration-views.ts';
-import { machineInfo } from './machines.ts';
+import { machineInfo, missingWorkers } from './machines.ts';
 
 /** The job queue. Requests and answers are plain data. */
 export class QueueAdministration {
@@ -22,16 +22,16 @@ export class QueueAdministration {
       ready,
       runningEverywhere,
     } = this.#service.status();
-    if (!this.#machines) return { pausedAt, queued, running, workers, ready };
-    const rendering = (await this.#machines.list())
-      .map(machineInfo)
-      .filter(({ roles, state }) => roles.includes('worker') && state !== 'dead');
+    if (!this.#machines) return { pausedAt, queued, running, workers, ready, warnings: [] };
+    const alive = (await this.#machines.list()).map(machineInfo).filter(({ state }) => state !== 'dead');
+    const rendering = alive.filter(({ roles }) => roles.includes('worker'));
     return {
       pausedAt,
       queued,
       running: runningEverywhere,
       workers: rendering.reduce((sum, machine) => sum + machine.workers, 0),
       ready: rendering.some(({ state }) => state === 'ready'),
+      warnings: alive.length === 0 ? [] : missingWorkers(alive),
     };
   }
 

@@ -48,15 +48,18 @@ function show({ json }: Flags, queue: QueueInfo): void {
   else describe(queue);
 }
 
-function describe({ pausedAt, queued, running, workers, ready }: QueueInfo): void {
+function describe(queue: QueueInfo): void {
+  const { pausedAt, queued, running, workers, warnings } = queue;
   printDetails([
-    ['Queue', pausedAt === null ? stateOf(ready, workers) : `paused since ${shownTime(pausedAt)}`],
+    ['Queue', pausedAt === null ? stateOf(queue) : `paused since ${shownTime(pausedAt)}`],
+    ['Warnings', warnings.join('\n')],
     ['Waiting', String(queued)],
     ['Running', workers === 0 ? '0' : `${running} of ${workers}`],
   ]);
 }
 
-function stateOf(ready: boolean, workers: number): string {
+function stateOf({ ready, workers, warnings }: QueueInfo): string {
   if (ready) return 'running';
+  if (warnings.length > 0) return 'not paused';
   return workers === 0 ? 'not paused; no server is running' : 'running; the renderer is not ready';
 }

@@ -26,7 +26,7 @@ t.test('a drained machine finishes its renders while others take the new ones', 
   const key = await newKey(machines);
   const long = await enqueue(server, key, 'linger');
   await begins(machines, long);
-  await machines.start('worker', ['--machine-name', 'second', '--quality', 'medium,high']);
+  const second = await machines.start('worker', ['--machine-name', 'second', '--quality', 'medium,high']);
 
   const listed = await machines.json<MachineInfo[]>(['machine', 'list']);
   t.match(listed, [
@@ -56,6 +56,12 @@ t.test('a drained machine finishes its renders while others take the new ones', 
     (await machines.json<MachineInfo[]>(['machine', 'list'])).map(({ name }) => name),
     ['front', 'second'],
   );
+  const limited = (await machines.run(['queue', 'show'])).stdout;
+  t.match(limited, /^Queue +running\nWarnings +No machine renders the quality low: such jobs wait\.\n/);
+  await machines.run(['machine', 'drain', 'second']);
+  t.equal(await second.ended, 0);
+  const stopped = (await machines.run(['queue', 'show'])).stdout;
+  t.match(stopped, /^Queue +not paused\nWarnings +No machine has the role worker: nothing is rendered\.\n/);
 });
 
 t.test('a stopped worker hands its jobs to another at once', async (t) => {
