@@ -209,5 +209,9 @@ function show(
     print(
       `Give every machine the master key: SCENEPRESS_MASTER_KEY_FILE=${join(folder, DATA_FILES.masterKey)}, or a copy of it.`,
     );
+  if (!isUp)
+    print(
+      `Start the service with the same master key, which is not in the folder: SCENEPRESS_MASTER_KEY_FILE, or a copy in ${join(folder, DATA_FILES.masterKey)} (chmod 600).`,
+    );
   if (isUp) print(`${folder} is no longer used; keep it as a backup.`);
 }

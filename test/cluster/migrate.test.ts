@@ -140,6 +140,12 @@ t.test('an installation is moved to a database and back, and nothing is lost', a
     audit: { problems: [] },
   });
   t.same(await folderContents(back), after);
+  const again = await scenepress(['migrate', '--from', url, '--to', back, ...options], { env });
+  t.match(
+    again.stdout,
+    /same master key, which is not in the folder: SCENEPRESS_MASTER_KEY_FILE, or a copy in .*\/back\/master\.key/,
+  );
+  t.notOk(existsSync(join(back, 'master.key')));
   t.match(await scenepress(['job', 'list', '--database-url', url, ...options.slice(0, 2)], { env }), {
     code: 1,
     stderr: /The data in this database was moved to/,
