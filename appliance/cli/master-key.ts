@@ -8,10 +8,6 @@ import { counted, print, printJson } from './output.ts';
 
 type Flags = { json?: boolean; newKeyFile?: string } & Record<string, unknown>;
 
-const BEFORE =
-  'Existing backups still need the current master key: keep a copy for ' +
-  '`scenepress restore --master-key-file`.';
-
 /** `scenepress master-key …` */
 export function masterKeyCommand(): Command {
   const masterKey = new Command('master-key').description('The key that encrypts webhook secrets');
@@ -30,7 +26,6 @@ export function masterKeyCommand(): Command {
       .action(async (flags: Flags) => {
         const { newKeyFile: file } = flags;
         const newKey = file === undefined ? undefined : await readKey(file);
-        if (!flags.json) print(BEFORE);
         const rotated = await withAdministration(configOf(flags), (admin) =>
           admin.data.rotateMasterKey({ newKey }),
         );
@@ -51,7 +46,7 @@ function afterwards(formerKeyFile: string | null): string {
   }
   return (
     'The new key is master.key in the data folder: back it up. The old key is ' +
-    `${formerKeyFile} in the same folder; remove that file when no backup needs it.`
+    `${formerKeyFile} in the same folder: keep it while older backups need it (\`scenepress restore --master-key-file\`).`
   );
 }
 

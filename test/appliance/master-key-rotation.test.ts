@@ -59,7 +59,7 @@ t.test('a configured master key can be replaced by a new one', async (t) => {
   await writeFile(file, `${NEW}\n`);
   const { code, stdout } = await scenepress(withFile, { env });
   t.equal(code, 0);
-  t.match(stdout, /^Existing backups.*\n.*of 1 key are encrypted.*\nStart the service with the new key/);
+  t.match(stdout, /^The webhook secrets of 1 key are encrypted.*\nStart the service with the new key/);
   t.equal(await secretIn(dataDir, minted, NEW), minted.webhookSecret);
   await t.rejects(secretIn(dataDir, minted, OLD), { code: 'master_key' });
 });
@@ -74,7 +74,10 @@ t.test('the former key is kept for older backups, which can be restored only wit
   const before = await readFile(join(dataDir, 'master.key'), 'utf8');
 
   const rotated = await scenepress(['master-key', 'rotate', '--data-dir', dataDir]);
-  t.match(rotated.stdout, /^Existing backups still need the current master key.*\nThe webhook/);
+  t.match(
+    rotated.stdout,
+    /^The webhook.*\n.*while older backups need it \(`scenepress restore --master-key-file`\)/,
+  );
   const [, former = ''] = /(master\.key\.until-\S+) in the same folder/.exec(rotated.stdout) ?? [];
   t.same(
     (await readdir(dataDir)).filter((name) => name.startsWith('master.key.until-')),

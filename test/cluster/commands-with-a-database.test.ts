@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { scenepress } from '../appliance/command.ts';
@@ -37,6 +37,8 @@ t.test('commands for data folders say what to use instead', async (t) => {
   await machines.run(['account', 'create', 'ada@example.org']);
   const backup = await machines.run(['backup', join(folder, 'backup')]);
   t.match(backup, { code: 1, stderr: /with pg_dump or base backups and a WAL archive/ });
+  const [, section] = /“(.*)” of appliance\/cluster\.md/.exec(backup.stderr) ?? [];
+  t.match(readFileSync(join(import.meta.dirname, '../../appliance/cluster.md'), 'utf8'), `\n## ${section}\n`);
   t.match(await machines.run(['restore', folder]), { code: 2, stderr: /such as pg_restore/ });
   t.match(await machines.run(['recover']), {
     code: 2,
@@ -52,7 +54,7 @@ t.test('the master key is replaced while no machine runs', async (t) => {
   const next = '3c'.repeat(32);
   writeFileSync(file, next, { mode: 0o600 });
   const rotate = ['master-key', 'rotate', '--new-key-file', file];
-  t.match(await machines.run(rotate), { code: 1, stderr: /Stop all servers and workers first/ });
+  t.match(await machines.run(rotate), { code: 1, stdout: '', stderr: /Stop all servers and workers first/ });
   server.kill('SIGTERM');
   await server.ended;
   t.match(await machines.run(['master-key', 'rotate']), { code: 1, stderr: /give the new key, too/ });

@@ -32,6 +32,8 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
   t.match(await page(), /No machine has the role sender/);
   t.match(await page(), /The data is in a Postgres database: back it up/);
   t.notMatch(await page(), /Back up and download/);
+  t.match(await page(), /For diagnosis, use .*scenepress credits audit/);
+  t.notMatch(await page(), /scenepress recover/);
 
   const { accountId } = await api.installation.accounts.find(api.admin);
   const heard = once(api.service, 'remoteJob');

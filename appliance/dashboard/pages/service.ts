@@ -99,7 +99,7 @@ ${diskCard(disk)}
 ${faultsCard(faults)}
 </div>`,
     machines ? databaseCard() : backupCard(disk, csrf),
-    html`<p class="small muted">For recovery and diagnosis, use <code>scenepress recover</code>, <code>scenepress doctor</code> and <code>scenepress support-bundle</code>. The <a href="${BASE}/acts">record</a> lists who changed what.</p>`,
+    html`<p class="small muted">For ${machines ? html`diagnosis, use <code>scenepress credits audit</code>` : html`recovery and diagnosis, use <code>scenepress recover</code>`}, <code>scenepress doctor</code> and <code>scenepress support-bundle</code>. The <a href="${BASE}/acts">record</a> lists who changed what.</p>`,
   );
 }
 
