@@ -46,7 +46,8 @@ export interface Installation {
 }
 
 /**
- * Opens the configured database or data folder; creates the folder if missing. Errors: `storage_locked` while another process owns the folder.
+ * Opens the configured database or data folder; creates the folder if missing. Errors: `storage_locked` while another
+ * process owns the folder.
  */
 export async function openInstallation(
   config: Config,

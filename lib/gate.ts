@@ -14,8 +14,8 @@ const POLL_MS = 5_000;
 const MOST_SILENT_MS = 10_000;
 
 /**
- * Whether the storage answers, and the conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
- * when one of them is met again; {@link isOpen} is true when all are met.
+ * The conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
+ * when one of them is met again; {@link isOpen} is true when all are met. Also whether the storage answers.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
   readonly #spareSpace: SpareSpace | undefined;
