@@ -84,6 +84,8 @@ WorkingDirectory=${dataDir}
 ${folder}
 Restart=on-failure
 RestartSec=2
+# A configuration that is not valid stays so.
+RestartPreventExitStatus=2
 # Renders get SCENEPRESS_DRAIN_SECONDS (30) to finish; only the service itself is signaled.
 KillMode=mixed
 TimeoutStopSec=90

@@ -16,6 +16,7 @@ t.test('the unit runs this program with its own folder and user', async (t) => {
   t.match(stdout, /^User=studio$/m);
   t.match(stdout, new RegExp(`^ExecStart=${process.execPath} .*/appliance/main\\.ts serve$`, 'm'));
   t.match(stdout, /^ReadWritePaths=\/srv\/renders$/m);
+  t.match(stdout, /^Restart=on-failure$[^[]*^RestartPreventExitStatus=2$/m, 'not with a wrong configuration');
   t.match((await scenepress(['install-service', '--print'])).stdout, /^StateDirectory=scenepress$/m);
 });
 
