@@ -63,13 +63,14 @@ export class AccountAdministration {
     return { accounts: rows.map(accountInfo), next };
   }
 
-  /** Rejects the account's keys from now on. Its jobs continue unless `cancelJobs` is set. */
+  /** Rejects the account's keys from now on, and signs it out. Its jobs continue unless `cancelJobs` is set. */
   async disable(request: {
     account: string;
     cancelJobs?: boolean | undefined;
   }): Promise<AccountInfo & { canceledJobs: number }> {
     const { accountId } = await this.#accounts.find(request.account);
     const disabled = accountInfo(await this.#accounts.disable(accountId));
+    await this.#place.sessionStore.removeSessionsOf(accountId);
     return { ...disabled, canceledJobs: request.cancelJobs ? await this.#cancelJobsOf(accountId) : 0 };
   }
 

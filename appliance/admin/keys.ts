@@ -13,6 +13,11 @@ import { check, keyRequest, listLimit, placeInList, webhookUrl } from './adminis
 import { type KeyInfo, type KeyPage, keyInfo, type NewKey } from './administration-views.ts';
 import { pageOf } from './pages.ts';
 
+/** Keys of an account. */
+const MOST_LIVE_KEYS = 100;
+/** Those that were revoked, too. */
+const MOST_KEYS = 1000;
+
 /** API keys and their webhooks. Requests and answers are plain data. */
 export class KeyAdministration {
   readonly #accounts: Accounts;
@@ -29,6 +34,7 @@ export class KeyAdministration {
   async create(request: { account: string; name: string; webhookUrl?: string | undefined }): Promise<NewKey> {
     const { name, webhookUrl } = check(keyRequest, { name: request.name, webhookUrl: request.webhookUrl });
     const account = await this.#accounts.find(request.account);
+    await this.#assertFew(account.accountId);
     const { record, key, webhookSecret } = await this.#keys.mint({
       accountId: account.accountId,
       name,
@@ -40,6 +46,19 @@ export class KeyAdministration {
       throw error;
     });
     return { ...keyInfo(record, account.email), key, webhookSecret };
+  }
+
+  /** Keys are never removed, so an account must not fill the memory with them. */
+  async #assertFew(accountId: string): Promise<void> {
+    let [live, all] = [0, 0];
+    for await (const { revokedAtMs } of this.#keys.all({ accountId })) {
+      all += 1;
+      if (revokedAtMs === null) live += 1;
+    }
+    if (live >= MOST_LIVE_KEYS)
+      throw new ScenepressError('conflict', `The account has ${live} keys. Revoke one that is not used.`);
+    if (all >= MOST_KEYS)
+      throw new ScenepressError('conflict', `The account has had ${all} keys, and can have no more.`);
   }
 
   /** Oldest first. `live`: without revoked ones. `after`: the last key of the previous page. */

@@ -33,7 +33,11 @@ export function eventStream(
         keepAlive.cancel();
       }
     },
-    cancel: close,
+    async cancel() {
+      close();
+      // Before the first event was taken, nothing waits that the signal could end.
+      await events.return().catch(() => {});
+    },
   });
 }
 

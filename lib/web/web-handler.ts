@@ -164,7 +164,7 @@ async function events(
     'x-accel-buffering': 'no',
   };
   if (request.method === 'HEAD') {
-    closed.abort();
+    await following.return();
     return new Response(null, { headers });
   }
   const close = () => closed.abort();

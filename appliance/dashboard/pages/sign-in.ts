@@ -10,6 +10,7 @@ const ENDED = new Map([
   ['session', 'Your session has ended. Sign in again.'],
   ['form', 'Your session has ended, so the form was not sent. Sign in, then send it again.'],
 ]);
+const WRONG = 'The e-mail address or the password is wrong.';
 /** No address is longer; a made-up one must not fill the memory. */
 const LONGEST_ADDRESS = 254;
 
@@ -67,10 +68,17 @@ export function signInRoutes(parts: RouteParts): Route[] {
       const known = await accounts.find(who.account).catch(() => undefined);
       // Not awaited, because the time would show that the account exists.
       if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
-      return refuse(401, 'The e-mail address or the password is wrong.');
+      return refuse(401, WRONG);
+    }
+    const token = await sessions.begin(account.accountId);
+    // Who changed the password or disabled the account meanwhile has ended the sessions before this one.
+    const now = await accounts.find(account.accountId).catch(() => undefined);
+    if (now?.passwordHash !== account.passwordHash || now?.disabledAtMs !== undefined) {
+      await sessions.end(token);
+      return refuse(401, WRONG);
     }
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
-    cookies.setSession(request, h, await sessions.begin(account.accountId));
+    cookies.setSession(request, h, token);
     return { to: pathWithin(next) };
   }
 }

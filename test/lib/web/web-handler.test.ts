@@ -1,12 +1,16 @@
+import { EventEmitter } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import {
   DataFolder,
+  type Job,
   type RenderServiceOptions,
   ScenepressError,
   StoredLedger,
   silentLogger,
 } from '../../../lib/index.ts';
+import type { JobEvents } from '../../../lib/jobs/job-events.ts';
+import { JobFollowers } from '../../../lib/jobs/job-followers.ts';
 import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
@@ -260,3 +264,27 @@ t.test('internal errors are logged and show no details', async (t) => {
   t.notMatch(await response.text(), 'secret');
   t.match(logged, [{ requestId: response.headers.get('request-id'), err: { message: 'password=secret' } }]);
 });
+
+t.test(
+  'a client that leaves, or asks for the headers of events only, is not followed any more',
+  async (t) => {
+    const followers = new JobFollowers(new EventEmitter() as JobEvents);
+    const job = { jobId: 'j', status: 'running', metadataJson: null, artifacts: [] } as unknown as Job;
+    const { ask } = await open(t, {
+      service: {
+        follow: (jobId, { signal } = {}) => followers.follow(jobId, async () => job, signal),
+      } as WebOptions['service'],
+    });
+    await ask('/events/j', { method: 'HEAD' });
+    t.equal(followers.size, 0);
+    const response = await ask('/events/j');
+    t.equal(followers.size, 1);
+    await response.body?.cancel();
+    t.equal(followers.size, 0);
+    const reader = (await ask('/events/j')).body?.getReader();
+    await reader?.read();
+    void reader?.read();
+    await reader?.cancel();
+    t.equal(followers.size, 0);
+  },
+);
