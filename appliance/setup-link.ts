@@ -2,7 +2,9 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Account, Accounts, MasterKeys } from '../lib/index.ts';
 import { FIRST_ACCOUNT } from './first-account.ts';
 
-const PURPOSE = 'set-up link';
+/** Of a link: to claim the account of the first start as its administrator, or to choose the password of an account. */
+const PURPOSES = { claim: 'set-up link', invitation: 'invitation' } as const;
+type Purpose = keyof typeof PURPOSES;
 export const SETUP_PATH = '/dashboard/set-up';
 
 /**
@@ -24,12 +26,17 @@ export class SetupLink {
   /** For the account of the first start; undefined when there is nothing to claim. */
   async url(): Promise<string | undefined> {
     const account = await this.claimable();
-    return account && this.urlFor(account);
+    return account && this.#urlFor(account, 'claim');
+  }
+
+  /** For an account to which somebody is invited. */
+  urlFor(account: Account): string {
+    return this.#urlFor(account, 'invitation');
   }
 
   /** The token is in the query, which is never logged. */
-  urlFor(account: Account): string {
-    return `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account)}`;
+  #urlFor(account: Account, purpose: Purpose): string {
+    return `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account, purpose)}`;
   }
 
   /** The enabled account a token belongs to, and whether its user becomes an administrator. */
@@ -37,8 +44,9 @@ export class SetupLink {
     const [accountId = ''] = token.split('.', 1);
     const account = await this.#accounts.find(accountId).catch(() => undefined);
     if (!account || account.disabledAtMs !== undefined) return undefined;
-    const [given, expected] = [Buffer.from(token), Buffer.from(this.#tokenOf(account))];
-    if (given.length !== expected.length || !timingSafeEqual(given, expected)) return undefined;
+    const isOf = (purpose: Purpose) => isSame(token, this.#tokenOf(account, purpose));
+    if (isOf('invitation')) return { account, isFirst: false };
+    if (!isOf('claim')) return undefined;
     return { account, isFirst: (await this.claimable())?.accountId === accountId };
   }
 
@@ -58,8 +66,13 @@ export class SetupLink {
     return first ?? (usable.length === 1 ? usable[0] : undefined);
   }
 
-  #tokenOf({ accountId, passwordHash = '' }: Account): string {
-    const mac = createHmac('sha256', this.#masterKeys.current.derive(PURPOSE));
+  #tokenOf({ accountId, passwordHash = '' }: Account, purpose: Purpose): string {
+    const mac = createHmac('sha256', this.#masterKeys.current.derive(PURPOSES[purpose]));
     return `${accountId}.${mac.update(`${accountId} ${passwordHash}`).digest('base64url')}`;
   }
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [one, other] = [Buffer.from(given), Buffer.from(expected)];
+  return one.length === other.length && timingSafeEqual(one, other);
 }

@@ -1,5 +1,6 @@
 import t, { type Test } from 'tap';
 import { scenepress } from '../appliance/command.ts';
+import { listeningAppliance } from '../appliance/listening-appliance.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
@@ -30,6 +31,17 @@ async function accept(port: number, link: string, password: string) {
 function linkIn(page: string): string {
   return (/<code id="invitation">([^<]+)</.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 }
+
+t.test('an invitation makes nobody an administrator, not even the only account', async (t) => {
+  const { port, installation } = await listeningAppliance(t);
+  const { accounts } = installation.administration;
+  const { accounts: all } = await accounts.list();
+  t.equal(all.length, 1);
+  const account = all[0]?.email ?? '';
+  const guest = await accept(port, (await accounts.invite({ account })).url, PASSWORD);
+  t.equal(guest.status, 303);
+  t.match(await accounts.show({ account }), { role: 'member', hasPassword: true });
+});
 
 t.test('an invitation sets the password of its account once', async (t) => {
   const { client, port, administration } = await administrator(t);
@@ -93,13 +105,14 @@ t.test('accounts are disabled, enabled, promoted and deleted, but never one’s 
     await administrator(t);
   const userId = await userIdOf(member);
   const path = `/dashboard/accounts/${userId}`;
-  const theirs = await signedIn(t, port, member);
+  const former = await signedIn(t, port, member);
   const { jobId } = await service.enqueue({ owner: userId, className: 'A', code: 'x' });
   await client.post(`${path}/disable`, { cancelJobs: 'on' });
-  t.equal((await theirs.get('/dashboard')).status, 302);
+  t.equal((await former.get('/dashboard')).status, 302);
   t.match(await service.get(jobId), { error: 'Canceled' });
   await client.post(`${path}/enable`, {});
-  t.equal((await theirs.get('/dashboard')).status, 200);
+  t.equal((await former.get('/dashboard')).status, 302, 'it has to sign in again');
+  const theirs = await signedIn(t, port, member);
   await client.post(`${path}/role`, { role: 'admin' });
   t.equal((await theirs.get('/dashboard/accounts')).status, 200, 'from the next page on');
   t.equal((await client.post(`${path}/role`, { role: 'owner' })).status, 400);
