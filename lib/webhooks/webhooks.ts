@@ -60,6 +60,8 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly #secrets: WebhookSecrets;
   readonly #options: Options;
   #outbound: OutsideSender | undefined;
+  /** In this thread, of a process that sends no deliveries. */
+  #outboundHere: Outbound | undefined;
   #sender: DeliverySender | undefined;
   #leadership: Leadership | undefined;
   #stopListening = () => {};
@@ -115,8 +117,11 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
 
   /** Sends a request with the protections of deliveries, also while no deliveries are sent. */
   post(request: OutboundRequest, signal: AbortSignal): Promise<ExchangeResult> {
-    const outbound = this.#outbound ?? new Outbound(this.#options.options, this.#options.clock);
-    return outbound.post(request, signal);
+    const { options, clock } = this.#options;
+    if (this.#outbound) return this.#outbound.post(request, signal);
+    // Kept: loading its certificates takes longer than a request.
+    this.#outboundHere ??= new Outbound(options, clock);
+    return this.#outboundHere.post(request, signal);
   }
 
   /** Adds the delivery of a job that ends; see {@link DeliveryBook.add}. */
