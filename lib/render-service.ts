@@ -13,7 +13,7 @@ import type { JobEvent } from './jobs/job-followers.ts';
 import { type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
-import { scenesOf } from './jobs/scenes-of.ts';
+import { type ScenesOptions, scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
@@ -307,12 +307,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. `signal`
-   * aborts the wait. Errors: `invalid_request` with the code's error, `renderer_unavailable`.
+   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. Errors:
+   * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` of the owner.
    */
-  async scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
+  async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
     this.#assertAccepting();
-    return scenesOf(this.#parts.renderer, code, signal);
+    return scenesOfOwner(this.#parts, code, options);
   }
 
   /**

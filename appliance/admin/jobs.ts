@@ -152,7 +152,7 @@ export class JobAdministration {
 
   /**
    * The scenes that a source defines. Runs it, for at most one source of an account at a time. Errors:
-   * `invalid_request` with the code's error; `conflict` while an earlier source of the account runs.
+   * `invalid_request` with the code's error; `conflict` while an earlier source of the account runs; `too_many_failures`.
    */
   async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
     const { accountId } = await this.#accounts.find(account);
@@ -164,7 +164,7 @@ export class JobAdministration {
     }
     this.#listing.add(accountId);
     try {
-      return { scenes: await this.#service.scenesOf(code) };
+      return { scenes: await this.#service.scenesOf(code, { owner: accountId }) };
     } finally {
       this.#listing.delete(accountId);
     }

@@ -53,6 +53,12 @@ export class FailureBudgets {
     spent.unpaidMs.add(durationMs ?? 0, endedAtMs, nowMs);
   }
 
+  /** Counts worker time of an owner that no job pays for. */
+  noteUnpaid(owner: string, durationMs: number): void {
+    const nowMs = this.#clock.now();
+    this.#spent.for(owner, nowMs).unpaidMs.add(durationMs, nowMs, nowMs);
+  }
+
   /** True while the owner exceeds a budget. */
   isSpent(owner: string): boolean {
     return this.#waitMs(owner).some((waitMs) => waitMs > 0);

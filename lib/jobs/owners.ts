@@ -37,6 +37,11 @@ export class Owners {
     this.#standing.note(job);
   }
 
+  /** As {@link FailureBudgets.noteUnpaid}. */
+  noteUnpaid(owner: string, durationMs: number): void {
+    this.#budgets.noteUnpaid(owner, durationMs);
+  }
+
   /** Error: `too_many_failures` while the owner exceeds a budget. */
   assertWithinBudget(owner: string): void {
     this.#budgets.assertWithin(owner);

@@ -1,6 +1,31 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
+import type { Owners } from './owners.ts';
+
+/** Options of {@link RenderService.scenesOf}. */
+export interface ScenesOptions {
+  /** Aborts the wait. */
+  signal?: AbortSignal;
+  /** Its failure budget is charged with the time, and must not be spent. Default: nobody's. */
+  owner?: string;
+}
+
+/** As {@link scenesOf}, at the expense of an owner. Error: `too_many_failures`, too. */
+export async function scenesOfOwner(
+  { renderer, owners }: { renderer: Pick<Renderer, 'listScenes'>; owners: Owners },
+  code: string,
+  { signal, owner }: ScenesOptions,
+): Promise<string[]> {
+  if (owner === undefined) return scenesOf(renderer, code, signal);
+  owners.assertWithinBudget(owner);
+  const listScenes = async (code: string) => {
+    const listed = await renderer.listScenes(code);
+    if (listed.kind !== 'died') owners.noteUnpaid(owner, listed.durationMs);
+    return listed;
+  };
+  return scenesOf({ listScenes }, code, signal);
+}
 
 /** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */
 export async function scenesOf(

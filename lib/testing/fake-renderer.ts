@@ -91,7 +91,7 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
 
   async listScenes(code: string): Promise<ListResult> {
     const scenes = code.matchAll(/^class (\w+)\(.*Scene\b.*\):/gm);
-    return { kind: 'listed', scenes: Array.from(scenes, ([, name = '']) => name) };
+    return { kind: 'listed', scenes: Array.from(scenes, ([, name = '']) => name), durationMs: 0 };
   }
 
   get status(): Renderer['status'] {

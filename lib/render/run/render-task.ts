@@ -32,8 +32,8 @@ export interface ListTask {
 
 /** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */
 export type ListResult =
-  | { kind: 'listed'; scenes: string[] }
-  | { kind: 'failed'; error: string }
+  | { kind: 'listed'; scenes: string[]; durationMs: number }
+  | { kind: 'failed'; error: string; durationMs: number }
   /** The renderer is at fault. */
   | { kind: 'died'; message: string };
 

@@ -265,14 +265,19 @@ export class RenderWorker {
         endReason: undefined,
       };
       this.#current = current;
-      const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => this.#end('timeout'));
+      const { clock } = this.#settings;
+      const startedMs = clock.uptimeMs();
+      const timer = clock.after(OWN_RENDER_TIMEOUT_MS, () => this.#end('timeout'));
       const outcome = await this.#forks.run(current, folder, job, () => {}).finally(() => timer.cancel());
-      if (outcome.verdict?.type === 'scenes') return { kind: 'listed', scenes: outcome.verdict.names };
+      const durationMs = Math.round(clock.uptimeMs() - startedMs);
+      if (outcome.verdict?.type === 'scenes')
+        return { kind: 'listed', scenes: outcome.verdict.names, durationMs };
       if (current.endReason === 'timeout') {
-        return { kind: 'failed', error: 'The code takes too long before it defines its scenes.' };
+        const error = 'The code takes too long before it defines its scenes.';
+        return { kind: 'failed', error, durationMs };
       }
       const failure = this.#forks.failureOf(outcome, silentEnd, current.endReason, 0);
-      if (failure?.kind === 'failed') return { kind: 'failed', error: failure.error };
+      if (failure?.kind === 'failed') return { kind: 'failed', error: failure.error, durationMs };
       return { kind: 'died', message: failure?.kind === 'died' ? failure.message : 'it ended unexpectedly' };
     } catch (error) {
       return { kind: 'died', message: (error as Error).message };

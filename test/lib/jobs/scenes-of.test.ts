@@ -1,7 +1,10 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
-import { scenesOf } from '../../../lib/jobs/scenes-of.ts';
+import type { Storage } from '../../../lib/index.ts';
+import { Owners } from '../../../lib/jobs/owners.ts';
+import { scenesOf, scenesOfOwner } from '../../../lib/jobs/scenes-of.ts';
 import type { ListResult } from '../../../lib/render/run/render-task.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 
 const rendererOf = (result: ListResult | Promise<ListResult>) => {
   const listed: string[] = [];
@@ -13,7 +16,7 @@ const rendererOf = (result: ListResult | Promise<ListResult>) => {
 };
 
 t.test('the scenes of a source are listed', async (t) => {
-  const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'B'] });
+  const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'B'], durationMs: 1 });
   t.same(await scenesOf(renderer, 'code'), ['A', 'B']);
   const { signal } = new AbortController();
   t.same(await scenesOf(renderer, 'other', signal), ['A', 'B']);
@@ -22,7 +25,7 @@ t.test('the scenes of a source are listed', async (t) => {
 });
 
 t.test('errors of the source and of the renderer are distinguished', async (t) => {
-  const failed = rendererOf({ kind: 'failed', error: 'NameError' });
+  const failed = rendererOf({ kind: 'failed', error: 'NameError', durationMs: 1 });
   await t.rejects(scenesOf(failed, 'code'), { code: 'invalid_request', message: 'NameError' });
   const died = rendererOf({ kind: 'died', message: 'killed' });
   await t.rejects(scenesOf(died, 'code'), { code: 'renderer_unavailable', message: /failed: killed/ });
@@ -35,7 +38,7 @@ t.test('errors of the source and of the renderer are distinguished', async (t) =
 
 t.test('the wait can be aborted', async (t) => {
   const reason = new Error('enough');
-  const aborted = rendererOf({ kind: 'listed', scenes: [] });
+  const aborted = rendererOf({ kind: 'listed', scenes: [], durationMs: 1 });
   await t.rejects(scenesOf(aborted, 'code', AbortSignal.abort(reason)), reason);
   t.same(aborted.listed, [], 'before anything is asked');
   const controller = new AbortController();
@@ -43,4 +46,24 @@ t.test('the wait can be aborted', async (t) => {
   controller.abort(reason);
   await t.rejects(listing, reason);
   t.same(getEventListeners(controller.signal, 'abort'), []);
+});
+
+t.test('the time counts for the owner, whose budget must not be spent', async (t) => {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60 };
+  const owners = new Owners({ storage: {} as Storage, clock, budgets });
+  const listing = (result: ListResult, owner?: string) => {
+    const renderer = rendererOf(result);
+    return scenesOfOwner({ renderer, owners }, 'code', owner === undefined ? {} : { owner });
+  };
+  const slow: ListResult = { kind: 'listed', scenes: ['A'], durationMs: 30_000 };
+  t.same(await listing(slow, 'ada'), ['A']);
+  t.same(await listing(slow), ['A']);
+  await t.rejects(listing({ kind: 'died', message: 'killed' }, 'ada'), { code: 'renderer_unavailable' });
+  const failed: ListResult = { kind: 'failed', error: 'too long', durationMs: 30_000 };
+  await t.rejects(listing(failed, 'ada'), { code: 'invalid_request' });
+  await t.rejects(listing(slow, 'ada'), { code: 'too_many_failures', retryAfterMs: 3_600_000 });
+  t.same(await listing(slow, 'bob'), ['A']);
+  clock.advance(3_600_000);
+  t.same(await listing(slow, 'ada'), ['A']);
 });
