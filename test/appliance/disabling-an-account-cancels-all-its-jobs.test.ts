@@ -27,7 +27,8 @@ t.test('disabling an account cancels all its jobs, few at a time', async (t) => 
     },
   };
   const accounts = { find: async () => account, disable: async () => account };
-  const parts = { accounts, service } as unknown as AdministrationParts;
+  const place = { sessionStore: { removeSessionsOf: async () => 0 } };
+  const parts = { accounts, service, place } as unknown as AdministrationParts;
   const { canceledJobs } = await new AccountAdministration(parts).disable({ account: 'a', cancelJobs: true });
   t.equal(unfinished.size, 0);
   t.ok(canceledJobs >= 250);
