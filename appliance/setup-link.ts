@@ -29,7 +29,7 @@ export class SetupLink {
     return account && this.#urlFor(account, 'claim');
   }
 
-  /** For an account to which somebody is invited. */
+  /** For a person who is invited to an account. */
   urlFor(account: Account): string {
     return this.#urlFor(account, 'invitation');
   }

@@ -28,7 +28,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   #pausedAtMs: number | null = null;
   #isStorageAway = false;
   #looks = 0;
-  /** The latest that is over. */
+  /** The number of the latest look that has ended. */
   #lastLook = 0;
 
   constructor(parts: {
@@ -76,7 +76,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     return this.#spareSpace?.isShort ?? false;
   }
 
-  /** Whether the storage, which other processes use, too, failed to answer the last poll. */
+  /** Whether a shared storage did not answer the last poll. */
   get isStorageAway(): boolean {
     return this.#isStorageAway;
   }

@@ -308,7 +308,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. Errors:
-   * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` of the owner.
+   * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).
    */
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
     this.#assertAccepting();

@@ -10,7 +10,7 @@ import type { Logger } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import type { Administration } from './administration.ts';
 
-/** A server whose database is away answers within that time. */
+/** How long to wait for an answer. A server answers sooner, even while its database is down. */
 const MOST_SILENT_MS = 15_000;
 const OTHER_VERSION =
   'The server of this data folder runs another version of Scenepress. Restart it with this version.';

@@ -253,7 +253,7 @@ export interface QueueInfo {
   workers: number;
   /** Whether renders can start now. */
   ready: boolean;
-  /** What no machine renders, as sentences; empty while no machine runs, and without a database. */
+  /** Sentences that say why jobs are not rendered; empty while no machine runs, and without a database. */
   warnings: string[];
 }
 

@@ -13,9 +13,9 @@ import { check, keyRequest, listLimit, placeInList, webhookUrl } from './adminis
 import { type KeyInfo, type KeyPage, keyInfo, type NewKey } from './administration-views.ts';
 import { pageOf } from './pages.ts';
 
-/** Keys of an account. */
+/** Most keys of an account that are not revoked. */
 const MOST_LIVE_KEYS = 100;
-/** Those that were revoked, too. */
+/** Most keys of an account, including revoked ones. */
 const MOST_KEYS = 1000;
 
 /** API keys and their webhooks. Requests and answers are plain data. */
@@ -48,7 +48,7 @@ export class KeyAdministration {
     return { ...keyInfo(record, account.email), key, webhookSecret };
   }
 
-  /** Keys are never removed, so an account must not fill the memory with them. */
+  /** Limits the keys of an account: revoked keys are kept, in memory without a database. */
   async #assertFew(accountId: string): Promise<void> {
     let [live, all] = [0, 0];
     for await (const { revokedAtMs } of this.#keys.all({ accountId })) {

@@ -84,7 +84,7 @@ export function missingRoles(machines: MachineInfo[]): string[] {
   return [...withoutRole(machines, ['worker', 'sender', 'upkeep']), ...missingQualities(machines)];
 }
 
-/** Why jobs are not rendered, or those of some qualities: sentences. */
+/** Sentences that say why no jobs, or none of some qualities, are rendered. */
 export function missingWorkers(machines: MachineInfo[]): string[] {
   return [...withoutRole(machines, ['worker']), ...missingQualities(machines)];
 }

@@ -84,7 +84,7 @@ WorkingDirectory=${dataDir}
 ${folder}
 Restart=on-failure
 RestartSec=2
-# A configuration that is not valid stays so.
+# A restart does not mend an invalid configuration.
 RestartPreventExitStatus=2
 # Renders get SCENEPRESS_DRAIN_SECONDS (30) to finish; only the service itself is signaled.
 KillMode=mixed

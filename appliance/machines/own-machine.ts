@@ -28,7 +28,7 @@ export class OwnMachine {
 
   constructor(options: {
     store: MachineStore;
-    /** Opens the store again, which a service closes that stops or could not start. */
+    /** Reopens the store: the service closes it when it stops or fails to start. */
     openStore: () => Promise<void>;
     service: RenderService;
     config: Pick<Config, 'machineName' | 'roles' | 'quality'>;

@@ -53,7 +53,7 @@ export class FailureBudgets {
     spent.unpaidMs.add(durationMs ?? 0, endedAtMs, nowMs);
   }
 
-  /** Counts worker time of an owner that no job pays for. */
+  /** Adds to an owner's unpaid time. */
   noteUnpaid(owner: string, durationMs: number): void {
     const nowMs = this.#clock.now();
     this.#spent.for(owner, nowMs).unpaidMs.add(durationMs, nowMs, nowMs);

@@ -7,11 +7,11 @@ import type { Owners } from './owners.ts';
 export interface ScenesOptions {
   /** Aborts the wait. */
   signal?: AbortSignal;
-  /** Its failure budget is charged with the time, and must not be spent. Default: nobody's. */
+  /** The owner for whom the code runs: its run time counts toward the owner's failure budget. Default: not counted. */
   owner?: string;
 }
 
-/** As {@link scenesOf}, at the expense of an owner. Error: `too_many_failures`, too. */
+/** As {@link scenesOf}, for an owner. Error: also `too_many_failures`, when the owner has used up its budget. */
 export async function scenesOfOwner(
   { renderer, owners }: { renderer: Pick<Renderer, 'listScenes'>; owners: Owners },
   code: string,

@@ -22,7 +22,7 @@ export async function storeArtifacts(
   try {
     for (const { name, path } of files) {
       const assetKey = assetKeyOf(claim, name);
-      assetKeys.push(assetKey); // An asset may be there although its store reports a failure.
+      assetKeys.push(assetKey); // A failed upload may still have stored the asset.
       const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
       artifacts.push({ name, assetKey, sizeBytes });
     }

@@ -9,7 +9,7 @@ import { ScenepressError } from '../errors.ts';
 import type { Artifact } from '../jobs/job.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** Assets by the keys of a storage's artifacts. */
+/** The jobs whose artifacts are copied, and the store that has them. */
 export interface ArtifactsOf {
   storage: Pick<Storage, 'jobsWithArtifacts'>;
   source: AssetStore;

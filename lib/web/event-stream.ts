@@ -35,7 +35,7 @@ export function eventStream(
     },
     async cancel() {
       close();
-      // Before the first event was taken, nothing waits that the signal could end.
+      // Aborting the signal does not end a generator that waits for its consumer.
       await events.return().catch(() => {});
     },
   });

@@ -60,7 +60,7 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   readonly #secrets: WebhookSecrets;
   readonly #options: Options;
   #outbound: OutsideSender | undefined;
-  /** In this thread, of a process that sends no deliveries. */
+  /** Used while no deliveries are sent; runs in this thread. */
   #outboundHere: Outbound | undefined;
   #sender: DeliverySender | undefined;
   #leadership: Leadership | undefined;

@@ -32,7 +32,7 @@ function linkIn(page: string): string {
   return (/<code id="invitation">([^<]+)</.exec(page)?.[1] ?? '').replaceAll('&amp;', '&');
 }
 
-t.test('an invitation makes nobody an administrator, not even the only account', async (t) => {
+t.test('an invited person does not become an administrator, even in the only account', async (t) => {
   const { port, installation } = await listeningAppliance(t);
   const { accounts } = installation.administration;
   const { accounts: all } = await accounts.list();

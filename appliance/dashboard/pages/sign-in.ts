@@ -71,7 +71,7 @@ export function signInRoutes(parts: RouteParts): Route[] {
       return refuse(401, WRONG);
     }
     const token = await sessions.begin(account.accountId);
-    // Who changed the password or disabled the account meanwhile has ended the sessions before this one.
+    // If the password was changed or the account disabled meanwhile, only older sessions were ended.
     const now = await accounts.find(account.accountId).catch(() => undefined);
     if (now?.passwordHash !== account.passwordHash || now?.disabledAtMs !== undefined) {
       await sessions.end(token);

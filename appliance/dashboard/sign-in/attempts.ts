@@ -10,7 +10,7 @@ const KINDS = ['pair', 'client', 'account'] as const;
 /** Beyond it the oldest are forgotten, so that names made up by an attacker don't fill the memory. */
 const MOST_NAMES = 10_000;
 
-/** Checks that wait: in all, and of one client or account, so that one cannot keep all others from signing in. */
+/** Most password checks that wait: in all, and for one client or account, so that others can still sign in. */
 const MOST_WAITING = 20;
 const MOST_WAITING_EACH = 10;
 const BUSY_MS = 10_000;

@@ -10,7 +10,7 @@ interface Failure {
 
 const RETRY_AFTER_MS = 5_000;
 
-/** Requests with these errors can't succeed, whatever changes outside this program. */
+/** Errors of requests that can never succeed. */
 const NEVER = new Set([
   'EntityTooLarge',
   'EntityTooSmall',
@@ -73,7 +73,7 @@ const ADVICE_ON_GROUPS: [pattern: RegExp, advice: string][] = [
 ];
 
 /**
- * True when the object does not exist. Only S3 says so: any other 404 may be that of a proxy whose server is away.
+ * True when S3 says that the object does not exist. Any other 404 may come from a proxy whose server is down.
  */
 export function isMissing(error: unknown): boolean {
   return (error as Failure).name === 'NoSuchKey';
@@ -99,7 +99,7 @@ export function failureOf(action: string, error: unknown): ScenepressError {
   });
 }
 
-/** False when the server rejects the request itself, which it would do again. Anything unknown may pass, or be corrected. */
+/** False when the server rejects the request itself, which it would do again. Unknown errors count as temporary. */
 function isTemporary({ name = '', $metadata }: Failure): boolean {
   const status = $metadata?.httpStatusCode;
   return !NEVER.has(name) && status !== 405 && status !== 413 && status !== 501;

@@ -282,7 +282,7 @@ test('an object of unknown size is not read as an empty one', async (t) => {
   await t.rejects(store.open(KEY), { code: 'storage_failed', message: /has no Content-Length/ });
 });
 
-test('a reader that leaves ends the requests for it', async (t) => {
+test('a stream that is destroyed, or a call that is aborted, ends its requests', async (t) => {
   const { proxy, store } = await behindProxy(t, { timeoutMs: 60_000 });
   await store.put(KEY, await file(t, randomBytes(2 * MB)));
   always(proxy, 'GET', { stallResponseAt: MB });
@@ -317,7 +317,7 @@ test('requests are repeated also after an outage', async (t) => {
   t.equal(String(await read(store)), 'x');
 });
 
-test('an upload whose completion is answered with nonsense is complete', async (t) => {
+test('an upload is complete even if the response to its completion cannot be read', async (t) => {
   const { proxy, store } = await behindProxy(t);
   const content = randomBytes(6 * MB);
   for (const body of ['', '<?xml version="1.0"?><CompleteMultipartUploadRes']) {
@@ -328,7 +328,7 @@ test('an upload whose completion is answered with nonsense is complete', async (
   }
 });
 
-test('the clock of the server counts for links and for the age of uploads', async (t) => {
+test('links and the age of uploads follow the clock of the server', async (t) => {
   const { proxy, store } = await behindProxy(t);
   const prefix = `store ${stores - 1}/`;
   await leaveUploads(t, { proxy, store }, 1);
@@ -349,7 +349,7 @@ test('the clock of the server counts for links and for the age of uploads', asyn
   t.same(await unfinished(), []);
 });
 
-test('all pages of a list of old uploads are read, and those that others abort are passed over', async (t) => {
+test('old uploads are found on all pages, and those that another process aborts are skipped', async (t) => {
   const { proxy, store } = await behindProxy(t);
   const prefix = `store ${stores - 1}/`;
   await leaveUploads(t, { proxy, store }, 2);

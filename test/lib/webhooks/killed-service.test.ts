@@ -78,7 +78,7 @@ t.test(
   },
 );
 
-/** Whether kills interrupted all attempts but those that the receiver refused. */
+/** Whether every attempt was interrupted by a kill or refused by the receiver. */
 function wasUnlucky(jobId: string, attempts: { status: number; reason: string | null }[]): boolean {
   const refused = attempts.filter(({ status }) => status === 503).length;
   const interrupted = attempts.filter(({ reason }) => reason === 'interrupted').length;
