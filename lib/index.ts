@@ -56,7 +56,6 @@ export {
   type RenderRequest,
   type ValidRenderRequest,
 } from './jobs/render-request.ts';
-export type { ScenesOptions } from './jobs/scenes-of.ts';
 export type { ErrorSearch, ErrorSearchResult } from './jobs/search-errors.ts';
 export { ApiKeys, type MintedKey } from './keys/api-keys.ts';
 export type { KeyQuery, KeyRecord, KeyStore } from './keys/key-store.ts';
@@ -150,6 +149,7 @@ export type {
   RenderServiceEvents,
   RenderServiceOptions,
   Role,
+  ScenesOptions,
   WaitOptions,
 } from './render-service-options.ts';
 export { ROLES } from './render-service-options.ts';

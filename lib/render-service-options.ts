@@ -146,6 +146,14 @@ export interface WaitOptions extends JobScope {
   signal?: AbortSignal;
 }
 
+/** Options of {@link RenderService.scenesOf}. */
+export interface ScenesOptions {
+  /** Aborts the wait. */
+  signal?: AbortSignal;
+  /** The owner for whom the code runs: its run time counts toward the owner's failure budget. Default: not counted. */
+  owner?: string;
+}
+
 /** Events of {@link RenderService}. */
 export interface RenderServiceEvents {
   /** A job was created or changed its status. */

@@ -13,7 +13,7 @@ import type { JobEvent } from './jobs/job-followers.ts';
 import { type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
-import { type ScenesOptions, scenesOfOwner } from './jobs/scenes-of.ts';
+import { scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
@@ -23,6 +23,7 @@ import type {
   JobScope,
   RenderServiceEvents,
   RenderServiceOptions,
+  ScenesOptions,
   WaitOptions,
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
@@ -177,9 +178,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     this.#assertAccepting();
     const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
     const code = await this.#parts.storage.readSource(jobId);
-    if (code === undefined) {
+    if (code === undefined)
       throw new ScenepressError('not_found', 'The source of this job has been removed.');
-    }
     const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
     const taken = await this.#parts.intake.take({
       owner: earlier.owner,

@@ -1,15 +1,8 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
+import type { ScenesOptions } from '../render-service-options.ts';
 import type { Owners } from './owners.ts';
-
-/** Options of {@link RenderService.scenesOf}. */
-export interface ScenesOptions {
-  /** Aborts the wait. */
-  signal?: AbortSignal;
-  /** The owner for whom the code runs: its run time counts toward the owner's failure budget. Default: not counted. */
-  owner?: string;
-}
 
 /** As {@link scenesOf}, for an owner. Error: also `too_many_failures`, when the owner has used up its budget. */
 export async function scenesOfOwner(
