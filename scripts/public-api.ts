@@ -42,9 +42,11 @@ export function readApi(): Api {
       exports: Record<string, string | { types: string }>;
     };
     const api: Api = new Map();
+    const checked = new Set<string>();
     for (const [name, target] of Object.entries(exports)) {
       if (typeof target === 'string') continue;
       const path = join(out, target.types.replace('./dist/', ''));
+      if (name !== './hapi') assertStandsAlone(path, checked); // Its types are those of hapi.
       const names = [...declarationsOf(path)].sort(([a], [b]) => (a < b ? -1 : 1));
       // Of the source: declarations lose it when the module begins with an import.
       const source = join(ROOT, target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts'));
@@ -56,6 +58,23 @@ export function readApi(): Api {
     return api;
   } finally {
     rmSync(out, { recursive: true });
+  }
+}
+
+const IMPORT = /(?:\bfrom |\bimport\(|^import )'([^']+)'/gm;
+
+/**
+ * Error: a declaration file, or one that it imports, imports a package or Node. Embedders may have no types for those;
+ * only node-types.ts does without them.
+ */
+function assertStandsAlone(path: string, checked: Set<string>): void {
+  if (checked.has(path) || path.endsWith('/node-types.d.ts')) return;
+  checked.add(path);
+  // Examples in comments import packages.
+  for (const [, from = ''] of withoutComments(readFileSync(path, 'utf8')).matchAll(IMPORT)) {
+    if (!from.startsWith('.'))
+      throw new Error(`${path} imports ${from}, for which embedders may have no types`);
+    assertStandsAlone(join(dirname(path), from.replace(/\.ts$/, '.d.ts')), checked);
   }
 }
 
