@@ -35,6 +35,7 @@ const FLAGS: (keyof Config)[] = [
   's3Region',
   's3Endpoint',
   's3PathStyle',
+  's3Checksums',
   's3Ca',
   's3AccessKeyId',
   's3SecretAccessKeyFile',

@@ -49,6 +49,14 @@ export const ARTIFACT_OPTIONS: Record<keyof ArtifactConfig, ConfigOption> = {
     value: 'true|false',
     defaultText: 'true with an endpoint',
   },
+  s3Checksums: {
+    description:
+      'Whether the S3 server verifies and stores checksums of whole objects; false for servers that reject them',
+    allowed: 'true or false',
+    schema: Joi.boolean(),
+    value: 'true|false',
+    defaultText: 'true',
+  },
   s3Ca: {
     description: "File with additional CA certificates (PEM) that sign the S3 server's certificate",
     allowed: 'a path',

@@ -57,6 +57,9 @@ const NEED_A_BUCKET: (keyof Config)[] = [
   's3Prefix',
   's3Region',
   's3Endpoint',
+  's3PathStyle',
+  's3Checksums',
+  's3Ca',
   's3AccessKeyId',
   's3Encryption',
 ];

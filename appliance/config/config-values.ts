@@ -23,6 +23,7 @@ export interface ArtifactConfig {
   s3Region?: string;
   s3Endpoint?: string;
   s3PathStyle?: boolean;
+  s3Checksums?: boolean;
   s3Ca?: string;
   s3AccessKeyId?: string;
   s3SecretAccessKey?: string;

@@ -35,6 +35,7 @@ async function s3OptionsOf(config: ArtifactConfig & { s3Bucket: string }): Promi
     ...(config.s3Region !== undefined && { region: config.s3Region }),
     ...(config.s3Endpoint !== undefined && { endpoint: config.s3Endpoint }),
     ...(config.s3PathStyle !== undefined && { pathStyle: config.s3PathStyle }),
+    ...(config.s3Checksums !== undefined && { checksums: config.s3Checksums }),
     ...(config.s3PublicUrl !== undefined && { publicUrl: config.s3PublicUrl }),
     ...(config.s3Ca !== undefined && { ca: await contentOf(config.s3Ca, 'The CA of S3') }),
     ...(credentials && { credentials }),

@@ -214,6 +214,7 @@ t.test('options that need a database or a bucket are refused without', async (t)
       /^(?!.*sesame).*can read command lines: give the password/,
     ],
     [{ s3Region: 'eu' }, /--s3-region .* needs a bucket/],
+    [{ s3Checksums: 'false' }, /--s3-checksums .* needs a bucket/],
     [
       { s3Bucket: 'renders', s3Endpoint: 'https://id:secret@s3' },
       /^(?!.*secret).*--s3-endpoint must be an http/,

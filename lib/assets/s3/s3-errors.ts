@@ -44,6 +44,7 @@ const REGION = '`region` (--s3-region)';
 const ENDPOINT = '`endpoint` (--s3-endpoint)';
 const PATH_STYLE = '`pathStyle: true` (--s3-path-style)';
 const CREDENTIALS = '`credentials` (--s3-access-key-id and SCENEPRESS_S3_SECRET_ACCESS_KEY)';
+const CHECKSUMS = '`checksums` (--s3-checksums)';
 const ENCRYPTION = '`encryption` (--s3-encryption and --s3-kms-key-id)';
 
 /** Advice, by the name or the code of an error. */
@@ -55,7 +56,8 @@ const ADVICE: Record<string, string> = {
   InvalidAccessKeyId: `Correct ${CREDENTIALS}: the server does not know this access key.`,
   InvalidToken: 'The credentials have expired: renew them.',
   NoSuchBucket: `Create the bucket, or correct ${BUCKET}.`,
-  NotImplemented: 'A server that does not support checksums of whole objects needs `checksums: false`.',
+  NotImplemented:
+    'A server that does not support checksums of whole objects needs `checksums: false` (--s3-checksums false).',
   PermanentRedirect: `Set ${REGION} to the region of the bucket.`,
   RequestTimeTooSkewed: 'Set the clock of this machine.',
   RequestTimeout: 'Check the network between this machine and the server.',
@@ -131,7 +133,7 @@ function adviceOn({ name = '', code = '', $metadata }: Failure): string {
       return `Create the bucket, or correct ${BUCKET} and ${ENDPOINT}; a proxy may also answer so while its server is away.`;
     case 400:
     case 501:
-      return `Check ${REGION}, ${ENDPOINT}, ${ENCRYPTION} and \`checksums\`.`;
+      return `Check ${REGION}, ${ENDPOINT}, ${ENCRYPTION} and ${CHECKSUMS}.`;
     default:
       return 'Check that the server is up and reachable from this machine, then try again.';
   }

@@ -113,6 +113,25 @@ test('a file larger than a part is uploaded in parts, with checksums of all of i
   t.same(await unfinished(), []);
 });
 
+test('a server that rejects checksums can be used without them', async (t) => {
+  const body = '<Error><Code>NotImplemented</Code><Message>Not implemented.</Message></Error>';
+  const withoutChecksums = async (options: Partial<S3Options>) => {
+    const { proxy, store } = await behindProxy(t, options);
+    proxy.faultOf = ({ headers }) =>
+      Object.keys(headers).some((name) => /checksum|trailer/.test(name)) ? { answer: 501, body } : undefined;
+    return store;
+  };
+  const refused = await withoutChecksums({});
+  await t.rejects(refused.put(KEY, await file(t, 'x')), { message: /--s3-checksums false/ });
+  const store = await withoutChecksums({ checksums: false });
+  for (const content of [randomBytes(1000), randomBytes(12 * MB)]) {
+    t.same(await store.put(KEY, await file(t, content)), { sizeBytes: content.length });
+    t.ok((await read(store)).equals(content));
+  }
+  await store.delete(KEY);
+  t.equal(await store.open(KEY), undefined);
+});
+
 test('an empty file, and keys that lead elsewhere', async (t) => {
   const store = await openStore(t);
   t.same(await store.put(KEY, await file(t, '')), { sizeBytes: 0 });

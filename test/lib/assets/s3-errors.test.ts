@@ -47,7 +47,7 @@ const failures: [error: Error, text: RegExp, isTemporary: boolean][] = [
   [failure('InvalidRequest', 400), /Check `region`/, false],
   [failure('EntityTooLarge', 400), /EntityTooLarge/, false],
   [failure('UnknownError', 413), /S3 answered 413/, false],
-  [failure('NotImplemented', 501), /`checksums: false`/, false],
+  [failure('NotImplemented', 501), /`checksums: false` \(--s3-checksums false\)/, false],
 ];
 for (const [error, text, isTemporary] of failures) {
   t.test(`the error for ${error.name}`, async (t) => {
