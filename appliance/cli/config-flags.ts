@@ -7,13 +7,21 @@ export const ALL_FLAGS: (keyof Config)[] = (Object.keys(OPTIONS) as (keyof Confi
   (name) => !OPTIONS[name].secret,
 );
 
+/** Options of the connection to a database whose URL is given. */
+export const CONNECTION_FLAGS: (keyof Config)[] = [
+  'databasePasswordFile',
+  'databaseSchema',
+  'databaseTls',
+  'databaseCa',
+  'databaseCert',
+  'databaseKey',
+];
+
 /** Options of administrative commands. */
 export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
   'dataDir',
   'databaseUrl',
-  'databasePasswordFile',
-  'databaseSchema',
-  'databaseCa',
+  ...CONNECTION_FLAGS,
   'creditsMode',
   'freeCredits',
   'masterKeyFile',

@@ -12,7 +12,7 @@ import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
-import { addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';
 
@@ -24,10 +24,7 @@ interface Move {
 }
 
 const FLAGS: (keyof Config)[] = [
-  'databasePasswordFile',
-  'databaseSchema',
-  'databaseTls',
-  'databaseCa',
+  ...CONNECTION_FLAGS,
   'masterKeyFile',
   'artifactDir',
   's3Bucket',
