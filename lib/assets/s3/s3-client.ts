@@ -57,7 +57,7 @@ export function openBucket(sdk: Sdk, options: S3Options, clock: Clock): Bucket {
     forcePathStyle: pathStyle ?? endpoint !== undefined,
     followRegionRedirects: true,
     maxAttempts: attempts,
-    retryStrategy: new S3Retries(attempts, clock),
+    retryStrategy: new S3Retries({ attempts, timeoutMs }, clock),
     requestChecksumCalculation: needed,
     // Whole objects are verified by their reader, which may need several responses.
     responseChecksumValidation: 'WHEN_REQUIRED',

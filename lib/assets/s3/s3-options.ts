@@ -42,7 +42,7 @@ export interface S3Options {
    * Default: true. False for servers that reject them; bodies of requests are then protected by their signatures only.
    */
   checksums?: boolean;
-  /** Milliseconds without any byte sent or received after which a request is aborted; default 30 seconds. */
+  /** Milliseconds without any byte sent or received after which a request is aborted, and repeated once; default 30 s. */
   timeoutMs?: number;
   /** How often a request is made while the server is unreachable or answers 429 or 5xx; default 6, within some 10 s. */
   attempts?: number;

@@ -271,6 +271,13 @@ test('a server that does not answer is given up after the time-out', async (t) =
   await t.rejects(store.open(KEY), { code: 'storage_failed', retryAfterMs: 5000, message: /TimeoutError/ });
 });
 
+test('a request to a server that does not answer is repeated once', async (t) => {
+  const { proxy, store } = await behindProxy(t, { timeoutMs: 300, attempts: 6 });
+  always(proxy, 'GET', { stall: true });
+  await t.rejects(store.open(KEY), { message: /TimeoutError/ });
+  t.equal(proxy.seen.length, 2);
+});
+
 test('a stream that is destroyed before it is read closes its connection', async (t) => {
   const { proxy, store } = await behindProxy(t);
   await store.put(KEY, await file(t, randomBytes(16 * MB)));
