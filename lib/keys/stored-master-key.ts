@@ -8,7 +8,10 @@ const CHECK_TEXT = 'scenepress';
 
 /** What a shared database keeps about the master key, which itself is given to each process. */
 export interface MasterKeyRecords {
-  /** `check`: a small text sealed with the key. `next`: during a replacement, each key sealed with the other. */
+  /**
+   * `check`: a small text sealed with the key. `next`: during a replacement, the new key sealed with the old one, and in
+   * the second line the old one sealed with the new one.
+   */
   read(name: 'check' | 'next'): Promise<string | undefined>;
   /** Adds a record unless there is one; resolves with the stored one. */
   add(name: 'check' | 'next', content: string): Promise<string>;
@@ -35,7 +38,10 @@ export class StoredMasterKey {
     this.#random = random;
   }
 
-  /** The master keys; the same object until {@link close}. Error: `master_key`, with instructions. */
+  /**
+   * The master keys; the same object until {@link close}. During a replacement, either key may be given: all machines seal
+   * with the new one. Error: `master_key`, with instructions.
+   */
   load({ given, required = true }: MasterKeyOptions = {}): Promise<MasterKeys> {
     this.#loaded ??= this.#load(given, required).catch((error: unknown) => {
       this.#loaded = undefined;
@@ -87,16 +93,18 @@ export class StoredMasterKey {
     if (given === undefined && required) throw new ScenepressError('master_key', MISSING);
     if (given === undefined) return new MasterKeys(null);
     const key = keyOf(given, 'The master key that was given');
-    const former = await this.#keyBeside(key);
-    const check = await this.#records.add('check', key.seal(CHECK_TEXT, this.#random));
-    if (!key.decrypts(check) && !former?.decrypts(check)) throw new ScenepressError('master_key', WRONG);
-    return new MasterKeys(key, { former, random: this.#random });
+    const { current, former } = (await this.#keysOfReplacement(key)) ?? { current: key };
+    const check = await this.#records.add('check', current.seal(CHECK_TEXT, this.#random));
+    if (!current.decrypts(check) && !former?.decrypts(check)) throw new ScenepressError('master_key', WRONG);
+    return new MasterKeys(current, { former, random: this.#random });
   }
 
-  /** The other key of an interrupted replacement, if `key` is one of its two. */
-  async #keyBeside(key: MasterKey): Promise<MasterKey | undefined> {
-    const sealed = (await this.#records.read('next'))?.split('\n').find((line) => key.decrypts(line));
-    return sealed === undefined ? undefined : MasterKey.fromHex(key.decrypt(sealed));
+  /** The keys of an interrupted replacement, if `key` is one of them. */
+  async #keysOfReplacement(key: MasterKey): Promise<{ current: MasterKey; former?: MasterKey } | undefined> {
+    const [next = '', former = ''] = (await this.#records.read('next'))?.split('\n') ?? [];
+    if (key.decrypts(next)) return { current: MasterKey.fromHex(key.decrypt(next)), former: key };
+    if (key.decrypts(former)) return { current: key, former: MasterKey.fromHex(key.decrypt(former)) };
+    return undefined;
   }
 }
 
@@ -105,7 +113,7 @@ const MISSING =
   'SCENEPRESS_MASTER_KEY or SCENEPRESS_MASTER_KEY_FILE. To make one: openssl rand -hex 32';
 const WRONG =
   'The master key that was given is not the one that the secrets in the database are encrypted with. Give the key that ' +
-  'the other machines have.';
+  'the other machines have; after a replacement, the new one.';
 
 function keyOf(hex: string, where: string): MasterKey {
   try {

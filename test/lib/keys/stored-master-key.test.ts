@@ -80,7 +80,7 @@ t.test('the records are read once, again after a failure, and after it was close
   t.not(await key.load({ given: OLD }), keys);
 });
 
-t.test('during a replacement, machines work with either key, and both decrypt', async (t) => {
+t.test('during a replacement, machines with either key seal with the new one and decrypt both', async (t) => {
   const records = new Records();
   const first = machine(records);
   const keys = await first.load({ given: OLD });
@@ -91,12 +91,9 @@ t.test('during a replacement, machines work with either key, and both decrypt', 
   t.same([keys.current.id, keys.former?.id], [newKey.id, oldKey.id]);
   t.notMatch(records.stored.get('next'), new RegExp(`${OLD}|${NEW}`), 'no key is stored as it is');
 
-  for (const [given, current, former] of [
-    [OLD, oldKey, newKey],
-    [NEW, newKey, oldKey],
-  ] as const) {
+  for (const given of [OLD, NEW]) {
     const other = await machine(records).load({ given });
-    t.same([other.current.id, other.former?.id], [current.id, former.id]);
+    t.same([other.current.id, other.former?.id], [newKey.id, oldKey.id]);
     t.equal(other.decrypt(sealed), 'a secret');
     t.equal(other.decrypt(keys.seal('a new secret')), 'a new secret');
   }
@@ -119,7 +116,7 @@ t.test('an interrupted replacement is completed before another begins', async (t
   const keys = await restarted.load({ given: OLD });
   await t.rejects(restarted.begin(OTHER), { code: 'conflict', message: /was interrupted/ });
   await t.rejects(restarted.begin(undefined), { code: 'invalid_request', message: /give the new key/ });
-  t.equal(keys.current.id, oldKey.id);
+  t.equal(keys.current.id, newKey.id);
 });
 
 t.test('a replacement by the same key is refused, and nothing is recorded', async (t) => {
