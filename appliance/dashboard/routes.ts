@@ -22,8 +22,8 @@ import type { Attempts } from './sign-in/attempts.ts';
 import type { Cookies } from './sign-in/cookies.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
-/** Dependencies of the pages around signing in; all others have only the administration of their visit. */
-export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys'> {
+/** Dependencies of the pages around signing in, and of locks; all others have only the administration of their visit. */
+export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys' | 'place'> {
   sessions: Sessions;
   cookies: Cookies;
   attempts: Attempts;
@@ -47,7 +47,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...webhookRoutes(),
     ...webhookTestRoutes(),
     ...creditRoutes(),
-    ...accountsRoutes(),
+    ...accountsRoutes(parts),
     ...serviceRoutes(parts),
     ...actRoutes(),
   ];

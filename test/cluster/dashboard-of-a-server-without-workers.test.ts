@@ -82,3 +82,34 @@ t.test('the dashboard forgets a machine that died', async (t) => {
   t.notMatch(await page(), /0000dead/);
   t.equal((await client.post('/dashboard/service/machines/0000dead/forget', {})).status, 404);
 });
+
+t.test('administrators on two servers cannot take away each other’s role', async (t) => {
+  const shared = {
+    databaseUrl: await serverUrl(),
+    databaseSchema: newSchema(),
+    databaseConnections: 4,
+    masterKey: MASTER_KEY,
+    artifactDir: await temporaryFolder(t),
+    publicUrl: 'https://render.example.org',
+    roles: ['api' as const],
+  };
+  const one = await peopledAppliance(t, shared);
+  const other = await listeningAppliance(t, shared);
+  const { accounts } = one.installation;
+  const { accountId: admin } = await accounts.find(one.admin);
+  const { accountId: member } = await accounts.find(one.member);
+  await accounts.setRole(member, 'admin');
+  const clients = [
+    await signedIn(t, one.port, one.admin),
+    await signedIn(t, other.port, one.member),
+  ] as const;
+  const answers = await Promise.all([
+    clients[0].post(`/dashboard/accounts/${member}/role`, { role: 'member' }),
+    clients[1].post(`/dashboard/accounts/${admin}/role`, { role: 'member' }),
+  ]);
+  const [changed, refused] = answers.map(({ status }) => status).sort();
+  t.equal(changed, 303);
+  t.match(refused, /^40[03]$/);
+  const roles = (await accounts.list()).map(({ role }) => role);
+  t.equal(roles.filter((role) => role === 'admin').length, 1);
+});

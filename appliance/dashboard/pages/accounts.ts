@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
+import type { DataPlace } from '../../place/data-place.ts';
 import { counted, shownNumber, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import type { RouteParts } from '../routes.ts';
 
 /** Accounts per page. */
 const ROWS = 50;
@@ -21,8 +23,8 @@ const DONE = new Map([
 const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
-export function accountsRoutes(): Route[] {
-  const ofAnother = changesOfOthers();
+export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
+  const ofAnother = changesOfOthers(place);
   const deleteAccount = ofAnother(async ({ admin }, account) => {
     await admin.accounts.delete({ account });
   });
@@ -123,14 +125,14 @@ function changeRoute(name: string, done: string, change: Change): Route {
 type Change = (visit: Visit, account: string) => Promise<void>;
 
 /**
- * Changes of others only, so that people do not lock themselves out by mistake. One at a time, by who is still an
- * administrator, so that two of them can't take away each other's role.
+ * Changes of others only, so that people do not lock themselves out by mistake. One at a time, also on other servers, by
+ * who is still an administrator, so that two of them can't take away each other's role.
  */
-function changesOfOthers(): (change: Change) => Change {
+function changesOfOthers({ storage }: Pick<DataPlace, 'storage'>): (change: Change) => Change {
   let last: Promise<unknown> = Promise.resolve();
   return (change) => (visit, reference) => {
     const { admin, viewer } = visit;
-    const changing = last.then(async () => {
+    const work = async () => {
       // The path may name the address instead of the id.
       const { userId } = await admin.accounts.show({ account: reference });
       if (userId === viewer.accountId) {
@@ -139,6 +141,14 @@ function changesOfOthers(): (change: Change) => Change {
       const { role, disabledAt } = await admin.accounts.show({ account: viewer.accountId });
       if (role !== 'admin' || disabledAt !== null) throw forbidden('Only administrators may do this.');
       await change(visit, userId);
+      return true;
+    };
+    const changing = last.then(async () => {
+      if (await storage.alone('changes of accounts', work)) return;
+      throw new ScenepressError(
+        'conflict',
+        'Another administrator is changing an account. Try again in a moment.',
+      );
     });
     last = changing.catch(() => {});
     return changing;
