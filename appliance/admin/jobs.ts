@@ -1,5 +1,6 @@
 import {
   type Accounts,
+  isScenepressError,
   type Job,
   type JobListQuery,
   type JobStatus,
@@ -9,6 +10,7 @@ import {
   ScenepressError,
   type Storage,
 } from '../../lib/index.ts';
+import { sceneClassesIn } from '../scene-classes.ts';
 import type { AdministrationParts } from './administration.ts';
 import {
   check,
@@ -151,8 +153,9 @@ export class JobAdministration {
   }
 
   /**
-   * The scenes that a source defines. Runs it, for at most one source of an account at a time. Errors:
-   * `invalid_request` with the code's error; `conflict` while an earlier source of the account runs; `too_many_failures`.
+   * The scenes that a source defines. Runs it, for at most one source of an account at a time; without workers, reads its
+   * text instead. Errors: `invalid_request` with the code's error; `conflict` while an earlier source of the account runs;
+   * `too_many_failures`.
    */
   async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
     const { accountId } = await this.#accounts.find(account);
@@ -165,6 +168,9 @@ export class JobAdministration {
     this.#listing.add(accountId);
     try {
       return { scenes: await this.#service.scenesOf(code, { owner: accountId }) };
+    } catch (error) {
+      if (!isScenepressError(error, 'not_running', 'renderer_unavailable')) throw error;
+      return { scenes: sceneClassesIn(code) };
     } finally {
       this.#listing.delete(accountId);
     }

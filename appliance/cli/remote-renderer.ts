@@ -14,6 +14,7 @@ import type {
   RenderProgress,
   RenderStage,
 } from '../../lib/index.ts';
+import { sceneClassesIn } from '../scene-classes.ts';
 import { UserError } from '../user-error.ts';
 import { printable } from './output.ts';
 import { STAGES } from './progress-line.ts';
@@ -25,7 +26,6 @@ const FILES: Record<keyof RenderResult, string> = {
   captions: 'captions.vtt',
   thumbnail: 'thumbnail.jpg',
 };
-const CLASS = /^class[ \t]+([A-Za-z_]\w*)[ \t]*\(([^)]*)\)/gm;
 
 /** Renders by a service elsewhere. */
 export class RemoteRenderer implements Renders {
@@ -38,14 +38,8 @@ export class RemoteRenderer implements Renders {
     this.#client = new ScenepressClient({ url, key });
   }
 
-  /** Finds scene classes by parsing the source: classes whose names, or those of their bases, end in `Scene`. */
   async scenesOf(code: string): Promise<string[]> {
-    const found = new Set<string>();
-    for (const [, name = '', bases = ''] of code.matchAll(CLASS)) {
-      const isScene = bases.split(',').some((base) => /Scene$/.test(base.trim()) || found.has(base.trim()));
-      if (isScene) found.add(name);
-    }
-    return [...found].sort();
+    return sceneClassesIn(code);
   }
 
   async render(

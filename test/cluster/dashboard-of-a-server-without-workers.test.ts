@@ -41,6 +41,10 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
   t.match(await heard, [{ jobId, owner: accountId, status: 'running' }]);
   t.match((await client.get(`/dashboard/jobs/${jobId}`)).text, /Running/);
   t.match((await client.get('/dashboard')).text, /1 worker/);
+  const code = 'class Base(MovingCameraScene):\n  pass\nclass Part:\n  pass\n';
+  const { text: scenes } = await client.post('/dashboard/playground/scenes', { code });
+  t.same(JSON.parse(scenes), { scenes: ['Base'] });
+  t.equal((await client.post('/dashboard/playground', { code, className: '' })).status, 303);
   t.match((await client.post(`/dashboard/jobs/${jobId}/cancel`, {})).status, 303);
   t.match(await api.service.wait(jobId), { error: 'Canceled' });
 
