@@ -13,7 +13,7 @@
  * | `too_many_failures` | too many renders of the owner failed or were canceled within an hour | try again after `retryAfterMs` |
  * | `not_running` | the service is not started, or is stopping | call `start()`, or try later |
  * | `renderer_unavailable` | no worker can render; the message says what is missing | see the message |
- * | `storage_locked` | another process owns the data folder | stop it, or use another folder |
+ * | `storage_locked` | another process uses the data folder or the work folder | stop it, or use another folder |
  * | `storage_damaged` | stored data cannot be read | see the message |
  * | `storage_full` | the disk is full; only work in progress can finish | free disk space; the service then continues |
  * | `storage_failed` | disk I/O or the asset store failed; the message says whether anything was changed | see the message, then try again |

@@ -49,7 +49,10 @@ export interface RenderServiceOptions {
   settings?: SettingsStore;
   /** The store of artifacts; default: the data folder. */
   assets?: AssetStore;
-  /** Temporary files of running renders; emptied at start. Only for the role `worker`. Default: `work` in the data folder. */
+  /**
+   * Temporary files of running renders; emptied at start, so each process needs one of its own. Only for the role `worker`.
+   * Default: `work` in the data folder.
+   */
   workFolder?: string;
   /**
    * A folder that scenes can read but not write, mounted at `/studio`: `fonts/` for `Text(font=…)`, `python/` for

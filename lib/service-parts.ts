@@ -7,6 +7,7 @@ import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
+import { FolderLock } from './data-folder/folder-lock.ts';
 import { Gate } from './gate.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
@@ -156,6 +157,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       workers,
       limits: { ...DEFAULT_LIMITS, ...options.limits },
       workFolder: workFolder === undefined ? undefined : resolve(workFolder),
+      lock:
+        options.workFolder === undefined
+          ? undefined
+          : new FolderLock(resolve(options.workFolder), { random, kind: 'work folder' }),
       probeAfterMs: options.probeAfterMs,
       clock,
       random,

@@ -20,21 +20,32 @@ interface Holder {
 }
 
 /**
- * An exclusive lock on a data folder. Uses two mechanisms; the kernel releases both when the process ends.
+ * An exclusive lock on a folder. Uses two mechanisms; the kernel releases both when the process ends.
  *
- * - An exclusive SQLite transaction on a file of the folder, because Node has no `flock`. Works across containers,
+ * - An exclusive SQLite transaction on a file in the folder, or beside it, because Node has no `flock`. Works across containers,
  *   but is lost when the process itself opens and closes that file, as copying the folder does.
  * - An abstract socket, whose name is known only to those who can read the folder.
  */
 export class FolderLock {
   readonly #folder: string;
+  readonly #kind: 'data folder' | 'work folder';
   readonly #random: Random;
   #database: DatabaseSync | undefined;
   #server: Server | undefined;
 
-  /** `random`: the source of the socket's name. */
-  constructor(folder: string, { random = systemRandom }: { random?: Random } = {}) {
+  /**
+   * `kind`: what the folder is; default: a data folder. The lock of a work folder is a file beside it. `random`: the source
+   * of the socket's name.
+   */
+  constructor(
+    folder: string,
+    {
+      random = systemRandom,
+      kind = 'data folder',
+    }: { random?: Random; kind?: 'data folder' | 'work folder' } = {},
+  ) {
     this.#folder = folder;
+    this.#kind = kind;
     this.#random = random;
   }
 
@@ -99,7 +110,7 @@ export class FolderLock {
   #taken(holder: Holder | undefined, cause?: unknown): ScenepressError {
     return new ScenepressError(
       'storage_locked',
-      `The data folder ${this.#folder} is in use by another process${holder ? ` (process id ${holder.pid})` : ''}. ` +
+      `The ${this.#kind} ${this.#folder} is in use by another process${holder ? ` (process id ${holder.pid})` : ''}. ` +
         'Stop that one first, or use another folder.',
       { cause },
     );
@@ -108,18 +119,23 @@ export class FolderLock {
   #unusable(cause: Error): ScenepressError {
     return new ScenepressError(
       'storage_failed',
-      `The data folder ${this.#folder} can't be used: its lock ${this.#lockFile} can't be taken (${cause.message}). ` +
+      `The ${this.#kind} ${this.#folder} can't be used: its lock ${this.#lockFile} can't be taken (${cause.message}). ` +
         'If no other program made that file, remove it: it holds no data. The file system must support locks.',
       { cause },
     );
   }
 
   get #lockFile(): string {
-    return join(this.#folder, DATA_FILES.lock);
+    return this.#file(DATA_FILES.lock);
   }
 
   get #holderFile(): string {
-    return join(this.#folder, DATA_FILES.lockHolder);
+    return this.#file(DATA_FILES.lockHolder);
+  }
+
+  /** The content of a work folder is removed. */
+  #file(name: string): string {
+    return this.#kind === 'work folder' ? `${this.#folder}.${name}` : join(this.#folder, name);
   }
 }
 

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { existsSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { mkdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { FolderLock } from '../../data-folder/folder-lock.ts';
 import type { SpareSpace } from '../../data-folder/spare-space.ts';
-import { ScenepressError } from '../../errors.ts';
+import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
@@ -51,6 +53,8 @@ interface Options {
   limits: RenderLimits;
   /** Absolute. Only a renderer that does not start needs none. */
   workFolder: string | undefined;
+  /** Of the work folder, if other processes may use it by mistake. */
+  lock?: FolderLock | undefined;
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   probeAfterMs: number | undefined;
   clock: Clock;
@@ -81,8 +85,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
 
   /**
    * Locates the renderer, starts and monitors the workers; resolves when one is warm. `allowTraversal` lets the workers'
-   * own users traverse to the work folder. `signal` aborts the start, which rejects with its reason. Error:
-   * `renderer_unavailable`.
+   * own users traverse to the work folder. `signal` aborts the start, which rejects with its reason. Errors:
+   * `renderer_unavailable`; `storage_locked` when another process has the work folder.
    */
   async start({
     allowTraversal,
@@ -91,7 +95,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, scene, workers, limits, workFolder, clock, random, logger, texCache } =
+    const { renderer, studio, scene, workers, limits, workFolder, lock, clock, random, logger, texCache } =
       this.#options;
     const { simulated } = this.#options;
     assert(workFolder !== undefined, 'a renderer that starts has a work folder');
@@ -112,6 +116,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       logger,
       startThreads: simulated?.startThreads,
     });
+    if (lock) await lockFolder(workFolder, lock, logger);
+    // Its stop removes the work folder.
     this.#pool = pool;
     await pool.start(signal);
     await texCache?.open();
@@ -157,6 +163,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#placeWatch = undefined;
     await this.#pool?.stop();
     this.#pool = undefined;
+    this.#options.lock?.release();
     if (this.#cgroups) await closeCgroups(this.#cgroups, this.#options.clock);
     this.#cgroups = undefined;
   }
@@ -215,6 +222,18 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     else if (sandbox?.level === 'reduced')
       logger.warn({ sandbox }, 'Scenes are rendered in a reduced sandbox.');
     else logger.warn({ sandbox }, 'Scenes are rendered without a sandbox: their code must be trusted.');
+  }
+}
+
+/** Error: `storage_locked`. */
+async function lockFolder(folder: string, lock: FolderLock, logger: Logger): Promise<void> {
+  try {
+    await mkdir(dirname(folder), { recursive: true });
+    await lock.acquire();
+  } catch (err) {
+    if (isScenepressError(err, 'storage_locked')) throw err;
+    // A mount point of a container whose own file system is read-only.
+    logger.warn({ err }, `The work folder ${folder} can't be locked: no other process may use it.`);
   }
 }
 

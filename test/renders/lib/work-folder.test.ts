@@ -55,3 +55,17 @@ t.test('a file at its path is detected within seconds, and jobs wait until it is
   await until(true);
   t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
 });
+
+t.test('a work folder that another service uses is refused, and left alone', async (t) => {
+  const root = testFolder(t);
+  const workFolder = join(root, 'work');
+  const first = await startService(t, { folder: join(root, 'first'), workFolder, workers: 1 });
+  const second = startService(t, { folder: join(root, 'second'), workFolder, workers: 1 });
+  await t.rejects(second, {
+    code: 'storage_locked',
+    message: `The work folder ${workFolder} is in use by another process`,
+  });
+  t.match(await render(first, {}), { status: 'completed', attempts: 1 });
+  await first.stop();
+  await startService(t, { folder: join(root, 'second'), workFolder, workers: 1 });
+});
