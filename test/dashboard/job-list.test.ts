@@ -105,6 +105,23 @@ t.test('selected jobs are canceled, rendered again or forgotten, with one messag
   t.equal((await service.list({ status: 'queued' })).length, 3);
 });
 
+t.test('returning to the list selects no other jobs', async (t) => {
+  const { url, member, enqueue } = await withJobs(t);
+  await enqueue('Next', 'x');
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/jobs`);
+  await page.getByLabel('Select Waits').check();
+  await page.getByRole('link', { name: 'Waits' }).click();
+  await page.getByRole('heading', { name: 'Waits' }).waitFor();
+  await enqueue('Added', 'x');
+  await page.goBack();
+  await page.getByLabel('Select Added').waitFor();
+  await page.locator('[data-connected]').waitFor();
+  t.equal(await page.locator('input[type=checkbox]:checked').count(), 0);
+  t.equal(await page.evaluate("document.querySelector('[data-all]').indeterminate"), false);
+});
+
 t.test('jobs are selected with scripts, also while the list changes, and without', async (t) => {
   const { url, member, service, enqueue, waits } = await withJobs(t);
   const browser = await launchBrowser(t);

@@ -39,11 +39,12 @@ function listOf(visit: Visit, filters: JobFilters, content: Value): Html {
   return page({ title: 'Jobs', section: 'jobs', viewer, csrf }, filterBar(visit, filters), content);
 }
 
+/** `autocomplete`: on return, the browser would tick the same rows, in which other jobs may be by then. */
 function jobCard({ viewer, csrf, query, request }: Visit, filters: JobFilters, { jobs }: JobPage): Html {
   if (jobs.length === 0) {
     return html`<section class="card flush" id="live" data-live>${noJobs(filters, query['before'])}</section>`;
   }
-  return html`<form method="post" action="${BASE}/jobs/selection" class="card flush">
+  return html`<form method="post" action="${BASE}/jobs/selection" class="card flush" autocomplete="off">
 ${csrfField(csrf)}<input type="hidden" name="back" value="${request.url.search}">
 <div class="bulk" role="group" aria-label="Selected jobs">
 <label class="check" hidden><input type="checkbox" data-all="jobId"> All on this page</label>
