@@ -10,7 +10,7 @@ import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { hearOthers } from './jobs/hear-others.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import type { JobEvent } from './jobs/job-followers.ts';
-import { type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
+import { type JobCountQuery, type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
 import { scenesOfOwner } from './jobs/scenes-of.ts';
@@ -238,7 +238,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   count({
     sinceMs = 0,
     ...query
-  }: JobScope & { sinceMs?: number; limit?: number } = {}): Promise<Record<JobStatus, number>> {
+  }: Omit<JobCountQuery, 'after'> & { sinceMs?: number } = {}): Promise<Record<JobStatus, number>> {
     return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
   }
 

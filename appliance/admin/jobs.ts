@@ -35,6 +35,8 @@ export interface JobFilter {
   account?: string | undefined;
   status?: JobStatus | undefined;
   quality?: Quality | undefined;
+  /** True: only canceled jobs; false: only others. */
+  canceled?: boolean | undefined;
   /** Created at this time or later. */
   since?: string | undefined;
   /** Created before this time. */
@@ -94,10 +96,15 @@ export class JobAdministration {
   async count(request: {
     account?: string | undefined;
     since: string;
+    canceled?: boolean | undefined;
     limit?: number | undefined;
   }): Promise<Record<JobStatus, number>> {
-    const { account, since } = request;
-    const query = { sinceMs: check(time, since), limit: check(listLimit, request.limit ?? MOST_LINES) };
+    const { account, since, canceled } = request;
+    const query = {
+      sinceMs: check(time, since),
+      limit: check(listLimit, request.limit ?? MOST_LINES),
+      ...(canceled !== undefined && { canceled }),
+    };
     if (account === undefined) return this.#service.count(query);
     const { accountId } = await this.#accounts.find(account, { deleted: true });
     return this.#service.count({ ...query, owner: accountId });
@@ -184,6 +191,7 @@ export class JobAdministration {
       }),
       ...(request.status !== undefined && { status: check(jobStatus, request.status) }),
       ...(request.quality !== undefined && { quality: check(quality, request.quality) }),
+      ...(request.canceled !== undefined && { canceled: request.canceled }),
       ...(sinceMs !== undefined && { sinceMs }),
       ...(untilMs !== undefined && { untilMs }),
       ...(before !== undefined && { before }),

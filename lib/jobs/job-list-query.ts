@@ -10,6 +10,8 @@ export interface JobQuery {
   status?: JobStatus;
   /** Only those of this quality. */
   quality?: Quality;
+  /** True: only jobs that were canceled; false: only others. */
+  canceled?: boolean;
   /** Maximum number of jobs; default 50. */
   limit?: number;
   /** Only jobs older than this one: the last `jobId` of the previous page. */
@@ -29,6 +31,8 @@ export interface JobCountQuery {
   owner?: string;
   /** Only jobs whose ids sort behind it. */
   after: string;
+  /** True: only jobs that were canceled; false: only others. */
+  canceled?: boolean;
   /** The largest number of each status that is counted. Default: no limit. */
   limit?: number;
 }
@@ -45,7 +49,7 @@ const STATUSES: readonly unknown[] = ['queued', 'running', 'completed', 'failed'
 
 /** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
 export function validJobQuery(query: JobListQuery): JobQuery {
-  const { owner, status, quality, limit, before, metadata, sinceMs, untilMs } = query;
+  const { owner, status, quality, canceled, limit, before, metadata, sinceMs, untilMs } = query;
   if (owner !== undefined && typeof owner !== 'string') throw invalid('owner must be a string');
   if (before !== undefined && typeof before !== 'string') throw invalid('before must be a jobId');
   if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
@@ -54,7 +58,8 @@ export function validJobQuery(query: JobListQuery): JobQuery {
     throw invalid(`status must be one of: ${STATUSES.join(', ')}`);
   if (quality !== undefined && !QUALITIES.includes(quality))
     throw invalid(`quality must be one of: ${QUALITIES.join(', ')}`);
-  if (metadata !== undefined && typeof metadata !== 'boolean') throw invalid('metadata must be a boolean');
+  for (const [name, flag] of Object.entries({ canceled, metadata }))
+    if (flag !== undefined && typeof flag !== 'boolean') throw invalid(`${name} must be a boolean`);
   for (const [name, time] of Object.entries({ sinceMs, untilMs }))
     if (time !== undefined && !Number.isSafeInteger(time)) throw invalid(`${name} must be an integer`);
   return withoutTimes(query);

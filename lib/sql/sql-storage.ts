@@ -198,12 +198,14 @@ export class SqlStorage implements Storage {
     owner,
     status,
     quality,
+    canceled,
     limit = DEFAULT_LIMIT,
     before,
     after,
   }: Omit<JobQuery, 'metadata'>): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
-    const phases = statuses.flatMap((status) => SHOWN_PHASES[status]);
+    const phases = statuses.flatMap((status) => phasesOf(status, canceled));
+    if (phases.length === 0) return [];
     // Reads the newest jobs of each phase in index order, then merges them.
     const conditions = [
       ...(owner === undefined ? [] : [{ text: 'owner = ?', value: owner }]),
@@ -215,7 +217,7 @@ export class SqlStorage implements Storage {
     // Phases are written out, because the indexes of qualities contain two of them.
     const each = phases.map(
       (phase) =>
-        `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = '${phase}'${where} ` +
+        `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = '${phase}'${canceledIn(phase, canceled)}${where} ` +
         'ORDER BY job_id DESC LIMIT ?) AS page',
     );
     const rows = await this.#database.all(
@@ -230,14 +232,15 @@ export class SqlStorage implements Storage {
   async countJobs({
     owner,
     after,
+    canceled,
     limit = Number.MAX_SAFE_INTEGER,
   }: JobCountQuery): Promise<Record<JobStatus, number>> {
     const ofOwner = owner === undefined ? '' : 'owner = ? AND';
-    const found = `SELECT 1 FROM jobs WHERE ${ofOwner} phase = ? AND job_id > ? LIMIT ?`;
-    const text = `SELECT count(*) AS count FROM (${found}) AS page`;
     const counts = { queued: 0, running: 0, completed: 0, failed: 0 };
-    for (const [status, phases] of Object.entries(SHOWN_PHASES) as [JobStatus, JobPhase[]][]) {
-      for (const phase of phases) {
+    for (const status of Object.keys(SHOWN_PHASES) as JobStatus[]) {
+      for (const phase of phasesOf(status, canceled)) {
+        const found = `SELECT 1 FROM jobs WHERE ${ofOwner} phase = ? AND job_id > ?${canceledIn(phase, canceled)} LIMIT ?`;
+        const text = `SELECT count(*) AS count FROM (${found}) AS page`;
         const values = [...(owner === undefined ? [] : [owner]), phase, after, limit - counts[status]];
         const row = await this.#database.get<{ count: number }>(text, ...values);
         counts[status] += row?.count ?? 0;
@@ -342,6 +345,16 @@ export class SqlStorage implements Storage {
     assert(stored, 'the job exists');
     return stored;
   }
+}
+
+function phasesOf(status: JobStatus, canceled: boolean | undefined): JobPhase[] {
+  return canceled && status !== 'failed' ? [] : SHOWN_PHASES[status];
+}
+
+/** For failed jobs only: the others can be counted in an index. */
+function canceledIn(phase: JobPhase, canceled: boolean | undefined): string {
+  if (canceled === undefined || phase !== 'failed') return '';
+  return canceled ? " AND failed_by = 'cancel'" : " AND coalesce(failed_by, '') <> 'cancel'";
 }
 
 function recordOf(row: object | undefined): JobRecord | undefined {

@@ -153,6 +153,14 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       await insert(storage, jobRecord('8', { phase: 'completed', quality: 'fourk', completedAtMs: 30 }));
       assert.deepEqual(await list({ quality: 'fourk' }), ['8', '7']);
       assert.deepEqual(await list({ quality: 'fourk', owner: 'a', status: 'completed' }), ['8']);
+      const failed = { phase: 'failed', error: 'no', completedAtMs: 30 } as const;
+      await insert(storage, jobRecord('90', { ...failed, failedBy: 'scene' }));
+      await insert(storage, jobRecord('91', { ...failed, failedBy: 'cancel' }));
+      await insert(storage, jobRecord('92', failed));
+      assert.deepEqual(await list({ status: 'failed', canceled: false }), ['92', '90']);
+      assert.deepEqual(await list({ canceled: true }), ['91']);
+      assert.deepEqual(await list({ status: 'queued', canceled: true }), []);
+      assert.deepEqual(await list({ canceled: false, limit: 3 }), ['92', '90', '8']);
       assert.deepEqual(await list({ owner: 'none' }), []);
       assert.deepEqual(await list({ owner: '__proto__' }), []);
     },
@@ -215,6 +223,10 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
         completed: 0,
         failed: 1,
       });
+      await insert(storage, jobRecord('7', { ...ended, phase: 'failed', error: 'no', failedBy: 'cancel' }));
+      assert.deepEqual(await storage.countJobs({ after: '', canceled: false }), all);
+      const none = { queued: 0, running: 0, completed: 0 };
+      assert.deepEqual(await storage.countJobs({ after: '', canceled: true }), { ...none, failed: 1 });
     },
 
     async 'returns how the latest jobs ended'(storage) {

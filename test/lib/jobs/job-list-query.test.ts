@@ -21,6 +21,7 @@ for (const [name, values, message] of [
   ['limit', [0, -1, 1.5, '1', null, 2 ** 53], 'limit must be a positive integer'],
   ['status', ['settling', '', null], 'status must be one of: queued, running, completed, failed'],
   ['quality', ['8k', '', null], 'quality must be one of: low, medium, high, twok, fourk'],
+  ['canceled', [1, 'true', null], 'canceled must be a boolean'],
   ['sinceMs', [1.5, '1', null, Number.NaN], 'sinceMs must be an integer'],
   ['untilMs', [1.5, '1', null, Number.NaN], 'untilMs must be an integer'],
 ] as const) {
