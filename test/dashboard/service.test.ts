@@ -24,6 +24,7 @@ t.test('the page of the service shows what the readiness endpoint reports', asyn
   t.match(page.text, `<span class="tag good">${json['status']}</span>`);
   t.match(page.text, `<dt>Sandbox</dt><dd>${json['sandbox']}</dd>`);
   t.match(page.text, 'answers 200');
+  t.match(page.text, 'The service is ready');
   t.match(page.text, '30 days, at most 5 GiB in all');
   t.match(page.text, 'Recent faults');
   await service.drain();

@@ -79,7 +79,7 @@ async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
     html`<div id="live" data-live class="stack">
 ${health.problems.map(({ message }) => note('bad', message))}
 ${health.warnings.map((warning) => note('warn', warning))}
-${health.problems.length === 0 && !isPaused && note('good', 'The service is ready: renders start as soon as a worker is free.')}
+${health.problems.length === 0 && health.warnings.length === 0 && !isPaused && note('good', 'The service is ready: renders start as soon as a worker is free.')}
 ${isPaused && note('warn', html`The queue has been paused since ${shownTime(queuePausedAt)}: renders are accepted, but none starts.`)}
 <dl class="figures">
 <div><dt>Running</dt><dd>${shownNumber(running)}<small>on ${counted(workers, 'worker')}</small></dd></div>
@@ -103,14 +103,14 @@ ${faultsCard(faults)}
   );
 }
 
-function healthCard({ health }: ServiceInfo): Html {
+function healthCard({ health, status: { workers } }: ServiceInfo): Html {
   const { status, sandbox, limits, queue, disk } = health;
   const isReady = status === 'ready';
   return html`<section class="card"><h2>Health</h2><dl class="details">
 <dt>Status</dt><dd><span class="tag ${isReady ? 'good' : 'bad'}">${status}</span></dd>
 <dt>Queue</dt><dd>${queue}</dd>
 <dt>Disk</dt><dd>${disk}</dd>
-<dt>Sandbox</dt><dd>${sandbox ?? 'not known until a worker is warm'}</dd>
+<dt>Sandbox</dt><dd>${sandbox ?? (workers === 0 ? 'no workers in this process' : 'not known until a worker is warm')}</dd>
 ${limits && html`<dt>Limits</dt><dd>memory: ${limits.memory}<br>processes: ${limits.processes}<br>disk: ${limits.disk}</dd>`}
 </dl>
 <p class="small muted">As load balancers read it: <code>/health/ready</code> answers ${isReady ? '200' : '503'}.</p></section>`;
