@@ -90,7 +90,7 @@ async function withReceiver(t: Test) {
 }
 
 const rowsOf = (text: string) =>
-  [...text.matchAll(/<th scope="row" class="rowhead"><a href="([^"]+)"/g)].length;
+  [...text.matchAll(/<th scope="row" class="rowhead fill"><a href="([^"]+)"/g)].length;
 
 t.test('deliveries are filtered by state and key', async (t) => {
   const { client, key, fail, installation, member } = await withReceiver(t);

@@ -93,8 +93,12 @@ th:last-child, td:last-child { padding-right: 1.375rem; }
 td.end, .tight { white-space: nowrap; }
 td time { white-space: nowrap; }
 .clip { display: block; font-weight: 400; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+.fill { width: 100%; max-width: 0; }
+.phrase { min-width: 11rem; }
+.clip.short { max-width: 10rem; }
 .rowhead { font-weight: 530; }
 tbody th.rowhead { font-size: inherit; color: inherit; white-space: normal; }
+tbody th.rowhead:has(a) { overflow-wrap: anywhere; min-width: 12rem; }
 
 .tag { display: inline-flex; align-items: center; gap: 0.4em; padding: 0.05rem 0.55rem; border-radius: 99px; font-size: var(--small); font-weight: 560; white-space: nowrap; background: var(--sunken); color: var(--muted); }
 .tag::before { content: ""; width: 0.45em; height: 0.45em; border-radius: 50%; background: currentColor; }
@@ -301,10 +305,10 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
   table.cards tr:has(.pick) { position: relative; padding-left: 2.75rem; }
   table.cards td.pick { position: absolute; left: 1rem; top: 0.875rem; }
   .bulk { padding-left: 1rem; }
-  table.cards th.rowhead { text-align: left; display: block; }
+  table.cards th.rowhead { text-align: left; display: block; min-width: 0; max-width: none; }
   table.cards td.wide { display: none; }
   table.cards .actions { justify-content: flex-start; }
-  .clip { max-width: 60vw; }
+  .clip, .clip.short { max-width: 60vw; }
   th .clip { max-width: none; }
   .secret > div { flex-wrap: wrap; }
   .gallery { grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 0.75rem; }

@@ -44,7 +44,7 @@ function jobRow(job: JobInfo, { accounts, select }: { accounts: boolean; select:
     html`
 <td class="pick"><input type="checkbox" name="jobId" value="${jobId}" aria-label="Select ${job.className || 'forgotten job'} of ${createdAt.slice(0, 16).replace('T', ' ')}"></td>`
   }
-<th scope="row" class="rowhead">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
+<th scope="row" class="rowhead fill">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
 <td data-label="Status">${statusTag(status)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
 <td data-label="Quality" class="wide">${quality}</td>

@@ -162,11 +162,11 @@ function noDeliveries({ state, key }: Filters, before: string | undefined): Html
 function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html {
   const rows = deliveries.map(
     (delivery) => html`<tr>
-<th scope="row" class="rowhead"><a href="${BASE}/webhooks/${delivery.deliveryId}" class="clip">${delivery.url}</a></th>
+<th scope="row" class="rowhead fill"><a href="${BASE}/webhooks/${delivery.deliveryId}" class="clip">${delivery.url}</a></th>
 <td data-label="State">${deliveryTag(delivery)}</td>
-<td data-label="Answer">${answerOf(delivery)}</td>
+<td data-label="Answer" class="phrase">${answerOf(delivery)}</td>
 <td data-label="Outcome">${delivery.event}${delivery.repeats !== null && html` <span class="muted">(sent again)</span>`}</td>
-<td data-label="Key"><span class="clip">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
+<td data-label="Key"><span class="clip short">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
 <td data-label="Created (UTC)">${shownTime(delivery.createdAt)}</td>
 </tr>`,
   );
