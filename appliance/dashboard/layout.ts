@@ -106,7 +106,7 @@ ${body}
 export function postButton(button: {
   to: string;
   csrf: string;
-  label: string;
+  label: Value;
   look?: 'link' | 'danger' | 'primary' | '';
   fields?: Record<string, string>;
 }): Html {

@@ -82,6 +82,8 @@ t.test('the dashboard forgets a machine that died', async (t) => {
   const client = await signedIn(t, api.port, api.admin);
   const page = async () => (await client.get('/dashboard/service')).text;
   t.match(await page(), /lost<span[\s\S]*dead[\s\S]*machines\/0000dead\/forget/);
+  t.match(await page(), 'lost<span class="clip small muted">0000dead, version 1</span>');
+  t.match(await page(), 'Forget lost<span class="visually-hidden"> 0000dead</span></button>');
   t.match(await page(), 'No machine has the role worker: nothing is rendered.');
   t.notMatch(await page(), 'The service is ready');
   t.match(await page(), '<dt>Sandbox</dt><dd>no workers in this process</dd>');

@@ -81,7 +81,7 @@ h1, h2 { overflow-wrap: anywhere; }
 .figures dd { font-size: var(--title); font-weight: 640; letter-spacing: -0.02em; font-variant-numeric: tabular-nums; line-height: 1.3; }
 .figures dd small { display: block; font-size: var(--small); font-weight: 400; letter-spacing: 0; color: var(--muted); line-height: 1.45; }
 
-.scroll { overflow-x: auto; }
+.scroll { overflow-x: auto; position: relative; }
 table { border-collapse: collapse; width: 100%; }
 th { text-align: left; font-size: var(--small); font-weight: 560; color: var(--muted); white-space: nowrap; }
 th, td { padding: 0.625rem 0.75rem; border-top: 1px solid var(--line); vertical-align: top; }

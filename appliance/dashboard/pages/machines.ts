@@ -15,7 +15,7 @@ const LOOKS: Record<MachineInfo['state'], string> = {
 export function machinesCard(machines: MachineInfo[], csrf: string): Html {
   const rows = machines.map(
     (machine) => html`<tr>
-<th scope="row" class="rowhead">${machine.name}<span class="small muted">${machine.machineId}, version ${machine.version}</span></th>
+<th scope="row" class="rowhead">${machine.name}<span class="clip small muted">${machine.machineId}, version ${machine.version}</span></th>
 <td data-label="State"><span class="tag ${LOOKS[machine.state]}">${machine.state}</span></td>
 <td data-label="Roles">${machine.roles.join(', ')}${machine.qualities && html`<span class="small muted"> ${machine.qualities.join(', ')} only</span>`}</td>
 <td data-label="Workers">${machine.roles.includes('worker') ? `${machine.busyWorkers} of ${machine.workers} busy, ${machine.warmWorkers} warm` : 'none'}</td>
@@ -25,14 +25,18 @@ export function machinesCard(machines: MachineInfo[], csrf: string): Html {
 </tr>`,
   );
   return html`<section class="card flush"><header><h2>Machines</h2><span class="small muted">each reports every five seconds</span></header>
-<div class="scroll"><table class="cards"><thead><tr><th>Name</th><th>State</th><th>Roles</th><th>Workers</th><th>Since (UTC)</th><th>Last report (UTC)</th><th></th></tr></thead><tbody>${rows}</tbody></table></div>
+<div class="scroll"><table class="cards"><thead><tr><th>Name</th><th>State</th><th>Roles</th><th>Workers</th><th>Since (UTC)</th><th>Last report (UTC)</th><th><span class="visually-hidden">Action</span></th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="small muted">A drained machine takes no more jobs, finishes its renders and ends. The jobs of a dead one are rendered by others.</p></section>`;
 }
 
 function action({ machineId, name, state }: MachineInfo, csrf: string): Html | null {
   if (state === 'draining') return null;
   const [verb, label] = state === 'dead' ? ['forget', 'Forget'] : ['drain', 'Drain'];
-  return postButton({ to: `/service/machines/${machineId}/${verb}`, csrf, label: `${label} ${name}` });
+  return postButton({
+    to: `/service/machines/${machineId}/${verb}`,
+    csrf,
+    label: html`${label} ${name}<span class="visually-hidden"> ${machineId}</span>`,
+  });
 }
 
 /** Instead of backups by download. */
