@@ -28,6 +28,18 @@ t.test('the page of a job shows what its render took', async (t) => {
   t.notMatch((await client.get(`/dashboard/jobs/${waiting.jobId}`)).text, 'Peak memory');
 });
 
+t.test('a forgotten job cannot be forgotten again', async (t) => {
+  const { port, member, installation, service } = await peopledAppliance(t);
+  const { accountId } = await installation.accounts.find(member);
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: 'x' });
+  await service.cancel(jobId);
+  const client = await signedIn(t, port, member);
+  const path = `/dashboard/jobs/${jobId}/forget`;
+  t.match((await client.get(path)).text, 'Forget <strong>A</strong>?');
+  await service.forget(jobId);
+  t.match(await client.get(path), { status: 303, headers: { location: `/dashboard/jobs/${jobId}` } });
+});
+
 t.test('without times by kind of work, the page shows those by stage', async (t) => {
   const usage = { stagesMs: { loading: 1000, rendering: 3000 }, peakMemoryBytes: 2_000_000 };
   const card = usageCard({ usage });

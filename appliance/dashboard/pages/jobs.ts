@@ -3,7 +3,7 @@ import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { page, postButton } from '../layout.ts';
-import { BASE, type Route, type Visit } from '../route.ts';
+import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { answerText, deliveryTag } from './delivery-views.ts';
 import { statusTag } from './job-views.ts';
 import { lineOf, outcome } from './outcome.ts';
@@ -128,8 +128,9 @@ function attemptList({ attempts }: Delivery): Html {
   return html`<ol class="attempts small muted" aria-label="Attempts">${items}</ol>`;
 }
 
-async function forgetPage({ admin, viewer, csrf, params }: Visit): Promise<Html> {
-  const job = await admin.jobs.show({ jobId: params['jobId'] ?? '' });
+async function forgetPage({ admin, viewer, csrf, params }: Visit): Promise<Answer> {
+  const job = await admin.jobs.showDetails({ jobId: params['jobId'] ?? '' });
+  if (job.forgottenAt !== null) return { to: `/jobs/${job.jobId}` };
   return page(
     { title: 'Forget job', section: 'jobs', viewer, csrf },
     html`<section class="card">
