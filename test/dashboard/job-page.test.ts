@@ -28,6 +28,21 @@ t.test('the page of a job shows what its render took', async (t) => {
   t.notMatch((await client.get(`/dashboard/jobs/${waiting.jobId}`)).text, 'Peak memory');
 });
 
+t.test('the page shows hidden characters of the code, and lines as Python counts them', async (t) => {
+  const { port, member, installation, service } = await peopledAppliance(t);
+  const { accountId } = await installation.accounts.find(member);
+  const code = 'a = "\u202e\u0007b"\r\n\tc = "👨‍👩‍👧 é"\rd\r\n';
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code });
+  const { text } = await (await signedIn(t, port, member)).get(`/dashboard/jobs/${jobId}`);
+  const [, shown = ''] = /<pre tabindex="0">(.*?)<\/pre>/s.exec(text) ?? [];
+  t.same(shown.replaceAll(/<[^>]+>/g, '').split('\n'), [
+    '1a = &quot;⟨U+202E⟩⟨U+0007⟩b&quot;',
+    '2\tc = &quot;👨‍👩‍👧 é&quot;',
+    '3d',
+    '',
+  ]);
+});
+
 t.test('a forgotten job cannot be forgotten again', async (t) => {
   const { port, member, installation, service } = await peopledAppliance(t);
   const { accountId } = await installation.accounts.find(member);

@@ -148,6 +148,7 @@ pre.wrap { white-space: pre-wrap; overflow-wrap: anywhere; }
 pre mark { background: var(--bad-soft); color: inherit; display: inline-block; min-width: 100%; }
 pre .code { display: inline-block; min-width: 100%; }
 pre .code:target, pre .code.played { background: var(--accent-soft); }
+pre .hidden-character { color: var(--bad); background: var(--bad-soft); border-radius: 3px; unicode-bidi: isolate; }
 pre .line { color: var(--muted); user-select: none; display: inline-block; width: 3ch; margin-right: 1.5ch; text-align: right; }
 
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }

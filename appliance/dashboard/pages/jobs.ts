@@ -72,15 +72,28 @@ function source({ code, error }: JobDetails): Html | false {
   if (code === null) return false;
   const marked = lineOf(error);
   const lines = code
-    .replace(/\n$/, '')
-    .split('\n')
-    .map((line, index) => {
+    .replace(/(?:\r\n?|\n)$/, '')
+    .split(/\r\n?|\n/)
+    .map((text, index) => {
+      const line = withEscapes(text);
       const number = html`<span class="line">${index + 1}</span>`;
       return index + 1 === marked
         ? html`<mark id="line-${index + 1}">${number}${line}</mark>\n`
         : html`<span class="code" id="line-${index + 1}">${number}${line}</span>\n`;
     });
   return html`<section class="card"><header><h2>Code</h2><button type="button" data-copy="code" hidden>Copy</button></header><pre tabindex="0">${lines}</pre><div id="code" hidden>${code}</div></section>`;
+}
+
+/** Characters that are invisible or reorder others. */
+const HIDDEN = /([\p{Bidi_Control}\u2028\u2029\ufeff]|(?!\t)\p{Cc})/u;
+
+/** Shows hidden characters as `⟨U+202E⟩`. */
+function withEscapes(line: string): Value[] {
+  return line.split(HIDDEN).map((part, index) => {
+    if (index % 2 === 0) return part;
+    const code = part.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
+    return html`<span class="hidden-character">⟨U+${code}⟩</span>`;
+  });
 }
 
 function facts(job: JobDetails): Html {
