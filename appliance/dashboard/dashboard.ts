@@ -150,15 +150,21 @@ function valuesIn(fields: unknown, name: string): string[] {
 }
 
 /** Signing in leads back to the page, or to that with the form, which was not sent. */
-function signInPath({ method, path, url, headers }: Request, hadSession: boolean): string {
+function signInPath(request: Request, hadSession: boolean): string {
+  const { method, path, url } = request;
   const isForm = method === 'post';
-  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
-  const next = pathWithin(isForm ? pathname + search : path + url.search);
+  const next = isForm ? pageOfForm(request) : pathWithin(path + url.search);
   const query = new URLSearchParams({
     ...(next !== '' && { next: `${BASE}${next}` }),
     ...(isForm ? { ended: 'form' } : hadSession && { ended: 'session' }),
   }).toString();
   return `${BASE}${SIGN_IN}${query && `?${query}`}`;
+}
+
+/** The page with the form that was sent, below {@link BASE}; empty if it is not known. */
+function pageOfForm({ headers }: Request): string {
+  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
+  return pathWithin(pathname + search);
 }
 
 function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
@@ -223,12 +229,13 @@ function answerErrors(logger: Logger, headers: Record<string, string>): Lifecycl
       logger.error({ requestId, err: response }, 'request failed');
     }
     const { error: summary, message } = error.body;
+    const from = request.method === 'post' ? pageOfForm(request) : '';
     const page = plainPage(
       message === undefined ? 'Error' : summary,
       html`<h1>${message === undefined ? "That didn't work" : summary}</h1>
 <p>${message ?? summary}</p>
 <p class="small muted">Request ${requestId}</p>
-<p><a class="button" href="${BASE}">Go to the overview</a></p>`,
+<p class="actions">${from && html`<a class="button" href="${BASE}${from}">Back to the page</a>`}<a class="button" href="${BASE}">Go to the overview</a></p>`,
     );
     const answer = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
     for (const [name, value] of Object.entries(error.headers)) answer.header(name, value);

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { usageCard } from '../../appliance/dashboard/pages/usage-view.ts';
-import { peopledAppliance } from './browser.ts';
+import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
@@ -53,6 +53,25 @@ t.test('a forgotten job cannot be forgotten again', async (t) => {
   t.match((await client.get(path)).text, 'Forget <strong>A</strong>?');
   await service.forget(jobId);
   t.match(await client.get(path), { status: 303, headers: { location: `/dashboard/jobs/${jobId}` } });
+});
+
+t.test('from the error of an action, a link leads back to its page', async (t) => {
+  const { url, port, member, installation, service } = await peopledAppliance(t);
+  const { accountId } = await installation.accounts.find(member);
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: 'x' });
+  const page = await openPage(t, await launchBrowser(t), { javaScriptEnabled: false });
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/jobs/${jobId}?from=list`);
+  await service.cancel(jobId);
+  await page.getByRole('button', { name: 'Cancel' }).click();
+  await page.getByText('has already ended').waitFor();
+  await page.getByRole('link', { name: 'Back to the page' }).click();
+  await page.getByText('Canceled').waitFor();
+  t.equal(page.url(), `${url}/dashboard/jobs/${jobId}?from=list`);
+
+  const client = await signedIn(t, port, member);
+  t.notMatch((await client.get('/dashboard/jobs/nope')).text, 'Back to the page');
+  t.notMatch((await client.post('/dashboard/jobs/nope/cancel', {})).text, 'Back to the page');
 });
 
 t.test('without times by kind of work, the page shows those by stage', async (t) => {
