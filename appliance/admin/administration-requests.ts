@@ -30,11 +30,15 @@ export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
   webhookUrl: webhookUrl.default(null),
 });
 
+/** Of one grant: sums of thousands of them are exact, too. */
+export const MOST_GRANTED = 1_000_000_000_000;
+
 export const amount: Joi.NumberSchema = Joi.number()
   .integer()
   .min(1)
+  .max(MOST_GRANTED)
   .required()
-  .messages({ '*': 'Granted credits must be a whole number of at least 1.' });
+  .messages({ '*': 'Granted credits must be a whole number from 1 to 1,000,000,000,000.' });
 
 export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()
   .min(1)

@@ -90,11 +90,11 @@ t.test('a form that is sent twice adds credits once', async (t) => {
   const once = /name="once" value="([^"]+)"/.exec((await client.get(path)).text)?.[1] ?? '';
   for (const _ of [1, 2]) t.equal((await client.post(`${path}/grant`, { paid: '500', once })).status, 303);
   t.match(await administration.credits.balance({ account: member }), { paid: 500 });
-  for (const paid of ['0', '-5', '1.5', 'many', '']) {
+  for (const paid of ['0', '-5', '1.5', 'many', '', '1000000000001', '9'.repeat(20)]) {
     const refused = await client.post(`${path}/grant`, { paid, once: `${once}${paid}` });
     t.match(
       [refused.status, refused.text],
-      [400, 'Granted credits must be a whole number of at least 1.'],
+      [400, 'Granted credits must be a whole number from 1 to 1,000,000,000,000.'],
       paid,
     );
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
+import { MOST_GRANTED } from '../../admin/administration-requests.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import type { DataPlace } from '../../place/data-place.ts';
 import { counted, shownNumber, shownTime } from '../format.ts';
@@ -255,7 +256,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
       html`<section class="card"><h2>Add credits</h2>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
 <input type="hidden" name="once" value="${randomUUID()}">
-<label>Paid credits<input type="number" name="paid" min="1" step="1" required></label><button>Add</button></form></section>`
+<label>Paid credits<input type="number" name="paid" min="1" max="${MOST_GRANTED}" step="1" required></label><button>Add</button></form></section>`
     }${
       isOwn
         ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`
