@@ -6,7 +6,7 @@ import type { Owners } from './owners.ts';
 import type { RemoteJobs } from './remote-jobs.ts';
 
 interface Parts {
-  dispatcher: Pick<Dispatcher, 'endedElsewhere'>;
+  dispatcher: Pick<Dispatcher, 'endedElsewhere' | 'runningIds'>;
   ends: Pick<JobEnds, 'notify'>;
   owners: Pick<Owners, 'note'>;
   remoteJobs: Pick<RemoteJobs, 'events' | 'changes'>;
@@ -25,6 +25,8 @@ export function hearOthers(
   remoteJobs.changes.on('changed', (job) => {
     const { jobId, owner, phase } = job;
     if (phase === 'reserving') return;
+    // Announced a moment after the change: its render may have begun here already.
+    if (phase === 'queued' && dispatcher.runningIds.includes(jobId)) return;
     if (isTerminal(phase)) {
       owners.note(job);
       dispatcher.endedElsewhere(owner);

@@ -14,7 +14,10 @@ function hearing() {
   const changes = new EventEmitter<{ changed: [job: ChangedJob] }>();
   hearOthers(
     {
-      dispatcher: { endedElsewhere: (owner) => void calls.push(['ended elsewhere', owner]) },
+      dispatcher: {
+        runningIds: ['here'],
+        endedElsewhere: (owner) => void calls.push(['ended elsewhere', owner]),
+      },
       ends: { notify: (jobId) => void calls.push(['end', jobId]) },
       owners: { note: ({ owner }) => void calls.push(['noted', owner]) },
       remoteJobs: { events, changes },
@@ -62,5 +65,14 @@ t.test('changes become events, and ends count for their owner', (t) => {
     ...ended,
     event('failed'),
   ]);
+  t.end();
+});
+
+t.test('that a job was queued is no event once it is rendered here', (t) => {
+  const { changes, called } = hearing();
+  changes.emit('changed', jobRecord('here', { phase: 'queued' }));
+  t.same(called(), []);
+  changes.emit('changed', jobRecord('here', { phase: 'failed', owner: 'ada' }));
+  t.same(called().at(-1), ['remoteJob', { jobId: 'here', owner: 'ada', status: 'failed' }]);
   t.end();
 });
