@@ -23,8 +23,8 @@ export class Live {
   readonly #service: RenderService;
   readonly #sessions: Sessions;
   readonly #listeners = new Set<Listener>();
-  /** Owners of running jobs; events of progress don't name them. */
-  readonly #owners = new Map<string, string>();
+  /** Owners of running jobs, which events of progress don't name. */
+  readonly #owners = new Map<string, Promise<string | undefined>>();
   /** The newest picture of each running job. */
   readonly #pictures = new Map<string, Uint8Array>();
   #heartbeat: NodeJS.Timeout | undefined;
@@ -84,32 +84,48 @@ export class Live {
 
   readonly #onJob = ({ jobId, owner, status }: Pick<Job, 'jobId' | 'owner' | 'status'>) => {
     this.#changedAtMs = performance.now();
-    if (status === 'running') this.#owners.set(jobId, owner);
-    else {
+    if (status === 'running') this.#owners.set(jobId, Promise.resolve(owner));
+    // Another process may announce that it queued the job after the render has begun here.
+    else if (status !== 'queued') {
       this.#owners.delete(jobId);
       this.#pictures.delete(jobId);
     }
     this.#send(owner, 'job', { jobId, status });
   };
 
-  readonly #onProgress = (jobId: string, progress: RenderProgress) => {
+  readonly #onProgress = async (jobId: string, progress: RenderProgress) => {
+    if (this.size === 0) return;
     // Keeps asking for that of jobs on other machines, while pages are open.
-    if (this.size > 0) this.#service.progress(jobId);
-    this.#send(this.#owners.get(jobId), 'progress', {
-      jobId,
-      stage: progress.stage,
-      text: shownProgress(progress),
-    });
+    this.#service.progress(jobId);
+    const owner = await this.#ownerOf(jobId);
+    if (owner === undefined) return;
+    this.#send(owner, 'progress', { jobId, stage: progress.stage, text: shownProgress(progress) });
   };
 
   /** Pages load the picture if they show one. */
-  readonly #onPreview = (jobId: string, jpeg: Uint8Array) => {
-    if (!this.#owners.has(jobId)) return;
+  readonly #onPreview = async (jobId: string, jpeg: Uint8Array) => {
+    const owner = await this.#ownerOf(jobId);
+    if (owner === undefined || !this.#owners.has(jobId)) return;
     this.#pictures.set(jobId, jpeg);
-    this.#send(this.#owners.get(jobId), 'picture', { jobId });
+    this.#send(owner, 'picture', { jobId });
   };
 
-  #send(owner: string | undefined, event: string, data: object): void {
+  /** Reads the owner of a job whose render began before this process, or whose beginning was not announced. */
+  #ownerOf(jobId: string): Promise<string | undefined> {
+    const known = this.#owners.get(jobId);
+    if (known !== undefined) return known;
+    const owner = this.#service.get(jobId).then(
+      (job) => (job.status === 'running' ? job.owner : undefined),
+      () => undefined,
+    );
+    this.#owners.set(jobId, owner);
+    void owner.then((found) => {
+      if (found === undefined && this.#owners.get(jobId) === owner) this.#owners.delete(jobId);
+    });
+    return owner;
+  }
+
+  #send(owner: string, event: string, data: object): void {
     const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
     for (const { viewer, stream } of this.#listeners) {
       if (viewer.role === 'admin' || viewer.accountId === owner) stream.write(text);

@@ -1,11 +1,15 @@
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { join } from 'node:path';
 import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
 import { Live } from '../../appliance/dashboard/live.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
 import { peopledAppliance } from './browser.ts';
 import { type Client, signedIn } from './client.ts';
+
+const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
+const PROGRESS = { stage: 'rendering', frames: 30, seconds: 2 } as const;
 
 /** The events of a stream, as they come. */
 async function listen(t: Test, port: number, client: Client) {
@@ -43,6 +47,56 @@ t.test('members get events of their own jobs, administrators of all', async (t) 
   t.match(own.text(), `event: job\ndata: {"jobId":"${mine}","status":"queued"}\n\n`);
   t.notMatch(own.text(), foreign);
   t.match(all.text(), foreign);
+});
+
+/** An appliance that renders a job of its member. */
+async function rendering(t: Test) {
+  const appliance = await peopledAppliance(t, { python: INSTANT_PYTHON, insecureNoSandbox: true });
+  const { service, installation, member } = appliance;
+  const { accountId } = await installation.accounts.find(member);
+  const started = new Promise<string>((resolve) => {
+    service.on('job', ({ jobId, status }) => status === 'running' && resolve(jobId));
+  });
+  await service.enqueue({ owner: accountId, className: 'Slow', code: 'linger' });
+  return { ...appliance, accountId, jobId: await started };
+}
+
+t.test('members see progress and pictures of a job that another machine announces late', async (t) => {
+  const { port, member, service, accountId, jobId } = await rendering(t);
+  const client = await signedIn(t, port, member);
+  const { until } = await listen(t, port, client);
+  service.emit('remoteJob', { jobId, owner: accountId, status: 'queued' });
+  service.emit('progress', jobId, PROGRESS);
+  service.emit('preview', jobId, Buffer.from('a picture'));
+  await until(/event: progress\ndata: .*30 frames, 2\.0 s of video/);
+  await until(/event: picture/);
+  t.equal((await client.get(`/dashboard/jobs/${jobId}/picture`)).text, 'a picture');
+});
+
+t.test('members see progress and pictures of a job that runs since before the server', async (t) => {
+  const { installation, service, accountId, jobId } = await rendering(t);
+  const { accounts, place } = installation;
+  const sessions = new Sessions({ store: place.sessionStore, accounts });
+  const live = new Live({ service, sessions });
+  t.teardown(() => live.stop());
+  const viewer = (await sessions.find(await sessions.begin(accountId))) as Viewer;
+  const stranger = live.open({ ...viewer, accountId: 'another' });
+  const stream = live.open(viewer).setEncoding('utf8');
+  service.emit('progress', jobId, PROGRESS);
+  service.emit('preview', jobId, Buffer.from('a picture'));
+  let text = '';
+  for await (const chunk of stream) {
+    text += chunk;
+    if (/event: picture/.test(text)) break;
+  }
+  t.match(text, 'event: progress');
+  t.same(live.pictureOf(jobId), Buffer.from('a picture'));
+  t.notMatch(String(stranger.read()), jobId);
+
+  await service.cancel(jobId);
+  service.emit('preview', jobId, Buffer.from('late'));
+  await service.get(jobId);
+  t.equal(live.pictureOf(jobId), undefined, 'gone with the render');
 });
 
 t.test('open streams do not delay a stop', async (t) => {

@@ -22,8 +22,8 @@ export function liveRoutes({ live }: Pick<RouteParts, 'live'>): Route[] {
       path: '/jobs/{jobId}/picture',
       for: 'members',
       async handler({ admin, params, h }) {
-        const { jobId } = await admin.jobs.show({ jobId: params['jobId'] ?? '' });
-        const picture = live.pictureOf(jobId);
+        const { jobId, status } = await admin.jobs.show({ jobId: params['jobId'] ?? '' });
+        const picture = status === 'running' ? live.pictureOf(jobId) : undefined;
         return {
           response: (picture
             ? h.response(Buffer.from(picture)).type('image/jpeg')
