@@ -134,10 +134,10 @@ export class Live {
     }
   }
 
-  /** Keeps the streams of live sessions open, and ends the others. */
+  /** Keeps the streams of live sessions open, and ends the others. Without the database, all are kept. */
   async beat(): Promise<void> {
     for (const listener of [...this.#listeners]) {
-      const viewer = await this.#sessions.find(listener.viewer.token).catch(() => undefined);
+      const viewer = await this.#sessions.find(listener.viewer.token).catch(() => listener.viewer);
       if (viewer) {
         listener.viewer = viewer;
         listener.stream.write(':\n\n');

@@ -5,6 +5,7 @@ import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
 import { Live } from '../../appliance/dashboard/live.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
+import { type AccountStore, Accounts } from '../../lib/index.ts';
 import { peopledAppliance } from './browser.ts';
 import { type Client, signedIn } from './client.ts';
 
@@ -135,4 +136,21 @@ t.test('a stream ends with its client and with its session', async (t) => {
   await live.beat();
   await once(stream, 'end');
   t.equal(live.size, 0);
+});
+
+t.test('a stream is kept while the account of its session cannot be read', async (t) => {
+  const { installation, service, member } = await peopledAppliance(t);
+  const { accounts, place } = installation;
+  const { accountId } = await accounts.find(member);
+  const store = place.sessionStore;
+  const sessions = new Sessions({ store, accounts });
+  const viewer = (await sessions.find(await sessions.begin(accountId))) as Viewer;
+  const away: Pick<AccountStore, 'getAccount'> = { getAccount: () => Promise.reject(new Error('away')) };
+  const withoutAccounts = new Sessions({ store, accounts: new Accounts({ store: away as AccountStore }) });
+  const live = new Live({ service, sessions: withoutAccounts });
+  t.teardown(() => live.stop());
+  const stream = live.open(viewer).setEncoding('utf8');
+  await live.beat();
+  t.equal(live.size, 1);
+  t.match(stream.read(), /\n:\n\n$/);
 });

@@ -2,7 +2,14 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
-import { launchBrowser, openPage, PASSWORD, peopledAppliance, signIn } from './browser.ts';
+import {
+  accessibilityFaults,
+  launchBrowser,
+  openPage,
+  PASSWORD,
+  peopledAppliance,
+  signIn,
+} from './browser.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
 
@@ -122,17 +129,50 @@ t.test('a change before the page is connected is shown', async (t) => {
   await page.locator('.tag.busy').first().waitFor();
 });
 
+/** Hides or shows the tab. */
+async function show(page: Page, visible: boolean) {
+  await page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!visible}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'))`);
+}
+
+/** Opens a page that was connected, and whose next attempts to connect fail. */
+async function disconnected(page: Page, url: string) {
+  await page.goto(url);
+  await page.locator('html[data-connected]').waitFor();
+  await show(page, false);
+  await page.route('**/dashboard/live', (route) => route.fulfill({ status: 503 }));
+}
+
+t.test('a page connects again after errors of the server, and catches up', async (t) => {
+  const { url, page, accountId, service } = await signedInPage(t);
+  await disconnected(page, `${url}/dashboard/jobs`);
+  await show(page, true);
+  await page.getByText('Not connected; trying again.').waitFor();
+  t.equal(await page.locator('html[data-connected]').count(), 0);
+  t.same(await accessibilityFaults(page), []);
+  await page.unroute('**/dashboard/live');
+  await page.locator('html[data-connected]').waitFor();
+  t.equal(await page.getByText('Not connected').count(), 0);
+  await service.enqueue({ owner: accountId, className: 'News', code: 'x' });
+  await page.getByText('News').waitFor();
+});
+
+t.test('a page that cannot connect since its session has ended leads to the sign-in', async (t) => {
+  const { url, page, accountId, installation } = await signedInPage(t);
+  await disconnected(page, `${url}/dashboard/jobs`);
+  await installation.place.sessionStore.removeSessionsOf(accountId);
+  await show(page, true);
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+});
+
 t.test('tabs in the background hold no connection, and catch up when they are seen', async (t) => {
   const { url, page, accountId, service } = await signedInPage(t);
   await page.goto(`${url}/dashboard/jobs`);
   await page.locator('html[data-connected]').waitFor();
-  const show = (visible: boolean) =>
-    page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${!visible}, configurable: true });
-      document.dispatchEvent(new Event('visibilitychange'))`);
-  await show(false);
+  await show(page, false);
   await page.locator('html:not([data-connected])').waitFor({ state: 'attached' });
   await service.enqueue({ owner: accountId, className: 'Meanwhile', code: 'x' });
   t.equal(await page.getByText('Meanwhile').count(), 0);
-  await show(true);
+  await show(page, true);
   await page.getByText('Meanwhile').waitFor();
 });

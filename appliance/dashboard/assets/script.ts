@@ -121,9 +121,10 @@ const refresh = async () => {
   isLoading = true;
   try {
     const { href } = location;
-    const answer = await fetch(href, { headers: { accept: 'text/html' } });
-    if (answer.redirected) return location.reload();
-    if (!answer.ok) return;
+    // Undefined if the server can't be reached: the page is loaded again once it is connected.
+    const answer = await fetch(href, { headers: { accept: 'text/html' } }).catch(() => undefined);
+    if (answer?.redirected) return location.reload();
+    if (!answer?.ok) return;
     const text = await answer.text();
     // A script of the page may have changed the address meanwhile.
     if (location.href === href) show(new DOMParser().parseFromString(text, 'text/html'));
@@ -153,19 +154,39 @@ const showPictures = () => {
 
 if (regions().length > 0) {
   for (const region of regions()) region.dataset.last = region.innerHTML;
+  const connection = document.createElement('p');
+  connection.className = 'connection';
+  connection.setAttribute('role', 'status');
+  document.getElementById('main').append(connection);
   let events;
   let wasOpen = false;
+  let failures = 0;
+  let retry;
   const connect = () => {
     events = new EventSource('/dashboard/live');
     events.addEventListener('open', () => {
       // Changes while it was disconnected.
       if (wasOpen) refresh();
       wasOpen = true;
+      failures = 0;
+      connection.textContent = '';
       document.documentElement.dataset.connected = 'true';
+    });
+    events.addEventListener('error', ({ target }) => {
+      delete document.documentElement.dataset.connected;
+      connection.textContent = 'Not connected; trying again.';
+      // The browser connects again by itself, except after an answer that is no stream.
+      if (target.readyState !== EventSource.CLOSED) return;
+      disconnect();
+      // Leads to the sign-in page if the session has ended.
+      refresh();
+      retry = setTimeout(connectIfVisible, Math.min(30_000, 1000 * 2 ** failures));
+      failures += 1;
     });
     for (const [name, listener] of Object.entries(listeners)) events.addEventListener(name, listener);
   };
   const disconnect = () => {
+    clearTimeout(retry);
     events?.close();
     events = undefined;
     delete document.documentElement.dataset.connected;

@@ -268,6 +268,9 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .snippet > div { padding: 0 1.25rem 1.25rem; gap: 0.625rem; }
 .snippet pre { max-height: 22rem; overflow: auto; }
 
+.connection { position: fixed; right: 1rem; bottom: 1rem; }
+.connection:not(:empty) { z-index: 2; padding: 0.375rem 0.875rem; border: 1px solid var(--line); border-radius: 99px; background: var(--surface); color: var(--muted); font-size: var(--small); }
+
 .plain { min-height: 100vh; display: grid; place-content: center; padding: 1.5rem; grid-template-columns: minmax(0, 25rem); gap: 1.5rem; }
 .plain .brand { padding: 0; justify-content: center; }
 .plain .card { padding: 1.75rem; }

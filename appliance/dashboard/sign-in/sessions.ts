@@ -3,6 +3,7 @@ import {
   type AccountRole,
   type Accounts,
   type Clock,
+  isScenepressError,
   type SessionStore,
   systemClock,
 } from '../../../lib/index.ts';
@@ -53,7 +54,9 @@ export class Sessions {
     const session = await this.#store.getSession(tokenHash);
     const now = this.#clock.now();
     if (!session || session.expiresAtMs <= now) return undefined;
-    const account = await this.#accounts.find(session.accountId).catch(() => undefined);
+    const account = await this.#accounts.find(session.accountId).catch((error: unknown) => {
+      if (!isScenepressError(error, 'not_found')) throw error;
+    });
     if (!account || account.disabledAtMs !== undefined) return undefined;
     if (session.expiresAtMs < now + SESSION_MS - MOVE_MS) {
       await this.#store.extendSession(tokenHash, Math.floor(now) + SESSION_MS);
