@@ -176,3 +176,34 @@ t.test('tabs in the background hold no connection, and catch up when they are se
   await show(page, true);
   await page.getByText('Meanwhile').waitFor();
 });
+
+t.test('a page that is replaced keeps the focus, and which details are open', async (t) => {
+  const { url, page, accountId, service } = await signedInPage(t);
+  const enqueue = (className: string) => service.enqueue({ owner: accountId, className, code: 'x' });
+  const { jobId } = await enqueue('First');
+  await service.wait(jobId);
+  await page.goto(`${url}/dashboard/jobs`);
+  await page.locator('html[data-connected]').waitFor();
+  await page.getByRole('link', { name: 'First' }).focus();
+  await enqueue('Second');
+  await page.getByText('Second').waitFor();
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'First');
+  await page.getByRole('checkbox', { name: 'Select First' }).focus();
+  await enqueue('Third');
+  await page.getByText('Third').waitFor();
+  t.equal(await page.evaluate('document.activeElement.value'), jobId);
+
+  const output = (text: string) =>
+    page.evaluate(`(() => {
+      const detail = document.implementation.createHTMLDocument();
+      detail.body.innerHTML =
+        '<div id="live"><details open><summary>Output</summary>${text}</details><button>Go</button></div>';
+      dispatchEvent(new CustomEvent('show', { detail }));
+    })()`);
+  await output('one');
+  await page.getByText('Output').click();
+  await page.getByRole('button', { name: 'Go' }).focus();
+  await output('two');
+  t.equal(await page.locator('details[open]').count(), 0);
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Go');
+});

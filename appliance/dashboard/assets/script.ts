@@ -16,7 +16,14 @@ const copy = async (text) => {
   field.remove();
 };
 
-for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
+const regions = () => document.querySelectorAll('[data-live]');
+// As the server wrote them, before the lines below change them.
+for (const region of regions()) region.dataset.last = region.innerHTML;
+
+const showCopyButtons = () => {
+  for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
+};
+showCopyButtons();
 
 // A checkbox that selects all of a form's checkboxes with a name.
 const boxesOf = (all) => [...all.form.querySelectorAll('input[type=checkbox][name="' + all.dataset.all + '"]')];
@@ -92,7 +99,28 @@ document.addEventListener('submit', (event) => {
   setTimeout(() => { delete dataset.sent; }, 2000);
 });
 
-const regions = () => document.querySelectorAll('[data-live]');
+/** What an element has in common with its successor in a newer page. */
+const nameOf = (element) =>
+  element.id ||
+  element.getAttribute('href') ||
+  [element.tagName, element.form?.getAttribute('action'), element.name, element.value, element.textContent].join();
+const FOCUSABLE = 'a, button, input, select, summary, video, [tabindex]';
+/** Remembers the focus in a region, and which of its details are open; the result restores both. */
+const remember = (region) => {
+  const active = region.contains(document.activeElement) && document.activeElement;
+  const name = active && nameOf(active);
+  const same = () => [...region.querySelectorAll(FOCUSABLE)].filter((element) => nameOf(element) === name);
+  const index = active && same().indexOf(active);
+  const details = () =>
+    [...region.querySelectorAll('details')].map((place) => [nameOf(place.querySelector('summary')), place]);
+  const wasOpen = new Map(details().map(([summary, { open }]) => [summary, open]));
+  return () => {
+    for (const [summary, place] of details()) place.open = wasOpen.get(summary) ?? place.open;
+    if (!active) return;
+    const successors = same();
+    (successors[index] ?? successors.at(-1))?.focus({ preventScroll: true });
+  };
+};
 
 let isLoading = false;
 let isStale = false;
@@ -104,13 +132,12 @@ const show = (page) => {
     if (next && next.innerHTML !== region.dataset.last) {
       region.dataset.last = next.innerHTML;
       const checked = new Set([...region.querySelectorAll('input:checked')].map((box) => box.value));
-      const focused = region.contains(document.activeElement) && document.activeElement.value;
+      const restore = remember(region);
       region.replaceChildren(...next.childNodes);
-      for (const box of region.querySelectorAll('input[type=checkbox]')) {
-        box.checked = checked.has(box.value);
-        if (box.value === focused) box.focus();
-      }
+      for (const box of region.querySelectorAll('input[type=checkbox]')) box.checked = checked.has(box.value);
+      restore();
       for (const all of alls) showAll(all);
+      showCopyButtons();
       showPictures();
       region.dispatchEvent(new Event('replaced', { bubbles: true }));
     }
@@ -153,7 +180,6 @@ const showPictures = () => {
 };
 
 if (regions().length > 0) {
-  for (const region of regions()) region.dataset.last = region.innerHTML;
   const connection = document.createElement('p');
   connection.className = 'connection';
   connection.setAttribute('role', 'status');
