@@ -1,10 +1,13 @@
+import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
-import { peopledAppliance } from './browser.ts';
+import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
+
+const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
 
 const authority = new TestAuthority(testFolder(t));
 const certificate = authority.issue(['127.0.0.1']);
@@ -158,4 +161,35 @@ t.test('a test event shows how its signature is verified', async (t) => {
   const insecure = await send({ url: 'http://example.org/' });
   t.match([insecure.status, insecure.text], [400, 'must be an https:// URL']);
   t.same(await service.deliveries.list(), [], 'a test is no delivery');
+});
+
+t.test('a video goes on playing while a webhook of its job is sent', async (t) => {
+  const receiver = await webhookReceiver(t, certificate);
+  const { url, member, installation, service } = await peopledAppliance(t, {
+    python: INSTANT_PYTHON,
+    insecureNoSandbox: true,
+    webhooksAllowNetworks: ['127.0.0.0/8'],
+    webhooksCa: authority.caFile,
+  });
+  const { accountId } = await installation.accounts.find(member);
+  const delivered = new Promise<string>((resolve) => {
+    service.once('delivery', ({ deliveryId }) => resolve(deliveryId));
+  });
+  const webhook = { url: `https://127.0.0.1:${receiver.port}/hook`, secret: 'whsec_1' };
+  const enqueue = (className: string, change = {}) =>
+    service.enqueue({ owner: accountId, className, code: 'x', ...change });
+  const { jobId } = await enqueue('A', { webhook });
+  const deliveryId = await delivered;
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/jobs/${jobId}`);
+  await page.locator('html[data-connected]').waitFor();
+  await page.evaluate(`window.video = document.querySelector('video')`);
+  await page.locator('#source').getByRole('button', { name: 'Copy' }).waitFor();
+  await page.evaluate(`window.source = document.querySelector('#source pre')`);
+  await installation.administration.deliveries.sendAgain({ deliveryId });
+  await enqueue('B');
+  await page.getByText('sent again').waitFor();
+  t.equal(await page.evaluate(`window.video === document.querySelector('video')`), true);
+  t.equal(await page.evaluate(`window.source === document.querySelector('#source pre')`), true);
 });

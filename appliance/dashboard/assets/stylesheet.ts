@@ -120,6 +120,7 @@ td .actions { justify-content: flex-end; gap: 0.875rem; flex-wrap: nowrap; }
 
 form.actions { flex-wrap: nowrap; }
 form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
+.part { display: contents; }
 .fields { display: flex; flex-wrap: wrap; gap: 0.875rem; align-items: end; }
 .fields > label, .fields > .field { flex: 1 1 11rem; }
 label, .field { display: grid; gap: 0.3rem; font-weight: 560; font-size: var(--small); }

@@ -57,15 +57,20 @@ async function jobPage(visit: Visit): Promise<Html> {
       csrf,
       lead: html`<code>${jobId}</code>`,
     },
-    html`<div id="live" data-live class="columns">
-<div class="stack">${outcome(job, visit.assetUrl)}${source(job)}</div>
+    html`<div class="columns">
+<div class="stack">${region('outcome', outcome(job, visit.assetUrl))}${region('source', source(job))}</div>
 <div class="stack">
-<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>
-${usageCard(job)}
-${job.metadataJson !== null && html`<section class="card"><h2>Metadata</h2><pre class="wrap">${job.metadataJson}</pre></section>`}
-${deliveryCard(deliveries)}
+${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
+${region('times', usageCard(job))}
+${region('metadata', job.metadataJson !== null && html`<section class="card"><h2>Metadata</h2><pre class="wrap">${job.metadataJson}</pre></section>`)}
+${region('deliveries', deliveryCard(deliveries))}
 </div></div>`,
   );
+}
+
+/** A part that is replaced alone: a video goes on playing while others change. */
+function region(id: string, content: Value): Html {
+  return html`<div id="${id}" data-live class="part">${content}</div>`;
 }
 
 function source({ code, error }: JobDetails): Html | false {
