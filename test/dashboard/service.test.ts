@@ -9,7 +9,7 @@ import { DataFolder, restore } from '../../lib/index.ts';
 import { scenepress } from '../appliance/command.ts';
 import { listeningAppliance } from '../appliance/listening-appliance.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
-import { peopledAppliance } from './browser.ts';
+import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
@@ -32,6 +32,20 @@ t.test('the page of the service shows what the readiness endpoint reports', asyn
   t.match(after, '<span class="tag bad">not ready</span>');
   t.match(after, 'The service is stopping and accepts no more jobs.');
   t.match(after, 'answers 503');
+});
+
+t.test('the page of the service follows what no job announces, and keeps the focus', async (t) => {
+  const { url, admin, installation } = await peopledAppliance(t);
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, admin);
+  await page.goto(`${url}/dashboard/service`);
+  await page.getByRole('button', { name: 'Pause the queue' }).focus();
+  const { accounts, queue } = installation.administration;
+  await accounts.create({ email: 'new@example.org' });
+  await page.locator('.figures', { hasText: 'Accounts4' }).waitFor();
+  t.equal(await page.evaluate('document.activeElement.textContent'), 'Pause the queue');
+  await queue.pause();
+  await page.getByText('The queue has been paused since').waitFor();
 });
 
 t.test('the command line shows the same', async (t) => {

@@ -253,6 +253,9 @@ if (regions().length > 0) {
   addEventListener('pagehide', disconnect);
   connectIfVisible();
   showPictures();
+  // Pages that show more than jobs, whose changes are not announced.
+  const { every } = document.querySelector('[data-every]')?.dataset ?? {};
+  if (every) setInterval(() => { if (!document.hidden) refresh(); }, Number(every) * 1000);
   // Pages with scripts of their own.
   addEventListener('refresh', refresh);
   addEventListener('show', ({ detail }) => show(detail));
