@@ -145,6 +145,30 @@ async function editing(t: Test, path = ''): Promise<{ page: Page; text: () => Pr
   return { page, text };
 }
 
+t.test('why a render cannot be canceled is shown', async (t) => {
+  const { url, member, installation, service } = await peopledAppliance(t, INSTANT);
+  const { accountId } = await installation.accounts.find(member);
+  await service.pauseQueue();
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'One', code: ONE });
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/playground?job=${jobId}`);
+  const cancel = page.locator('#result').getByRole('button', { name: 'Cancel' });
+  await page.locator('input[name=csrf]').evaluateAll((fields) => {
+    for (const field of fields) field.setAttribute('value', 'old');
+  });
+  await cancel.click();
+  await page.locator('#problem').getByText('The form has expired or was sent from another site.').waitFor();
+  await page.route('**/cancel', (route) => route.fulfill({ status: 503, body: 'away' }));
+  await page.reload();
+  await cancel.click();
+  await page.locator('#problem').getByText('The server answered with status 503. Try again.').waitFor();
+  await page.unroute('**/cancel');
+  await page.reload();
+  await cancel.click();
+  await page.getByText('Canceled').waitFor();
+});
+
 t.test('Tab indents in the editor; Esc, then Tab leaves it', async (t) => {
   const { page, text } = await editing(t);
   const isFocused = () => page.evaluate(`document.activeElement.id === 'editor'`);

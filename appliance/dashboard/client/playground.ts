@@ -70,7 +70,7 @@ form.addEventListener('submit', (event) => {
 });
 result.addEventListener('submit', (event) => {
   event.preventDefault();
-  void post(event.target as HTMLFormElement).then(() => dispatchEvent(new Event('refresh')));
+  void cancel(event.target as HTMLFormElement);
 });
 result.addEventListener('replaced', showFault);
 result.addEventListener('click', (event) => {
@@ -174,6 +174,19 @@ async function render(): Promise<void> {
   }
 }
 
+/** Sends the form of the result. */
+async function cancel(form: HTMLFormElement): Promise<void> {
+  const answer = await post(form);
+  if (!answer) return;
+  if (answer.ok) problem.replaceChildren();
+  else {
+    const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+    const text = page.querySelector('main p')?.textContent;
+    showProblem(text || `The server answered with status ${answer.status}. Try again.`);
+  }
+  dispatchEvent(new Event('refresh'));
+}
+
 async function open(url: string): Promise<void> {
   const page = await pageOf(await fetch(url));
   if (!page) return location.assign(url);
@@ -224,13 +237,17 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
   try {
     return await fetch(url, { method: 'POST', body: fields });
   } catch {
-    const note = document.createElement('p');
-    note.className = 'note bad';
-    note.setAttribute('role', 'alert');
-    note.textContent = "The server can't be reached. Your draft is kept in this browser.";
-    problem.replaceChildren(note);
+    showProblem("The server can't be reached. Your draft is kept in this browser.");
     return undefined;
   }
+}
+
+function showProblem(text: string): void {
+  const note = document.createElement('p');
+  note.className = 'note bad';
+  note.setAttribute('role', 'alert');
+  note.textContent = text;
+  problem.replaceChildren(note);
 }
 
 function showFault(): void {
