@@ -129,7 +129,7 @@ type Change = (visit: Visit, account: string) => Promise<void>;
  * Changes of others only, so that people do not lock themselves out by mistake. One at a time, also on other servers, by
  * who is still an administrator, so that two of them can't take away each other's role.
  */
-function changesOfOthers({ storage }: Pick<DataPlace, 'storage'>): (change: Change) => Change {
+function changesOfOthers(place: Pick<DataPlace, 'storage'>): (change: Change) => Change {
   let last: Promise<unknown> = Promise.resolve();
   return (change) => (visit, reference) => {
     const { admin, viewer } = visit;
@@ -145,7 +145,7 @@ function changesOfOthers({ storage }: Pick<DataPlace, 'storage'>): (change: Chan
       return true;
     };
     const changing = last.then(async () => {
-      if (await storage.alone('changes of accounts', work)) return;
+      if (await place.storage.alone('changes of accounts', work)) return;
       throw new ScenepressError(
         'conflict',
         'Another administrator is changing an account. Try again in a moment.',
