@@ -59,10 +59,10 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
     events.on('change', (job) => this.#announce(job));
-    events.on('progress', (jobId, progress) => this.emit('progress', jobId, progress));
-    events.on('preview', (jobId, jpeg) => this.emit('preview', jobId, jpeg));
-    hearOthers(this.#parts, (name, ...values) => void this.emit(name, ...values));
-    webhooks.on('delivery', (delivery) => this.emit('delivery', delivery));
+    events.on('progress', (jobId, progress) => this.#tell('progress', jobId, progress));
+    events.on('preview', (jobId, jpeg) => this.#tell('preview', jobId, jpeg));
+    hearOthers(this.#parts, (name, ...values) => this.#tell(name, ...values));
+    webhooks.on('delivery', (delivery) => this.#tell('delivery', delivery));
   }
 
   /**
@@ -369,16 +369,20 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return job;
   }
 
-  #announce(record: JobRecord): void {
-    const { dispatcher, ends, owners, webhooks } = this.#parts;
+  /** Emits an event. An error of a listener is thrown in the next tick: it must not affect the job. */
+  #tell<Name extends keyof RenderServiceEvents>(name: Name, ...values: RenderServiceEvents[Name]): void {
     try {
-      this.emit('job', jobOf(record));
+      this.emit(name, ...values);
     } catch (error) {
-      // An error of a listener must not skip the steps below.
       process.nextTick(() => {
         throw error;
       });
     }
+  }
+
+  #announce(record: JobRecord): void {
+    const { dispatcher, ends, owners, webhooks } = this.#parts;
+    this.#tell('job', jobOf(record));
     if (record.phase === 'queued') dispatcher.added();
     if (!isTerminal(record.phase)) return;
     owners.note(record);
