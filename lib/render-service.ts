@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { abortable } from './abortable.ts';
 import type { ArtifactName } from './artifacts.ts';
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
 import { spareBytesFor } from './data-folder/spare-space.ts';
@@ -159,15 +160,16 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Enqueues a render. When it resolves, the job and its reserve are durable. `signal` prevents a job that is not yet
-   * being stored. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`,
+   * being stored; otherwise it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`,
    * `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
     const newJob = newJobOf(enqueued);
     this.#assertAccepting();
-    if (newJob.webhookUrl !== null) await this.#parts.webhooks.prepare(newJob.webhookSecret);
+    const { intake, webhooks } = this.#parts;
+    if (newJob.webhookUrl !== null) await abortable(webhooks.prepare(newJob.webhookSecret), signal);
     signal?.throwIfAborted();
-    return jobOf(await this.#parts.intake.take(newJob));
+    return jobOf(await intake.take(newJob));
   }
 
   /**
@@ -244,11 +246,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
   async cancel(jobId: string, { owner, signal }: WaitOptions = {}): Promise<Job> {
-    const job = await this.#record(jobId, owner);
-    if (isTerminal(job.phase)) return jobOf(job);
-    this.#assertAccepting();
-    await this.#parts.cancellations.cancel(jobId);
-    return this.wait(jobId, signal ? { signal } : {});
+    const ended = await abortable(this.#cancel(jobId, owner), signal);
+    return ended ?? this.wait(jobId, signal ? { signal } : {});
   }
 
   /**
@@ -367,6 +366,15 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       throw new ScenepressError('not_found', 'There is no such job.');
     }
     return job;
+  }
+
+  /** Returns the job if it has ended already. */
+  async #cancel(jobId: string, owner?: string): Promise<Job | undefined> {
+    const job = await this.#record(jobId, owner);
+    if (isTerminal(job.phase)) return jobOf(job);
+    this.#assertAccepting();
+    await this.#parts.cancellations.cancel(jobId);
+    return undefined;
   }
 
   /** Emits an event. An error of a listener is thrown in the next tick: it must not affect the job. */

@@ -1,4 +1,5 @@
 import { EventEmitter, once } from 'node:events';
+import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Job } from './job.ts';
 
@@ -32,12 +33,13 @@ export class JobEnds {
     const end = once(this.#ends, jobId, { signal: signals });
     end.catch(() => {});
     try {
-      const job = await look();
+      const job = await abortable(look(), signals);
       if (job.status === 'completed' || job.status === 'failed') return job;
       await end;
-      return await look();
+      return await abortable(look(), signals);
     } catch (error) {
-      if (!stopped.aborted || signal?.aborted) throw error;
+      signal?.throwIfAborted();
+      if (!stopped.aborted) throw error;
       const message = 'The service stopped before the job ended. The job continues after the next start.';
       throw new ScenepressError('not_running', message, { cause: error });
     } finally {

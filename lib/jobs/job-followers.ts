@@ -1,3 +1,4 @@
+import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
 import { isTerminal, type Job, jobOf } from './job.ts';
@@ -69,7 +70,7 @@ export class JobFollowers {
       let job: Job;
       do {
         follower.clear();
-        job = await look();
+        job = await abortable(look(), ended);
       } while (follower.hasJobs);
       let event: JobEvent | undefined = { type: 'job', job };
       for (;;) {
