@@ -99,7 +99,8 @@ export class Appliance {
       // HTTP stays up during the drain: clients can follow their renders, and `/health/ready` reports it.
       this.#started.defer(() => service.drain({ graceMs: this.#graceMs }));
       this.#started.defer(() => http.draining.begin(REQUESTS_GRACE_MS));
-      await startUnless(signal, service);
+      await service.start(signal ? { signal } : {});
+      signal?.throwIfAborted();
       await machine?.report();
       if (usesSecrets(this.#config)) this.#completeRotation(installation);
       return { ...http, service, installation, drainRequested: machine?.drainRequested ?? NEVER };
@@ -174,19 +175,6 @@ export class Appliance {
       if (!remedy) throw cause;
       throw new UserError(`Cannot listen on port ${port} of ${host}: ${remedy}.`, { cause });
     }
-  }
-}
-
-async function startUnless(signal: AbortSignal | undefined, service: RenderService): Promise<void> {
-  signal?.throwIfAborted();
-  const stop = () => void service.stop();
-  signal?.addEventListener('abort', stop);
-  try {
-    await service.start();
-    // Aborted after the start: the service is already being stopped.
-    signal?.throwIfAborted();
-  } finally {
-    signal?.removeEventListener('abort', stop);
   }
 }
 

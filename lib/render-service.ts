@@ -2,10 +2,8 @@
 import { abortable } from './abortable.ts';
 import type { ArtifactName } from './artifacts.ts';
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
-import { spareBytesFor } from './data-folder/spare-space.ts';
 import { EmitterBase } from './emitter.ts';
 import { ScenepressError } from './errors.ts';
-import { explained } from './folder-faults.ts';
 import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { hearOthers } from './jobs/hear-others.ts';
@@ -13,11 +11,11 @@ import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './j
 import type { JobEvent } from './jobs/job-followers.ts';
 import { type JobCountQuery, type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
-import { recoverJobs } from './jobs/recover-jobs.ts';
 import { scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
 import type { Balance } from './ledger/ledger.ts';
+import { Lifecycle } from './lifecycle.ts';
 import type { Play, RenderProgress } from './render/run/render-task.ts';
 import type {
   EnqueueRequest,
@@ -28,8 +26,7 @@ import type {
   WaitOptions,
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
-import { type ServiceState, type ServiceStatus, statusOf } from './service-status.ts';
-import { closeStores, openStores } from './service-stores.ts';
+import { type ServiceStatus, statusOf } from './service-status.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -46,9 +43,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   readonly #parts: ServiceParts;
   /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
-  #state: ServiceState = 'stopped';
-  /** Aborts a start in progress; resolves when it has rejected. */
-  #cancelStart: (() => Promise<void>) | undefined;
+  readonly #life: Lifecycle;
 
   constructor(options: RenderServiceOptions);
   /** @internal */
@@ -57,6 +52,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     super();
     this.setMaxListeners(0); // Their number is no sign of a leak.
     this.#parts = parts;
+    this.#life = new Lifecycle(parts);
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
     events.on('change', (job) => this.#announce(job));
@@ -67,78 +63,32 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Opens the stores, recovers jobs of an earlier process and starts the workers. Resolves when one worker is warm.
-   * `signal` aborts the start. Errors: `storage_locked`, `storage_damaged`, `renderer_unavailable`; on error nothing is
-   * left running.
+   * Opens the stores, recovers jobs of an earlier process and starts the workers. Resolves when one worker is warm. Can
+   * be called several times: a call during a start waits for it, and one during a stop waits for that first. `signal`
+   * aborts the start, unless another call waits for it. Errors: `storage_locked`, `storage_damaged`,
+   * `renderer_unavailable`, `not_running` when the service is stopped meanwhile; on error nothing is left running.
    */
-  async start(options: { signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#state === 'running') return;
-    this.#state = 'starting';
-    const { promise: settled, resolve: settle } = Promise.withResolvers<void>();
-    const cancel = new AbortController();
-    const signal = AbortSignal.any([cancel.signal, ...(options.signal ? [options.signal] : [])]);
-    const { dataFolder, dispatcher, logger, owners, renderer, upkeep, webhooks, workers } = this.#parts;
-    this.#cancelStart = () => {
-      cancel.abort(new ScenepressError('not_running', 'The service was stopped before it had started.'));
-      return settled;
-    };
-    try {
-      await openStores(this.#parts, signal);
-      await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
-      // Before the workers, because it rejects invalid options.
-      webhooks.assertOptions();
-      const isWorker = this.#parts.roles.includes('worker');
-      if (isWorker)
-        await renderer.start({ allowTraversal: async () => dataFolder?.allowTraversal(), signal });
-      const { queuePausedAt } = this.status();
-      if (queuePausedAt !== null)
-        logger.warn({ queuePausedAt }, 'The queue is paused: no render starts until it is resumed.');
-      await recoverJobs(this.#parts);
-      await owners.restore();
-      await dispatcher.start(isWorker ? renderer : undefined);
-      if (this.#parts.roles.includes('sender')) webhooks.start();
-    } catch (error) {
-      await this.#close();
-      throw dataFolder ? explained(error, dataFolder.path) : error;
-    } finally {
-      this.#cancelStart = undefined;
-      settle();
-    }
-    this.#state = 'running';
-    if (this.#parts.roles.includes('upkeep')) upkeep.start();
+  async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+    await this.#life.start({ withWorkers: true, signal });
   }
 
   /**
    * Opens the stores without workers: jobs can be read, enqueued, canceled and rendered again, and the queue can be
-   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}. `signal` aborts it.
+   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}. Overlapping calls and `signal`: as
+   * there.
    */
   async startWithoutWorkers({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
-    if (this.#accepting) return;
-    try {
-      await openStores(this.#parts, signal);
-      await this.#parts.dispatcher.start(undefined);
-    } catch (error) {
-      await this.#close();
-      throw error;
-    }
-    this.#state = 'without workers';
+    await this.#life.start({ withWorkers: false, signal });
   }
 
   /**
    * Rejects new jobs. Running renders may continue for `graceMs` (default 0); those still running are then stopped
    * and retried after the next start. Queued jobs stay queued. Webhook requests get the rest of the grace period;
-   * interrupted ones are recorded. Jobs and artifacts can be read until {@link stop}.
+   * interrupted ones are recorded. Jobs and artifacts can be read until {@link stop}. A start in progress rejects with
+   * `not_running`.
    */
   async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
-    if (this.#accepting) this.#state = 'stopping';
-    const { cancellations, clock, dispatcher, renderer, upkeep, webhooks } = this.#parts;
-    await upkeep.stop();
-    const watchStopped = renderer.stopWatch();
-    const until = clock.uptimeMs() + graceMs;
-    await dispatcher.stop(graceMs);
-    cancellations.stop();
-    await webhooks.stop({ graceMs: Math.max(0, until - clock.uptimeMs()) });
-    await watchStopped;
+    await this.#life.drain(graceMs);
   }
 
   /**
@@ -146,11 +96,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `not_running`.
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
-    await this.#cancelStart?.();
-    await this.drain({ graceMs });
-    await this.#close();
-    this.#parts.ends.stop();
-    this.#parts.followers.stop();
+    await this.#life.stop(graceMs);
   }
 
   /** The same as {@link stop}: `await using service = new RenderService(…)` stops it at the end of the block. */
@@ -353,11 +299,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   status(): ServiceStatus {
-    return statusOf(this.#parts, this.#state);
-  }
-
-  get #accepting(): boolean {
-    return this.#state === 'running' || this.#state === 'without workers';
+    return statusOf(this.#parts, this.#life.state);
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {
@@ -400,13 +342,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   #assertAccepting(): void {
-    if (!this.#accepting)
+    if (!this.#life.isAccepting)
       throw new ScenepressError('not_running', 'The service is not running. Try again later.');
-  }
-
-  async #close(): Promise<void> {
-    await this.#parts.renderer.stop();
-    await closeStores(this.#parts);
-    this.#state = 'stopped';
   }
 }

@@ -1,31 +1,34 @@
 import type { ServiceParts } from './service-parts.ts';
 
-/** Opens what a service reads and writes. `signal` ends it between two of the stores. */
-export async function openStores(parts: ServiceParts, signal?: AbortSignal): Promise<void> {
+interface Store {
+  start?(): Promise<void> | void;
+  stop?(): Promise<void> | void;
+}
+
+/** Opens what a service reads and writes. `step` carries out the parts that may be aborted. */
+export async function openStores(
+  parts: ServiceParts,
+  step: (open: () => Promise<void> | void) => Promise<void>,
+): Promise<void> {
   const { assets, dataFolder, gate, ledger, remoteJobs, storage } = parts;
-  const stores = [dataFolder, storage, assets, ledger, gate];
-  for (const store of stores) {
-    signal?.throwIfAborted();
-    await store?.start?.();
-  }
-  signal?.throwIfAborted();
-  remoteJobs.start();
+  // Not in a step: it does not wait for another machine.
+  await dataFolder?.start();
+  for (const store of [storage, assets, ledger, gate] as Store[]) await step(() => store.start?.());
+  await step(() => remoteJobs.start());
 }
 
 /** Closes it again; also after an incomplete {@link openStores}. */
-export async function closeStores({
-  assets,
-  dataFolder,
-  gate,
-  ledger,
-  remoteJobs,
-  storage,
-}: ServiceParts): Promise<void> {
+export async function closeStores(parts: ServiceParts): Promise<void> {
+  const { dataFolder, gate, remoteJobs } = parts;
   remoteJobs.stop();
   gate.stop();
-  await dataFolder?.spareSpace.stop();
-  await ledger.stop?.();
-  await assets.stop?.();
-  await dataFolder?.stop();
-  await storage.stop();
+  for (const store of storesOf(parts)) {
+    if (store === dataFolder) await dataFolder.spareSpace.stop();
+    await store.stop?.();
+  }
+}
+
+/** In the order in which they are closed. */
+function storesOf({ assets, dataFolder, ledger, storage }: ServiceParts): Store[] {
+  return [ledger, assets, ...(dataFolder ? [dataFolder] : []), storage] as Store[];
 }

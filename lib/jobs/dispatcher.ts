@@ -114,6 +114,9 @@ export class Dispatcher {
     this.#renderer = renderer;
     this.#leases.start();
     const { clock, gate, signals } = this.#options;
+    // Those of a start without a renderer.
+    this.#poll?.cancel();
+    this.#stopListening();
     this.#poll = clock.every(POLL_MS, () => void this.#look());
     const stopListening = signals.subscribe((signal) => this.#hear(signal));
     gate.on('open', this.#beginAgain);

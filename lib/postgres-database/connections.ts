@@ -136,6 +136,16 @@ export class Connections {
     const ended = Promise.all([transactions, reserved, reads].map(({ pool }) => pool.end()));
     const closed = ended.then(() => Promise.all(this.#unclosed.values()));
     await within(clock, this.#settings.connectTimeoutMs, closed);
+    this.#destroy();
+  }
+
+  /** Ends a start in progress: no more connections are opened, and those that are open are destroyed. */
+  abandon(): void {
+    this.#opened = undefined;
+    this.#destroy();
+  }
+
+  #destroy(): void {
     for (const { connection } of this.#unclosed.keys()) connection.stream.destroy();
   }
 

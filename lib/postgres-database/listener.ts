@@ -1,5 +1,6 @@
 import { Backoff } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
+import { SingleFlight } from '../single-flight.ts';
 import type { Connections } from './connections.ts';
 import type { PgClient } from './driver.ts';
 
@@ -19,21 +20,21 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #backoff = new Backoff(100, 10_000);
   #stopping = new AbortController();
-  #running: Promise<void> | undefined;
+  readonly #running = new SingleFlight();
 
   constructor(options: ListenerOptions) {
     this.#options = options;
   }
 
   start(): void {
+    if (this.#running.isInProgress) return;
     this.#stopping = new AbortController();
-    this.#running ??= this.#run(this.#stopping.signal);
+    void this.#running.run(() => this.#run(this.#stopping.signal));
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
-    await this.#running;
-    this.#running = undefined;
+    await this.#running.ended;
   }
 
   async #run(stopping: AbortSignal): Promise<void> {

@@ -4,6 +4,7 @@ import { isScenepressError, ScenepressError } from '../errors.ts';
 import { InProgress } from '../in-progress.ts';
 import { silentLogger } from '../logger.ts';
 import type { Random } from '../random.ts';
+import { SingleFlight } from '../single-flight.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { Batches } from './batches.ts';
@@ -14,7 +15,7 @@ import { explained, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.
 import { KeyBlocks } from './key-blocks.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
-import { lockOf } from './locks.ts';
+import { lockOf, lockTask, unlockTask } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
 import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
 import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
@@ -53,6 +54,8 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #listeners: Listener[] = [];
   readonly #turns = new Turns();
   #isOpen = false;
+  readonly #starting = new SingleFlight();
+  readonly #stopping = new SingleFlight();
 
   constructor(
     url: string,
@@ -74,7 +77,13 @@ export class PostgresDatabase implements SqlDatabase {
     );
   }
 
-  async start(): Promise<void> {
+  /** Waits for a start or stop in progress. */
+  start(): Promise<void> {
+    return this.#starting.run(() => this.#start());
+  }
+
+  async #start(): Promise<void> {
+    await this.#stopping.ended.catch(() => {});
     if (this.#isOpen) return;
     await this.#connections.open();
     try {
@@ -92,7 +101,16 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async stop(): Promise<void> {
+  /** A start in progress rejects. */
+  stop(): Promise<void> {
+    return this.#stopping.run(() => this.#stop());
+  }
+
+  async #stop(): Promise<void> {
+    if (this.#starting.isInProgress) {
+      this.#connections.abandon();
+      await this.#starting.ended.catch(() => {});
+    }
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await Promise.all(this.#listeners.map((listener) => listener.stop()));
@@ -129,21 +147,14 @@ export class PostgresDatabase implements SqlDatabase {
 
   /** The lock belongs to a connection: when that is lost, another process may begin the task before `work` has ended. */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
-    const name = [`${this.#settings.schema} task ${task}`];
-    const unlock = {
-      text: `SELECT pg_advisory_unlock(${lockOf('$1')})`,
-      values: name,
-      query_timeout: this.#settings.connectTimeoutMs,
-    };
+    const name = `${this.#settings.schema} task ${task}`;
     return this.#running(async () => {
-      const client = await this.#retried(() => this.#locked(name));
+      const client = await this.#retried(() => lockTask(this.#connections, name));
       if (!client) return undefined;
       try {
         return await work();
       } finally {
-        // The server would notice the end of the connection a little later.
-        await client.query(unlock).catch(() => {});
-        await client.end();
+        await unlockTask(client, name, this.#settings.connectTimeoutMs);
       }
     });
   }
@@ -152,20 +163,6 @@ export class PostgresDatabase implements SqlDatabase {
   lead(task: string, holder: string, forMs: number): Promise<boolean> {
     const work = async (tx: SqlTransaction) => (await tx.all(LEAD, task, holder, forMs)).length > 0;
     return this.transaction(work, { isUrgent: true });
-  }
-
-  /** A connection that has the lock; undefined while another has it. */
-  async #locked(name: string[]): Promise<PgClient | undefined> {
-    const client = await this.#connections.single();
-    let isLocked = false;
-    try {
-      const lock = { text: `SELECT pg_try_advisory_lock(${lockOf('$1')}) AS locked`, values: name };
-      const { rows } = await client.query(lock);
-      isLocked = (rows[0] as { locked: boolean }).locked;
-      return isLocked ? client : undefined;
-    } finally {
-      if (!isLocked) await client.end();
-    }
   }
 
   /** Calls back for messages to a channel of this schema, while the database is started. */

@@ -16,7 +16,14 @@ interface Tree {
 
 const LIB: Tree = {
   root: join(import.meta.dirname, '../../lib'),
-  assembly: ['index.ts', 'render-service.ts', 'service-parts.ts', 'service-stores.ts', 'upkeep.ts'],
+  assembly: [
+    'index.ts',
+    'lifecycle.ts',
+    'render-service.ts',
+    'service-parts.ts',
+    'service-stores.ts',
+    'upkeep.ts',
+  ],
   above: ['testing'],
   uses: {
     accounts: [],
