@@ -93,7 +93,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Drains, then closes everything. Resolves when no child process is left. A start in progress rejects with
-   * `not_running`.
+   * `not_running`. A store that another service of this process uses stays open.
    */
   async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
     await this.#life.stop(graceMs);

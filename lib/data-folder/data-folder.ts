@@ -20,6 +20,7 @@ import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
 import type { SessionStore } from '../sign-in/session-store.ts';
+import { SingleFlight } from '../single-flight.ts';
 import { type QueueWork, queueWork } from '../sql/queue-work.ts';
 import { SqlActStore } from '../sql/sql-act-store.ts';
 import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
@@ -86,6 +87,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** Exclusive tasks, one after the other. */
   readonly #line = new Line();
   #isOpen = false;
+  readonly #starting = new SingleFlight();
   /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
   /** Jobs, queue and deliveries. */
@@ -144,7 +146,11 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
    * Opens the folder; creates it when missing. Errors: `storage_locked` when another process has it,
    * `storage_damaged`, `storage_failed` when it cannot be read or written, `conflict` when it contains other data.
    */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return this.#starting.run(() => this.#start());
+  }
+
+  async #start(): Promise<void> {
     if (this.#isOpen) return;
     try {
       await this.#refuseHalfRecovered();

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, freeBytesOf, isOutOfSpace, realDisk } from '../disk.ts';
+import { Line } from '../line.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import { DISK_FULL } from '../service-status.ts';
@@ -50,6 +51,8 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   #short = false;
   #timer: Timer | undefined;
   #working: Promise<void> = Promise.resolve();
+  /** Several services may use the folder. */
+  readonly #starts = new Line();
   #logger: Logger = silentLogger;
 
   constructor(folder: string, options: SpareSpaceOptions & { clock: Clock; random: Random }) {
@@ -68,7 +71,11 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   }
 
   /** Reserves `sizeBytes` of disk space; starts in the short state when that fails. */
-  async start({ sizeBytes, logger }: { sizeBytes: number; logger: Logger }): Promise<void> {
+  start(options: { sizeBytes: number; logger: Logger }): Promise<void> {
+    return this.#starts.run(() => this.#start(options));
+  }
+
+  async #start({ sizeBytes, logger }: { sizeBytes: number; logger: Logger }): Promise<void> {
     this.#sizeBytes = sizeBytes;
     this.#logger = logger;
     const found = await this.#disk.read(this.#path);

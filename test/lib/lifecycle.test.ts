@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock, type Timer } from '../../lib/clock.ts';
-import { FileAssetStore, type RenderServiceOptions } from '../../lib/index.ts';
+import { DataFolder, FileAssetStore, type RenderServiceOptions } from '../../lib/index.ts';
 import { postgres } from '../../lib/postgres/index.ts';
 import { fakeRenderService } from '../../lib/testing/index.ts';
 import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
@@ -32,7 +32,7 @@ async function inPostgres(t: Test) {
   });
   const isClosed = async () =>
     (await run(`SELECT FROM pg_stat_activity WHERE application_name = '${schema}'`)).length === 0;
-  return { service, proxy, isClosed };
+  return { service, storage, proxy, isClosed };
 }
 
 for (const method of ['start', 'startWithoutWorkers'] as const) {
@@ -165,6 +165,21 @@ t.test('signals are heeded while the database does not answer', async (t) => {
   await until(isClosed);
   await service.start();
   t.match(await service.get(jobId), { jobId });
+});
+
+t.test('a store stays open until the last of its services stops', async (t) => {
+  const { storage } = await inPostgres(t);
+  const dataFolder = new DataFolder(join(testFolder(t), 'data'));
+  for (const stores of [{ storage, assets: new FileAssetStore(testFolder(t)) }, { dataFolder }]) {
+    const options = { ...stores, roles: ['api' as const] };
+    const [one, other] = [fakeRenderService(options), fakeRenderService(options)];
+    await Promise.all([one.start(), other.start()]);
+    const { jobId } = await one.enqueue(request);
+    await one.stop();
+    t.match(await other.get(jobId), { jobId });
+    await other.stop();
+    await t.rejects(other.list(), { code: 'not_running' });
+  }
 });
 
 function aborter() {
