@@ -135,7 +135,8 @@ export class Dispatcher {
     this.#stopListening();
     this.#poll?.cancel();
     this.#stopping.abort();
-    await this.#dispatching;
+    // Without a renderer, no other claim begins.
+    if (this.#canceled) await this.#dispatching;
     const ended = () => Promise.all([...this.#running.values()].map((attempt) => attempt.ended));
     if (graceMs > 0) await within(this.#options.clock, graceMs, ended());
     this.#stopped.abort();

@@ -7,6 +7,7 @@ import type { Random } from '../random.ts';
 import { SingleFlight } from '../single-flight.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
+import { within } from '../within.ts';
 import { Batches } from './batches.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
@@ -101,7 +102,10 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  /** A start in progress rejects. */
+  /**
+   * Waits for what is in progress, but not for long for a server that does not answer: closes the connections then, which
+   * ends the work. A start in progress rejects.
+   */
   stop(): Promise<void> {
     return this.#stopping.run(() => this.#stop());
   }
@@ -114,8 +118,14 @@ export class PostgresDatabase implements SqlDatabase {
     if (!this.#isOpen) return;
     this.#isOpen = false;
     await Promise.all(this.#listeners.map((listener) => listener.stop()));
+    const { clock, retryForMs } = this.#retrying;
+    await within(clock, this.#settings.connectTimeoutMs + retryForMs, this.#idle());
+    await this.#connections.close(clock);
+    await this.#idle();
+  }
+
+  async #idle(): Promise<void> {
     while (this.#inProgress.size > 0) await this.#inProgress.settled();
-    await this.#connections.close(this.#retrying.clock);
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {

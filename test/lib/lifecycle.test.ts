@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type Clock, systemClock, type Timer } from '../../lib/clock.ts';
 import { DataFolder, FileAssetStore, type RenderServiceOptions } from '../../lib/index.ts';
-import { postgres } from '../../lib/postgres/index.ts';
+import { type PostgresOptions, postgres } from '../../lib/postgres/index.ts';
 import { fakeRenderService } from '../../lib/testing/index.ts';
 import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
 import { SwitchingProxy } from '../fixtures/postgres/switching-proxy.ts';
@@ -19,12 +19,12 @@ function inFolder(t: Test, options: RenderServiceOptions = {}) {
 }
 
 /** A service that uses a new schema through a proxy. */
-async function inPostgres(t: Test) {
+async function inPostgres(t: Test, options: PostgresOptions = {}) {
   const url = new URL(await serverUrl());
   const proxy = await SwitchingProxy.open(Number(url.port));
   url.port = String(proxy.port);
   const schema = newSchema();
-  const storage = postgres(url.href, { schema, applicationName: schema });
+  const storage = postgres(url.href, { schema, applicationName: schema, ...options });
   const service = fakeRenderService({ storage, assets: new FileAssetStore(testFolder(t)), roles: ['api'] });
   t.teardown(async () => {
     await service.stop();
@@ -165,6 +165,17 @@ t.test('signals are heeded while the database does not answer', async (t) => {
   await until(isClosed);
   await service.start();
   t.match(await service.get(jobId), { jobId });
+});
+
+t.test('a stop does not wait long for a database that does not answer', async (t) => {
+  const { service, proxy } = await inPostgres(t, { connectTimeoutMs: 500, retryForMs: 500 });
+  await service.start();
+  // Before the dispatcher looks for the job.
+  service.on('job', () => proxy.stall());
+  await service.enqueue(request);
+  const begunMs = performance.now();
+  await service.stop();
+  t.ok(performance.now() - begunMs < 20_000, 'sooner than a statement ends');
 });
 
 t.test('a store stays open until the last of its services stops', async (t) => {

@@ -5,6 +5,7 @@ import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { PostgresServer } from '../../fixtures/postgres/server.ts';
+import { SwitchingProxy } from '../../fixtures/postgres/switching-proxy.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -70,6 +71,28 @@ t.test('a stop does not wait for a server that does not answer', async (t) => {
   await storage.stop();
   for (const { pid } of processes) process.kill(pid, 'SIGCONT');
   await until(async () => (await frozen()).length === 0);
+});
+
+t.test('a stop ends what waits for a server that does not answer', async (t) => {
+  const proxy = await SwitchingProxy.open(Number(new URL(server.url).port));
+  t.teardown(() => proxy.close());
+  const url = new URL(server.url);
+  url.port = String(proxy.port);
+  const storage = await open({ connectTimeoutMs: 500, retryForMs: 500 }, url.href);
+  await storage.getJob('1');
+  const { promise: stalled, resolve } = Promise.withResolvers<void>();
+  const committing = storage.transaction(async (tx) => {
+    await storage.insertJob(tx, jobRecord('committing'), 'x');
+    proxy.stall();
+    resolve();
+  });
+  const unknown = t.rejects(committing, { code: 'storage_failed', message: /it is unknown whether/ });
+  await stalled;
+  const closed = t.rejects(storage.getJob('1'), { code: 'not_running' });
+  const begunMs = performance.now();
+  await storage.stop();
+  t.ok(performance.now() - begunMs < 20_000, 'sooner than a statement ends');
+  await Promise.all([unknown, closed]);
 });
 
 t.test('TLS verifies the server', async (t) => {
