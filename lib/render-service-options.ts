@@ -122,9 +122,15 @@ export interface RenderServiceOptions {
 
 /** A render request of an owner. */
 export interface EnqueueRequest extends RenderRequest {
-  /** The owner of the job: an account id of yours, opaque to the service. */
+  /**
+   * The owner of the job: an account id of yours, opaque to the service. Not empty, well-formed Unicode without NUL, at most
+   * 1,024 bytes in UTF-8.
+   */
   owner: string;
-  /** The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). */
+  /**
+   * The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). With
+   * the rules of `owner`, but may be empty.
+   */
   keyId?: string | null;
   /** A webhook with its own signing secret, for use without API keys. Overrides `webhookUrl`. */
   webhook?: { url: string; secret: string };
@@ -132,7 +138,7 @@ export interface EnqueueRequest extends RenderRequest {
   metadataJson?: string | null;
   /**
    * An idempotency key, unique per owner: repeating the request within a day returns the first job. `fingerprint`
-   * identifies the request content; default: a hash of the request.
+   * identifies the request content, as well-formed Unicode without NUL; default: a hash of the request.
    */
   idempotency?: { key: string; fingerprint?: string };
 }

@@ -7,6 +7,7 @@ import type { RenderUsage } from '../render/run/render-task.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
 import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
+import { chargedOf } from './ledger-answers.ts';
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
 export interface Outcomes {
@@ -174,10 +175,9 @@ export class JobEnding {
     const ended: JobRecord = { ...job, outcome: null, completedAtMs: this.#clock.now() };
     if (outcome.kind === 'completed') {
       const answer = await this.#ledger.settle({ jobId, owner, amountCredits: outcome.costCredits }, tx);
-      if (answer.kind === 'settled') {
-        const { artifacts } = outcome;
-        return { ...ended, phase: 'completed', creditsCost: answer.chargedCredits, artifacts };
-      }
+      const creditsCost = chargedOf(this.#ledger, answer);
+      if (creditsCost !== undefined)
+        return { ...ended, phase: 'completed', creditsCost, artifacts: outcome.artifacts };
     }
     await this.#ledger.void({ jobId, owner }, tx);
     const { error, failedBy = 'service' } =

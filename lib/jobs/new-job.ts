@@ -1,12 +1,20 @@
 import { ScenepressError } from '../errors.ts';
 import type { EnqueueRequest } from '../render-service-options.ts';
+import { isStorableText } from '../storable-text.ts';
 import { fingerprintOf, type NewJob } from './job-admission.ts';
 import { parseRenderRequest } from './render-request.ts';
+
+/** Of an owner and a key id, which are in indexes: Postgres refuses long values. */
+const LONGEST_BYTES = 1_024;
+const RULE = 'of well-formed Unicode without NUL';
 
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
-  if (typeof owner !== 'string' || owner === '') throw invalid('owner is a non-empty string');
+  if (!isStorableText(owner, LONGEST_BYTES) || owner === '')
+    throw invalid(`owner is a non-empty string ${RULE}, at most ${LONGEST_BYTES} bytes`);
+  if (keyId !== undefined && keyId !== null && !isStorableText(keyId, LONGEST_BYTES))
+    throw invalid(`keyId is a string ${RULE}, at most ${LONGEST_BYTES} bytes, or null`);
   const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
   if (webhook && (typeof webhook.secret !== 'string' || webhook.secret === ''))
     throw invalid('webhook.secret is a non-empty string');
@@ -19,11 +27,14 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   };
   if (idempotency && (typeof idempotency.key !== 'string' || idempotency.key === ''))
     throw invalid('idempotency.key is a non-empty string');
+  const fingerprint = idempotency?.fingerprint ?? undefined;
+  if (fingerprint !== undefined && !isStorableText(fingerprint))
+    throw invalid(`idempotency.fingerprint is a string ${RULE}`);
   return {
     ...newJob,
     ...(webhook && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
     idempotency: idempotency
-      ? { key: idempotency.key, fingerprint: idempotency.fingerprint ?? fingerprintOf(newJob) }
+      ? { key: idempotency.key, fingerprint: fingerprint ?? fingerprintOf(newJob) }
       : null,
   };
 }

@@ -3,6 +3,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { JobRecord } from './job.ts';
+import { availableOf } from './ledger-answers.ts';
 
 const CHECK_MS = 1_000;
 
@@ -19,10 +20,13 @@ export function watchFunds(
   const check = async () => {
     const cost = pricing.costCredits(quality, clock.uptimeMs() - startedAt);
     if (cost <= reserveCredits) return;
-    const available = await ledger.available(owner).catch((error: unknown) => {
-      logger.warn({ err: error, jobId }, 'Reading the available credits from the ledger failed.');
-      return Number.POSITIVE_INFINITY;
-    });
+    const available = await ledger
+      .available(owner)
+      .then((answer) => availableOf(ledger, answer))
+      .catch((error: unknown) => {
+        logger.warn({ err: error, jobId }, 'Reading the available credits from the ledger failed.');
+        return Number.POSITIVE_INFINITY;
+      });
     if (cost > reserveCredits + available) onRanOut();
   };
   const timer = clock.every(CHECK_MS, () => void check());

@@ -74,6 +74,7 @@ export interface Ledger {
    * Charges the actual cost of the job and releases the rest of its reserve. A cost above the reserve is charged to
    * the balance; when the balance does not cover it, returns `insufficient` without changes (the service then voids).
    * `chargedCredits`: the credits charged, 0 when renders are free; when the job was settled before, those charged then.
+   * A number: a safe integer of at least 0. Any other answer counts as an error.
    */
   settle(
     request: { jobId: string; owner: string; amountCredits: number },
@@ -92,6 +93,6 @@ export interface Ledger {
   /** Checks the ledger's consistency, also with the jobs. Called after the start and every night. */
   audit?(): Promise<AuditReport>;
 
-  /** Credits that a running job may use beyond its reserve; `Infinity` when renders are free. */
+  /** Credits that a running job may use beyond its reserve, a number; `Infinity` when renders are free. */
   available(owner: string): Promise<number>;
 }

@@ -6,26 +6,26 @@ import { RowFormat } from './row-format.ts';
 export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
   'accounts',
   {
-    accountId: 'plain',
-    email: 'plain',
+    accountId: 'text',
+    email: 'text',
     createdAtMs: 'whole',
-    disabledAtMs: 'optional',
-    deletedAtMs: 'optional',
-    passwordHash: 'optional',
-    role: 'optional',
-    maxQueued: 'optional',
+    disabledAtMs: 'optionalNumber',
+    deletedAtMs: 'optionalNumber',
+    passwordHash: 'optionalText',
+    role: 'optionalText',
+    maxQueued: 'optionalNumber',
   },
   { derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) } },
 );
 
 export const KEYS: RowFormat<KeyRecord> = new RowFormat<KeyRecord>('api_keys', {
-  keyId: 'plain',
-  accountId: 'plain',
+  keyId: 'text',
+  accountId: 'text',
   name: 'json',
-  prefix: 'plain',
-  hash: 'plain',
+  prefix: 'text',
+  hash: 'text',
   webhookUrl: 'json',
-  webhookSecretSealed: 'plain',
+  webhookSecretSealed: 'text',
   createdAtMs: 'whole',
   revokedAtMs: 'whole',
 });
@@ -33,6 +33,6 @@ export const KEYS: RowFormat<KeyRecord> = new RowFormat<KeyRecord>('api_keys', {
 /** The only row has the id 1. */
 type SettingsRow = Settings & { settingsId: number };
 export const SETTINGS: RowFormat<SettingsRow> = new RowFormat<SettingsRow>('settings', {
-  settingsId: 'plain',
+  settingsId: 'number',
   queuePausedAtMs: 'whole',
 });

@@ -12,18 +12,23 @@ import type { TextKey } from './text-keys.ts';
  *
  * | kind | field | column |
  * |---|---|---|
- * | `plain` | text or number, or null | the same |
+ * | `text` | well-formed text, or null | the same |
+ * | `number` | a finite number, or null | the same |
  * | `whole` | a time or another integer, or null | the same, rounded down |
  * | `json` | any JSON value; user text with arbitrary characters; or null | its JSON |
- * | `optional` | as `plain`, but absent instead of null | the same |
+ * | `optionalText` | as `text`, but absent instead of null | the same |
+ * | `optionalNumber` | as `number`, but absent instead of null | the same |
  * | `sealed` | user content: any JSON value, or null | `texts`: together with the others, encrypted ({@link TextKey}) |
  */
-type Kind = 'plain' | 'whole' | 'json' | 'optional' | 'sealed';
+type Kind = 'text' | 'number' | 'whole' | 'json' | 'optionalText' | 'optionalNumber' | 'sealed';
+
+const OPTIONAL: readonly Kind[] = ['optionalText', 'optionalNumber'];
 
 interface Column {
   name: string;
   field: string;
   kind: Kind;
+  isOptional: boolean;
 }
 
 type Cells = Record<string, SqlValue>;
@@ -34,6 +39,7 @@ function columnsOf(fields: Record<string, Kind>): Column[] {
     name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     field,
     kind,
+    isOptional: OPTIONAL.includes(kind),
   }));
 }
 
@@ -81,7 +87,7 @@ export class RowFormat<Rec extends object> {
     this.table = table;
     this.#columns = columns.filter(({ kind }) => kind !== 'sealed');
     this.#sealed = columns.filter(({ kind }) => kind === 'sealed');
-    const present = columns.filter(({ kind }) => kind !== 'optional');
+    const present = columns.filter(({ isOptional }) => !isOptional);
     this.#blank = Object.fromEntries(present.map(({ field }) => [field, null]));
     this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
     const names = [...this.#columns.map(({ name }) => name), 'checksum', ...Object.keys(derived)];
@@ -117,8 +123,8 @@ export class RowFormat<Rec extends object> {
   /** The values for {@link insert}. */
   row(record: Rec): SqlValue[] {
     const values: SqlValue[] = [];
-    for (const { field, kind } of this.#columns)
-      values.push(columnValue(kind, (record as Record<string, unknown>)[field]));
+    for (const column of this.#columns)
+      values.push(columnValue(column, (record as Record<string, unknown>)[column.field]));
     values.push(checksumOf(values));
     for (const { derive } of this.#derived) values.push(derive(record));
     return values;
@@ -187,11 +193,11 @@ export class RowFormat<Rec extends object> {
     const record = { ...this.#blank };
     for (const [i, { field }] of this.#sealed.entries()) record[field] = texts[i] ?? null;
     const values: SqlValue[] = [];
-    for (const { name, field, kind } of this.#columns) {
+    for (const { name, field, kind, isOptional } of this.#columns) {
       const value = cells[name] ?? null;
       values.push(value);
       if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
-      else if (kind !== 'optional' || value !== null) record[field] = value;
+      else if (!isOptional || value !== null) record[field] = value;
     }
     const isAsWritten =
       checksumOf(values) === cells['checksum'] &&
@@ -230,12 +236,16 @@ export function textKeyOf(row: object): TextKey {
   return { id, key: createSecretKey(key) };
 }
 
-function columnValue(kind: Kind, value: unknown): SqlValue {
+/** The checksum is that of the value. A database would return another one for a value that does not fit its column. */
+function columnValue({ kind, name }: Column, value: unknown): SqlValue {
   if (value === undefined || value === null) return null;
   if (kind === 'json') return JSON.stringify(value);
-  if (kind === 'whole') return Math.floor(value as number);
-  assert(typeof value !== 'string' || value.isWellFormed(), 'well-formed Unicode text');
-  return value as SqlValue;
+  if (kind === 'text' || kind === 'optionalText') {
+    if (typeof value !== 'string' || !value.isWellFormed()) assert.fail(`${name} is well-formed text`);
+    return value;
+  }
+  if (typeof value !== 'number' || !Number.isFinite(value)) assert.fail(`${name} is a finite number`);
+  return kind === 'whole' ? Math.floor(value) : value;
 }
 
 /** The JSON of a damaged row may be invalid. */

@@ -11,32 +11,32 @@ import { RowFormat } from './row-format.ts';
 export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
   'jobs',
   {
-    jobId: 'plain',
-    owner: 'plain',
-    phase: 'plain',
+    jobId: 'text',
+    owner: 'text',
+    phase: 'text',
     className: 'sealed',
-    quality: 'plain',
-    aspectRatio: 'plain',
-    fps: 'plain',
+    quality: 'text',
+    aspectRatio: 'text',
+    fps: 'number',
     metadataJson: 'sealed',
     webhookUrl: 'sealed',
-    keyId: 'plain',
-    webhookSecretSealed: 'optional',
-    reserveCredits: 'plain',
-    attempts: 'plain',
-    interruptions: 'optional',
-    token: 'optional',
+    keyId: 'text',
+    webhookSecretSealed: 'optionalText',
+    reserveCredits: 'number',
+    attempts: 'number',
+    interruptions: 'optionalNumber',
+    token: 'optionalNumber',
     createdAtMs: 'whole',
     startedAtMs: 'whole',
     completedAtMs: 'whole',
     durationMs: 'whole',
-    creditsCost: 'plain',
+    creditsCost: 'number',
     outcome: 'sealed',
     artifacts: 'json',
     error: 'sealed',
     usage: 'sealed',
-    failedBy: 'optional',
-    forgottenAtMs: 'optional',
+    failedBy: 'optionalText',
+    forgottenAtMs: 'optionalNumber',
   },
   {
     derived: {
@@ -49,7 +49,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
 export const SOURCES: RowFormat<{ jobId: string; code: string }> = new RowFormat<{
   jobId: string;
   code: string;
-}>('sources', { jobId: 'plain', code: 'sealed' });
+}>('sources', { jobId: 'text', code: 'sealed' });
 
 interface TraceRow {
   jobId: string;
@@ -57,7 +57,7 @@ interface TraceRow {
   output: string;
 }
 export const TIMELINES: RowFormat<TraceRow> = new RowFormat<TraceRow>('timelines', {
-  jobId: 'plain',
+  jobId: 'text',
   plays: 'sealed',
   output: 'sealed',
 });
@@ -66,10 +66,10 @@ type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
 export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(
   'idempotent_requests',
   {
-    owner: 'plain',
-    keyHash: 'plain',
-    fingerprint: 'plain',
-    jobId: 'plain',
+    owner: 'text',
+    keyHash: 'text',
+    fingerprint: 'text',
+    jobId: 'text',
     createdAtMs: 'whole',
   },
   { keyColumns: 2 },
@@ -82,12 +82,12 @@ export interface QueueRow extends Claim {
   lapsesAtMs: number | null;
 }
 export const QUEUE: RowFormat<QueueRow> = new RowFormat<QueueRow>('queue', {
-  jobId: 'plain',
-  owner: 'plain',
-  interruptions: 'plain',
+  jobId: 'text',
+  owner: 'text',
+  interruptions: 'number',
   notBeforeMs: 'whole',
-  token: 'plain',
-  worker: 'plain',
+  token: 'number',
+  worker: 'text',
   lapsesAtMs: 'whole',
 });
 
@@ -96,18 +96,18 @@ export function claimOf({ jobId, owner, token, interruptions }: QueueRow): Claim
 }
 
 export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecord>('deliveries', {
-  deliveryId: 'plain',
-  jobId: 'plain',
-  owner: 'plain',
-  keyId: 'plain',
-  secretSealed: 'optional',
-  event: 'plain',
+  deliveryId: 'text',
+  jobId: 'text',
+  owner: 'text',
+  keyId: 'text',
+  secretSealed: 'optionalText',
+  event: 'text',
   url: 'sealed',
-  host: 'plain',
+  host: 'text',
   createdAtMs: 'whole',
-  repeats: 'plain',
-  mostAttempts: 'plain',
-  token: 'plain',
+  repeats: 'text',
+  mostAttempts: 'number',
+  token: 'number',
   attempts: 'json',
   dueAtMs: 'whole',
   deliveredAtMs: 'whole',
@@ -116,7 +116,7 @@ export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFo
   deliveryId: string;
   body: string;
 }>('delivery_bodies', {
-  deliveryId: 'plain',
+  deliveryId: 'text',
   body: 'sealed',
 });
 export const EXCHANGES: RowFormat<{ deliveryId: string; exchanges: string }> = new RowFormat<{
@@ -124,30 +124,30 @@ export const EXCHANGES: RowFormat<{ deliveryId: string; exchanges: string }> = n
   /** JSON. */
   exchanges: string;
 }>('delivery_exchanges', {
-  deliveryId: 'plain',
+  deliveryId: 'text',
   exchanges: 'sealed',
 });
 
 type AccountRow = Omit<LedgerAccount, 'grants'>;
 export const ACCOUNTS: RowFormat<AccountRow> = new RowFormat<AccountRow>('ledger_accounts', {
-  owner: 'plain',
-  period: 'plain',
+  owner: 'text',
+  period: 'text',
 });
 type GrantRow = Grant & { owner: string };
 export const GRANTS: RowFormat<GrantRow> = new RowFormat<GrantRow>(
   'grants',
-  { owner: 'plain', grantId: 'plain', source: 'plain', period: 'plain', remainingCredits: 'plain' },
+  { owner: 'text', grantId: 'text', source: 'text', period: 'text', remainingCredits: 'number' },
   { keyColumns: 2, derived: { is_spent: ({ remainingCredits }) => Number(remainingCredits === 0) } },
 );
 export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
   'ledger_entries',
   {
-    owner: 'plain',
-    entryId: 'plain',
-    kind: 'plain',
-    amountCredits: 'plain',
-    chargedCredits: 'plain',
-    jobId: 'plain',
+    owner: 'text',
+    entryId: 'text',
+    kind: 'text',
+    amountCredits: 'number',
+    chargedCredits: 'number',
+    jobId: 'text',
     parts: 'json',
     note: 'json',
     atMs: 'whole',
@@ -159,20 +159,20 @@ export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
 );
 
 export const SESSIONS: RowFormat<SessionRecord> = new RowFormat<SessionRecord>('sessions', {
-  tokenHash: 'plain',
-  accountId: 'plain',
+  tokenHash: 'text',
+  accountId: 'text',
   createdAtMs: 'whole',
   expiresAtMs: 'whole',
 });
 export const ACTS: RowFormat<Act> = new RowFormat<Act>('acts', {
-  actId: 'plain',
+  actId: 'text',
   atMs: 'whole',
-  actor: 'plain',
-  action: 'plain',
-  subject: 'plain',
-  address: 'plain',
+  actor: 'text',
+  action: 'text',
+  subject: 'text',
+  address: 'text',
 });
 export const KEY_USES: RowFormat<KeyUse> = new RowFormat<KeyUse>('key_uses', {
-  keyId: 'plain',
+  keyId: 'text',
   usedAtMs: 'whole',
 });

@@ -186,6 +186,23 @@ t.test('with an external ledger, the first outcome is final before the ledger an
   t.match(await book.cancel(jobId), { job: { phase: 'completed', creditsCost: 3, durationMs: 2500 } });
 });
 
+t.test('a job is not written with credits that a ledger answered as text', async (t) => {
+  const { book, storage, ledger, begin } = await openDistant(t);
+  const { jobId } = (await book.add(newJob)).job;
+  const { claim } = await begin(jobId);
+  const settle = ledger.settle.bind(ledger);
+  ledger.settle = async (request) => {
+    const answer = await settle(request);
+    return { ...answer, chargedCredits: '3' } as never;
+  };
+  await t.rejects(book.finish(claim, completed(3), { durationMs: 2500 }), {
+    message: /^The ledger DistantLedger answered `settle` with .*chargedCredits: '3'/,
+  });
+  t.match(await storage.getJob(jobId), { phase: 'settling' });
+  ledger.settle = settle;
+  t.match(await book.complete(jobId), { job: { phase: 'completed', creditsCost: 3 } });
+});
+
 t.test('with an external ledger, concurrent calls end a job once', async (t) => {
   let ends = 0;
   const outcomes = { add: async () => void ends++ };

@@ -15,9 +15,18 @@ t.test('a request becomes a job with defaults', (t) => {
 });
 
 t.test('an owner is a non-empty string', (t) => {
-  for (const owner of ['', undefined, 1]) {
+  for (const owner of ['', undefined, 1, 'a\0', 'a\ud800', 'é'.repeat(513)]) {
     t.throws(() => newJobOf({ ...scene, owner: owner as string }), { code, message: /^owner is/ });
   }
+  t.equal(newJobOf({ ...scene, owner: 'é'.repeat(512) }).owner.length, 512);
+  t.end();
+});
+
+t.test('a key id is a string that Postgres can store', (t) => {
+  for (const keyId of [7, {}, true, 'k\0', 'k\ud800', 'k'.repeat(1025)]) {
+    t.throws(() => newJobOf({ ...scene, keyId: keyId as string }), { code, message: /^keyId is/ });
+  }
+  for (const keyId of [null, undefined] as const) t.equal(newJobOf({ ...scene, keyId } as never).keyId, null);
   t.end();
 });
 
@@ -68,6 +77,10 @@ t.test('an idempotency key identifies the request by its content', (t) => {
   for (const key of ['', undefined, 1]) {
     const idempotency = { key: key as string };
     t.throws(() => newJobOf({ ...scene, idempotency }), { code, message: /^idempotency\.key is/ });
+  }
+  for (const fingerprint of [17, {}, 'f\0', 'f\ud800']) {
+    const idempotency = { key: 'k', fingerprint: fingerprint as string };
+    t.throws(() => newJobOf({ ...scene, idempotency }), { code, message: /^idempotency\.fingerprint is/ });
   }
   t.end();
 });

@@ -52,3 +52,10 @@ t.test('a render continues while the ledger does not answer', async (t) => {
   t.equal(ranOut(), 0);
   t.match(warnings[0], { err: { message: 'unavailable' }, jobId: '1' });
 });
+
+t.test('a render continues while the ledger does not answer with a number', async (t) => {
+  const { run, ranOut, warnings } = watched(async () => '0' as never);
+  await run(600);
+  t.equal(ranOut(), 0);
+  t.match(warnings[0], { err: { message: /answered `available` with '0'/ }, jobId: '1' });
+});

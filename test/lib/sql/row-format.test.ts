@@ -10,9 +10,9 @@ interface Thing {
 }
 
 t.test('texts of a row without a field that was added later are read', async (t) => {
-  const earlier = new RowFormat<Thing>('things', { id: 'plain', name: 'sealed' });
+  const earlier = new RowFormat<Thing>('things', { id: 'text', name: 'sealed' });
   const later = new RowFormat<Thing & { size: number | null }>('things', {
-    id: 'plain',
+    id: 'text',
     name: 'sealed',
     size: 'sealed',
   });
@@ -20,4 +20,28 @@ t.test('texts of a row without a field that was added later are read', async (t)
   const textKey = { id: 1, key: createSecretKey(content) };
   const row = earlier.cells({ id: '1', name: 'a' }, textKey, systemRandom);
   t.same(later.record({ ...row, text_key: content }), { id: '1', name: 'a', size: null });
+});
+
+t.test('a value that does not fit its column is refused before it is written', async (t) => {
+  const sizes = new RowFormat<{ id: string; size: number; madeAtMs: number; note?: string }>('sizes', {
+    id: 'text',
+    size: 'number',
+    madeAtMs: 'whole',
+    note: 'optionalText',
+  });
+  const right = { id: 'a', size: 1.5, madeAtMs: 7.9, note: 'b' };
+  t.same(sizes.row(right).slice(0, -1), ['a', 1.5, 7, 'b']);
+  t.same(sizes.row({ ...right, id: null as never }).slice(0, 1), [null]);
+  for (const [field, value, message] of [
+    ['id', 7, 'id is well-formed text'],
+    ['id', {}, 'id is well-formed text'],
+    ['id', 'a\ud800', 'id is well-formed text'],
+    ['note', true, 'note is well-formed text'],
+    ['size', '2', 'size is a finite number'],
+    ['size', 2n, 'size is a finite number'],
+    ['size', Number.NaN, 'size is a finite number'],
+    ['madeAtMs', '2026', 'made_at_ms is a finite number'],
+    ['madeAtMs', Number.POSITIVE_INFINITY, 'made_at_ms is a finite number'],
+  ] as const)
+    t.throws(() => sizes.row({ ...right, [field]: value }), { code: 'ERR_ASSERTION', message });
 });
