@@ -110,7 +110,10 @@ export class RemoteJobs {
 
   #tellChange({ jobId, owner, phase, attempts, failedBy, durationMs, completedAtMs }: JobRecord): void {
     this.#seen.set(jobId, stateOf({ phase, attempts }));
-    if (phase !== 'running') this.#watched.delete(jobId);
+    if (phase !== 'running') {
+      this.#watched.delete(jobId);
+      this.#progress.delete(jobId);
+    }
     this.#gathered.set(jobId, {
       jobId,
       owner,

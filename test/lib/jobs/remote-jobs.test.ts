@@ -371,6 +371,16 @@ t.test('the last progress is kept until the job is no longer running, or for 30 
   t.equal(known(), undefined);
 });
 
+t.test('the last progress is removed when this process ends the job', async (t) => {
+  const pair = new Pair(t);
+  const { worker, watcher } = pair;
+  worker.running.set('1', PROGRESS);
+  watcher.jobs.progress('1');
+  t.same(watcher.jobs.progress('1'), PROGRESS);
+  watcher.own.emit('change', jobRecord('1', { phase: 'failed' }));
+  t.equal(watcher.jobs.progress('1'), undefined);
+});
+
 t.test('a followed job is read when another process has changed it, and emitted if it differs', async (t) => {
   const pair = new Pair(t);
   const { watcher, worker } = pair;
