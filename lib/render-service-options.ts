@@ -28,7 +28,7 @@ export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
  * | role | task |
  * |---|---|
  * | `api` | accepts, cancels and lists jobs |
- * | `worker` | renders |
+ * | `worker` | renders, and lists scenes (`scenesOf`) |
  * | `sender` | sends outcomes to webhooks |
  * | `upkeep` | requeues jobs of dead workers, audits the ledger, removes old artifacts and requests |
  */

@@ -1,15 +1,26 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
-import type { ScenesOptions } from '../render-service-options.ts';
+import type { Role, ScenesOptions } from '../render-service-options.ts';
 import type { Owners } from './owners.ts';
 
-/** As {@link scenesOf}, for an owner. Error: also `too_many_failures`, when the owner has used up its budget. */
+/**
+ * As {@link scenesOf}, for an owner. Errors: also `renderer_unavailable` in a process without the role `worker`, and
+ * `too_many_failures` when the owner has used up its budget.
+ */
 export async function scenesOfOwner(
-  { renderer, owners }: { renderer: Pick<Renderer, 'listScenes'>; owners: Owners },
+  {
+    renderer,
+    owners,
+    roles,
+  }: { renderer: Pick<Renderer, 'listScenes'>; owners: Owners; roles: readonly Role[] },
   code: string,
   { signal, owner }: ScenesOptions,
 ): Promise<string[]> {
+  if (!roles.includes('worker')) {
+    const message = 'This process has no role `worker`. Call `scenesOf` in a process that has it.';
+    throw new ScenepressError('renderer_unavailable', message);
+  }
   if (owner === undefined) return scenesOf(renderer, code, signal);
   owners.assertWithinBudget(owner);
   const listScenes = async (code: string) => {

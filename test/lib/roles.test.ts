@@ -80,6 +80,10 @@ t.test('only the role worker needs a work folder', async (t) => {
   t.teardown(() => service.stop());
   await service.start();
   t.match(await service.enqueue({ owner: 'ada', className: 'A', code: 'x' }), { status: 'queued' });
+  await t.rejects(service.scenesOf('x'), {
+    code: 'renderer_unavailable',
+    message: /^This process has no role `worker`/,
+  });
   for (const roles of [['worker'], undefined] as const) {
     const given = await places();
     t.throws(() => new RenderService({ ...given, ...(roles && { roles }) }), {
