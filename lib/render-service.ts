@@ -4,12 +4,11 @@ import type { ArtifactName } from './artifacts.ts';
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
 import { EmitterBase } from './emitter.ts';
 import { ScenepressError } from './errors.ts';
-import { firstIdAt } from './ids.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
 import { hearOthers } from './jobs/hear-others.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import type { JobEvent } from './jobs/job-followers.ts';
-import { type JobCountQuery, type JobListQuery, validJobQuery } from './jobs/job-list-query.ts';
+import { type JobCountQuery, type JobListQuery, validJobQuery, validOwner } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
 import { scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
@@ -27,6 +26,7 @@ import type {
 } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceStatus, statusOf } from './service-status.ts';
+import { isStorableText } from './storable-text.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
 
 /**
@@ -183,11 +183,10 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */
-  count({
-    sinceMs = 0,
-    ...query
-  }: Omit<JobCountQuery, 'after'> & { sinceMs?: number } = {}): Promise<Record<JobStatus, number>> {
-    return this.#parts.storage.countJobs({ ...query, after: firstIdAt(sinceMs) });
+  async count(
+    query: Omit<JobCountQuery, 'after'> & { sinceMs?: number } = {},
+  ): Promise<Record<JobStatus, number>> {
+    return this.#parts.storage.countJobs({ after: '', ...validJobQuery(query) });
   }
 
   /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
@@ -222,7 +221,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    */
   async forgetAll(owner: string, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
     await this.#parts.intake.settled();
-    const count = await forgetJobsOf(owner, this.#parts, (jobId) => this.cancel(jobId), signal);
+    const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.texCache?.forget(owner);
     await this.#parts.storage.purge();
     return count;
@@ -294,8 +293,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /** The credits that an owner can spend now. */
-  balance(owner: string): Promise<Balance> {
-    return this.#parts.ledger.balance(owner);
+  async balance(owner: string): Promise<Balance> {
+    return this.#parts.ledger.balance(validOwner(owner));
   }
 
   status(): ServiceStatus {
@@ -303,7 +302,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   async #record(jobId: string, owner?: string): Promise<JobRecord> {
-    const job = typeof jobId === 'string' ? await this.#parts.storage.getJob(jobId) : undefined;
+    const job = isStorableText(jobId) ? await this.#parts.storage.getJob(jobId) : undefined;
     if (!job || job.phase === 'reserving' || (owner !== undefined && job.owner !== owner)) {
       throw new ScenepressError('not_found', 'There is no such job.');
     }

@@ -1,5 +1,5 @@
-import { ScenepressError } from '../errors.ts';
 import { firstIdAt } from '../ids.ts';
+import { checkBoolean, checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type JobStatus, QUALITIES, type Quality } from './job.ts';
 
 /** A query for jobs, newest first. */
@@ -49,19 +49,17 @@ const STATUSES: readonly unknown[] = ['queued', 'running', 'completed', 'failed'
 
 /** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
 export function validJobQuery(query: JobListQuery): JobQuery {
-  const { owner, status, quality, canceled, limit, before, metadata, sinceMs, untilMs } = query;
-  if (owner !== undefined && typeof owner !== 'string') throw invalid('owner must be a string');
-  if (before !== undefined && typeof before !== 'string') throw invalid('before must be a jobId');
-  if (limit !== undefined && !(Number.isSafeInteger(limit) && limit >= 1))
-    throw invalid('limit must be a positive integer');
-  if (status !== undefined && !STATUSES.includes(status))
-    throw invalid(`status must be one of: ${STATUSES.join(', ')}`);
-  if (quality !== undefined && !QUALITIES.includes(quality))
-    throw invalid(`quality must be one of: ${QUALITIES.join(', ')}`);
-  for (const [name, flag] of Object.entries({ canceled, metadata }))
-    if (flag !== undefined && typeof flag !== 'boolean') throw invalid(`${name} must be a boolean`);
-  for (const [name, time] of Object.entries({ sinceMs, untilMs }))
-    if (time !== undefined && !Number.isSafeInteger(time)) throw invalid(`${name} must be an integer`);
+  const { owner, status, quality, canceled, limit, before, after, metadata, sinceMs, untilMs } = query;
+  checkText('owner', owner);
+  checkText('before', before, 'a jobId');
+  checkText('after', after, 'a jobId');
+  checkCount('limit', limit);
+  checkOneOf('status', status, STATUSES);
+  checkOneOf('quality', quality, QUALITIES);
+  checkBoolean('canceled', canceled);
+  checkBoolean('metadata', metadata);
+  checkInteger('sinceMs', sinceMs);
+  checkInteger('untilMs', untilMs);
   return withoutTimes(query);
 }
 
@@ -77,6 +75,8 @@ function withoutTimes({ sinceMs, untilMs, ...query }: JobListQuery): JobQuery {
   };
 }
 
-function invalid(message: string): ScenepressError {
-  return new ScenepressError('invalid_request', message);
+/** The owner of a call. Error: `invalid_request`. */
+export function validOwner(owner: string): string {
+  checkText('owner', owner ?? null);
+  return owner;
 }

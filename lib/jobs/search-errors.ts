@@ -1,3 +1,5 @@
+import { ScenepressError } from '../errors.ts';
+import { checkCount } from '../query-checks.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Job, jobOf } from './job.ts';
 import { type JobListQuery, validJobQuery } from './job-list-query.ts';
@@ -32,6 +34,9 @@ export async function searchErrors(
   storage: Pick<Storage, 'listJobs'>,
   { text, limit = DEFAULT_LIMIT, mostExamined = MOST_EXAMINED, signal, ...query }: ErrorSearch,
 ): Promise<ErrorSearchResult> {
+  if (typeof text !== 'string') throw new ScenepressError('invalid_request', 'text must be a string');
+  checkCount('limit', limit);
+  checkCount('mostExamined', mostExamined);
   const wanted = text.toLowerCase();
   const jobs: Job[] = [];
   let examined = 0;

@@ -3,14 +3,17 @@ import { ScenepressError } from '../errors.ts';
 import { firstIdAt, SortableIds } from '../ids.ts';
 import type { ArtifactLinks } from '../jobs/job-json.ts';
 import { pagesOf } from '../pages.ts';
+import { checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type Random, systemRandom } from '../random.ts';
+import { isStorableText } from '../storable-text.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
 import { DeliveryBook, dueAt } from './delivery-book.ts';
-import type { DeliveryQuery } from './delivery-store.ts';
+import type { DeliveryQuery, DeliveryState } from './delivery-store.ts';
 import { Outbound, type Sends } from './outbound.ts';
 import { type WebhookTest, type WebhookTestRequest, WebhookTests } from './webhook-test.ts';
 
+const STATES: readonly DeliveryState[] = ['pending', 'delivered', 'failed'];
 const MOST_SENT_AGAIN = 1000;
 /** Added together, those of an owner in one transaction, which takes some ten milliseconds. */
 const SENT_AGAIN_AT_ONCE = 100;
@@ -73,8 +76,9 @@ export class Deliveries {
     this.#book = new DeliveryBook({ storage, clock, random });
   }
 
-  /** Deliveries, newest first. */
+  /** Deliveries, newest first. Error: `invalid_request`. */
   async list(query: DeliveryQuery = {}): Promise<Delivery[]> {
+    checkQuery(query);
     return (await this.#storage.deliveries.list(query)).map(deliveryOf);
   }
 
@@ -95,6 +99,7 @@ export class Deliveries {
 
   /** The number of due deliveries, counted up to `limit`. */
   async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
+    checkCount('limit', limit);
     return this.#storage.deliveries.countDue({ ...dueAt(this.#clock.now()), limit });
   }
 
@@ -118,6 +123,8 @@ export class Deliveries {
     signal,
     ...query
   }: FailedDeliveries): Promise<SentAgain> {
+    checkQuery({ ...query, limit });
+    checkInteger('sinceMs', sinceMs);
     const pages = pagesOf(
       ({ limit, after: before = firstIdAt(untilMs) }) =>
         this.#storage.deliveries.list({
@@ -155,12 +162,18 @@ export class Deliveries {
 
   async #record(deliveryId: string, owner: string | undefined): Promise<DeliveryRecord> {
     const id = String(deliveryId);
-    const delivery = await this.#storage.deliveries.get(id);
+    const delivery = isStorableText(id) ? await this.#storage.deliveries.get(id) : undefined;
     if (!delivery || (owner !== undefined && delivery.owner !== owner)) {
       throw new ScenepressError('not_found', `There is no delivery ${id.slice(0, 80)}.`);
     }
     return delivery;
   }
+}
+
+function checkQuery({ owner, jobId, keyId, state, limit, before, after }: DeliveryQuery): void {
+  for (const [name, value] of Object.entries({ owner, jobId, keyId, before, after })) checkText(name, value);
+  checkOneOf('state', state, STATES);
+  checkCount('limit', limit);
 }
 
 /** Converts a record to the public view. */

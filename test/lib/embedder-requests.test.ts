@@ -1,8 +1,10 @@
+import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
 import { type EnqueueRequest, httpStatusOf, ScenepressError } from '../../lib/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { instantService } from '../fixtures/instant-service.ts';
+import { openPostgres } from '../fixtures/postgres/database.ts';
 
 const request = { owner: 'ada', className: 'Main', code: 'a scene' };
 
@@ -59,6 +61,57 @@ t.test('misuse that a request can cause is a ScenepressError', async (t) => {
       code: 'invalid_request',
     });
 });
+
+for (const [database, storageOf] of [
+  ['SQLite', async () => undefined],
+  ['Postgres', openPostgres],
+] as const)
+  t.test(`with ${database}, wrong ids and queries are reported in the same way`, async (t) => {
+    const storage = await storageOf(t);
+    const service = await instantService(t, storage ? { storage, settings: storage.settings } : {});
+    const { jobId } = await service.enqueue(request);
+    await service.wait(jobId);
+    for (const id of ['\0', `${jobId}\0`, '\ud800', 'x'.repeat(10_000)]) {
+      for (const call of ['get', 'wait', 'cancel', 'forget', 'plays', 'output', 'renderAgain'] as const)
+        await t.rejects(service[call](id) as Promise<unknown>, { code: 'not_found' }, call);
+      await t.rejects(service.follow(id).next(), { code: 'not_found' });
+      await t.rejects(service.openArtifact(id, 'video.mp4'), { code: 'not_found' });
+      await t.rejects(service.deliveries.get(id), { code: 'not_found' });
+      await t.rejects(service.deliveries.sendAgain(id), { code: 'not_found' });
+    }
+    const wrong = [undefined, null, 7, 'a\0', 'a\ud800'] as string[];
+    for (const owner of wrong) {
+      await t.rejects(service.balance(owner), { code: 'invalid_request', message: /^owner must be/ });
+      await t.rejects(service.forgetAll(owner), { code: 'invalid_request', message: /^owner must be/ });
+      await t.rejects(service.enqueue({ ...request, owner }), { code: 'invalid_request' });
+    }
+    for (const owner of wrong.slice(1)) {
+      for (const query of [{ owner }, { before: owner }] as object[]) {
+        await t.rejects(service.list(query), { code: 'invalid_request' });
+        await t.rejects(service.deliveries.list(query), { code: 'invalid_request' });
+      }
+      await t.rejects(service.count({ owner }), { code: 'invalid_request' });
+    }
+    for (const limit of [0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY, '5'] as number[]) {
+      await t.rejects(service.count({ limit }), { code: 'invalid_request', message: /^limit must be/ });
+      await t.rejects(service.searchErrors({ text: 'a', limit }), { code: 'invalid_request' });
+      await t.rejects(service.searchErrors({ text: 'a', mostExamined: limit }), { code: 'invalid_request' });
+      await t.rejects(service.deliveries.list({ limit }), { code: 'invalid_request' });
+      await t.rejects(service.deliveries.countDue({ limit }), { code: 'invalid_request' });
+      await t.rejects(service.deliveries.sendFailedAgain({ sinceMs: 0, limit }), { code: 'invalid_request' });
+    }
+    await t.rejects(service.count({ sinceMs: Number.NaN }), { code: 'invalid_request' });
+    await t.rejects(service.searchErrors({} as never), { code: 'invalid_request', message: /^text must be/ });
+    await t.rejects(service.deliveries.list({ state: 'x' as never }), {
+      code: 'invalid_request',
+      message: 'state must be one of: pending, delivered, failed',
+    });
+    const longest = randomBytes(768).toString('base64');
+    t.equal(longest.length, 1024);
+    t.equal((await service.enqueue({ ...request, owner: longest, keyId: longest })).owner, longest);
+    t.equal((await service.count({ owner: 'ada', limit: 1 })).completed, 1);
+    t.equal((await service.get(jobId)).forgottenAt, undefined, 'nothing was erased');
+  });
 
 t.test('an artifact is opened with its type, for its owner only, and can be aborted', async (t) => {
   const service = await instantService(t);

@@ -17,7 +17,9 @@ t.test('valid queries are passed on', (t) => {
 
 for (const [name, values, message] of [
   ['owner', [1, null], 'owner must be a string'],
+  ['owner', ['a\0', 'a\ud800'], 'owner must be a string of well-formed Unicode without NUL'],
   ['before', [1, null], 'before must be a jobId'],
+  ['after', [1, null, '\0'], 'after must be a jobId'],
   ['limit', [0, -1, 1.5, '1', null, 2 ** 53], 'limit must be a positive integer'],
   ['status', ['settling', '', null], 'status must be one of: queued, running, completed, failed'],
   ['quality', ['8k', '', null], 'quality must be one of: low, medium, high, twok, fourk'],
@@ -25,7 +27,7 @@ for (const [name, values, message] of [
   ['sinceMs', [1.5, '1', null, Number.NaN], 'sinceMs must be an integer'],
   ['untilMs', [1.5, '1', null, Number.NaN], 'untilMs must be an integer'],
 ] as const) {
-  t.test(`an invalid ${name} is rejected`, (t) => {
+  t.test(`an invalid ${name} is rejected: ${message}`, (t) => {
     for (const value of values) {
       t.throws(() => validJobQuery({ [name]: value } as JobListQuery), { code: 'invalid_request', message });
     }
