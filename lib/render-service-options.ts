@@ -36,7 +36,8 @@ export type Role = (typeof ROLES)[number];
 
 /**
  * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `settings` (unless the
- * storage has them), `assets` and, with the role `worker`, `workFolder`.
+ * storage has them), `assets` and, with the role `worker`, `workFolder`. An option that is undefined has its default. For
+ * a value that is not allowed, the constructor throws `invalid_request`, which names the option.
  */
 export interface RenderServiceOptions {
   /** A local folder for all data; created when missing. */
@@ -63,7 +64,7 @@ export interface RenderServiceOptions {
   studioFolder?: string;
   /** Default: renders are free ({@link UnmeteredLedger}). */
   ledger?: Ledger;
-  /** Replaces prices of `DEFAULT_PRICING`. */
+  /** Replaces options of `DEFAULT_PRICING`; `creditsPerSecond` has a price of each quality. */
   pricing?: Partial<PricingOptions>;
   /**
    * Whether jobs of an owner are accepted. Called in the transaction that adds the job, which has locked the owner, so a

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AssetStore } from './assets/asset-store.ts';
-import { KEEP_ALL } from './assets/retention.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
@@ -12,7 +10,6 @@ import { Gate } from './gate.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
-import { DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 import { Intake } from './jobs/intake.ts';
 import { JobBook } from './jobs/job-book.ts';
 import { JobEnds } from './jobs/job-ends.ts';
@@ -21,16 +18,15 @@ import { JobFollowers } from './jobs/job-followers.ts';
 import { Owners } from './jobs/owners.ts';
 import { RemoteJobs } from './jobs/remote-jobs.ts';
 import type { Ledger } from './ledger/ledger.ts';
-import { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
+import { Pricing } from './ledger/pricing.ts';
 import { StoredLedger } from './ledger/stored-ledger.ts';
 import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
-import { DEFAULT_QUEUE } from './queue/queue-options.ts';
 import { type Random, systemRandom } from './random.ts';
 import { Renderer, studioOf } from './render/pool/renderer.ts';
-import { DEFAULT_LIMITS } from './render/run/limits.ts';
 import { TEX_CACHE_BYTES, TexCache } from './render/tex/tex-cache.ts';
-import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
+import type { RenderServiceOptions, Role } from './render-service-options.ts';
+import { validOptions } from './service-options.ts';
 import { LocalSignals } from './signals/local-signals.ts';
 import type { Storage } from './storage/storage.ts';
 import { Upkeep } from './upkeep.ts';
@@ -80,6 +76,7 @@ const NO_STORES = 'give `folder`, or all of `storage`, `settings` and `assets`';
 /** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
   assert(options, NO_STORES);
+  const { roles, workers, queue, limits, budgets, retention, ...valid } = validOptions(options);
   const { clock = systemClock, logger = silentLogger } = options;
   const { random = systemRandom } = outside;
   const dataFolder =
@@ -90,17 +87,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
   assert(storage && settings && assets, NO_STORES);
-  const roles = options.roles ?? ROLES;
-  assert(
-    roles.length > 0 && roles.every((role) => ROLES.includes(role)),
-    `roles are some of ${ROLES.join(', ')}`,
-  );
   assert(
     workFolder !== undefined || !roles.includes('worker'),
     'give `folder`, or a `workFolder` to the role `worker`',
   );
-  const workers = options.workers ?? availableParallelism();
-  assert(Number.isInteger(workers) && workers >= 1, 'workers is a whole number of at least 1');
 
   const spareSpace = dataFolder?.spareSpace;
   const ledger =
@@ -108,11 +98,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     new UnmeteredLedger({
       books: dataFolder && new StoredLedger({ store: dataFolder.ledgerStore, clock, random }),
     });
-  const pricing = new Pricing({ ...DEFAULT_PRICING, ...options.pricing });
-  const queue = { ...DEFAULT_QUEUE, ...options.queue };
+  const pricing = new Pricing(valid.pricing);
   const events: JobEvents = new EventEmitter();
 
-  const owners = new Owners({ storage, clock, budgets: { ...DEFAULT_BUDGETS, ...options.budgets } });
+  const owners = new Owners({ storage, clock, budgets });
   const webhooks = new Webhooks({
     options: options.webhooks ?? {},
     storage,
@@ -155,7 +144,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       renderer: options.renderer ?? {},
       studio: studioOf(options.studioFolder, dataFolder),
       workers,
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      limits,
       workFolder: workFolder === undefined ? undefined : resolve(workFolder),
       lock:
         options.workFolder === undefined
@@ -203,7 +192,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     random,
   });
   const followers = new JobFollowers(events, remoteJobs.events);
-  const retention = { ...KEEP_ALL, ...options.retention };
   return {
     dataFolder,
     storage,

@@ -5,9 +5,9 @@ import type { AssetStore } from './asset-store.ts';
 
 /** How long artifacts are kept. Jobs are kept forever. */
 export interface RetentionOptions {
-  /** Days since the job's end. Default: unlimited. */
+  /** Days since the job's end, more than 0. Default: unlimited. */
   maxAgeDays: number;
-  /** Total bytes of all artifacts; the oldest are removed first. Default: unlimited. */
+  /** Total bytes of all artifacts, more than 0; the oldest are removed first. Default: unlimited. */
   maxTotalBytes: number;
 }
 

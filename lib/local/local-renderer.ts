@@ -10,7 +10,7 @@ import { type Logger, silentLogger } from '../logger.ts';
 import { systemRandom } from '../random.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
-import { DEFAULT_LIMITS, type RenderLimits } from '../render/run/limits.ts';
+import { limitsOf, type RenderLimits } from '../render/run/limits.ts';
 import type { LocalOutput } from '../render/run/messages.ts';
 import type { RenderProgress, RenderResult, RenderUsage } from '../render/run/render-task.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
@@ -157,7 +157,7 @@ export class LocalRenderer {
       studio: studioOf(options.studioFolder, undefined),
       ...(sceneFolder && { scene: sceneFolder }),
       workers: options.workers ?? availableParallelism(),
-      limits: { ...DEFAULT_LIMITS, ...options.limits },
+      limits: limitsOf(options.limits),
       workFolder: join(this.#folder, 'work'),
       probeAfterMs: 0,
       clock,

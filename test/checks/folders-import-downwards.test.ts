@@ -20,6 +20,7 @@ const LIB: Tree = {
     'index.ts',
     'lifecycle.ts',
     'render-service.ts',
+    'service-options.ts',
     'service-parts.ts',
     'service-stores.ts',
     'upkeep.ts',

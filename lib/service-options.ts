@@ -1,0 +1,108 @@
+import { availableParallelism } from 'node:os';
+import { KEEP_ALL, type RetentionOptions } from './assets/retention.ts';
+import { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
+import { QUALITIES } from './jobs/job.ts';
+import { DEFAULT_PRICING, type PricingOptions } from './ledger/pricing.ts';
+import {
+  COUNT,
+  COUNT_OR_INFINITY,
+  COUNT_OR_ZERO,
+  checkMethods,
+  checkOption,
+  FUNCTION,
+  groupOf,
+  NOT_NEGATIVE,
+  OBJECT,
+  POSITIVE,
+  POSITIVE_OR_INFINITY,
+  type Rule,
+} from './option-rules.ts';
+import { DEFAULT_QUEUE, type QueueOptions } from './queue/queue-options.ts';
+import { limitsOf, type RenderLimits } from './render/run/limits.ts';
+import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
+
+/** The options of a service that have rules, with their defaults. */
+export interface ValidOptions {
+  roles: readonly Role[];
+  workers: number;
+  pricing: PricingOptions;
+  queue: QueueOptions;
+  limits: RenderLimits;
+  budgets: BudgetOptions;
+  retention: RetentionOptions;
+}
+
+/** The methods without which a store is another object than the option needs. */
+const STORES = {
+  storage: ['a storage of jobs, such as that of `postgres(url)`', ['transaction', 'insertJob', 'listJobs']],
+  settings: ['a store of settings', ['getSettings', 'changeSettings']],
+  assets: ['an asset store, such as `new FileAssetStore(folder)`', ['put', 'open', 'delete']],
+  ledger: [
+    'a ledger, such as `new StoredLedger({ store: storage.ledgerStore })`',
+    ['joins', 'reserve', 'settle', 'void', 'balance', 'available'],
+  ],
+  signals: ['signals, such as `new LocalSignals()`', ['publish', 'subscribe']],
+} as const;
+
+const TEXT: Rule = { allowed: 'a string', isValid: (value) => typeof value === 'string' };
+
+const SINGLE: Partial<Record<keyof RenderServiceOptions, Rule>> = {
+  folder: TEXT,
+  workFolder: TEXT,
+  studioFolder: TEXT,
+  admitsOwner: FUNCTION,
+  qualities: someOf(QUALITIES),
+  probeAfterMs: NOT_NEGATIVE,
+  previewIntervalMs: NOT_NEGATIVE,
+  texCacheBytes: NOT_NEGATIVE,
+};
+
+/** Checks the options of a service. Error: `invalid_request` for the first that breaks its rule. */
+export function validOptions(options: RenderServiceOptions): ValidOptions {
+  for (const [name, [noun, methods]] of Object.entries(STORES)) {
+    const store = options[name as keyof typeof STORES];
+    if (store !== undefined) checkMethods(name, store, noun, methods);
+  }
+  for (const [name, rule] of Object.entries(SINGLE)) {
+    const value = options[name as keyof RenderServiceOptions];
+    if (value !== undefined) checkOption(name, value, rule);
+  }
+  const { roles = ROLES, workers = availableParallelism() } = options;
+  checkOption('roles', roles, someOf(ROLES));
+  checkOption('workers', workers, COUNT);
+  const pricing = groupOf('pricing', options.pricing, DEFAULT_PRICING, {
+    creditsPerSecond: OBJECT,
+    reserveSeconds: POSITIVE,
+  });
+  for (const quality of QUALITIES)
+    checkOption(`pricing.creditsPerSecond.${quality}`, pricing.creditsPerSecond[quality], POSITIVE);
+  return {
+    roles,
+    workers,
+    pricing,
+    queue: groupOf('queue', options.queue, DEFAULT_QUEUE, {
+      maxQueued: COUNT_OR_INFINITY,
+      maxQueuedPerOwner: COUNT_OR_INFINITY,
+      maxRunningPerOwner: COUNT_OR_INFINITY,
+      reservedWorkers: COUNT_OR_ZERO,
+      maxQueuedOf: FUNCTION,
+    }),
+    limits: limitsOf(options.limits),
+    budgets: groupOf('budgets', options.budgets, DEFAULT_BUDGETS, {
+      failuresPerHour: NOT_NEGATIVE,
+      unpaidSecondsPerHour: NOT_NEGATIVE,
+    }),
+    retention: groupOf('retention', options.retention, KEEP_ALL, {
+      maxAgeDays: POSITIVE_OR_INFINITY,
+      maxTotalBytes: POSITIVE_OR_INFINITY,
+    }),
+  };
+}
+
+function someOf(values: readonly string[]): Rule {
+  return {
+    allowed: `an array of some of ${values.join(', ')}`,
+    isValid: (given) =>
+      Array.isArray(given) && given.length > 0 && given.every((value) => values.includes(value)),
+  };
+}
