@@ -221,8 +221,8 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   },
   renderTimeoutSeconds: {
     description: 'Maximum duration of a render',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.timeoutMs / 1000),
+    allowed: 'a whole number from 1 to 2147483 (24 days)',
+    schema: count(DEFAULT_LIMITS.timeoutMs / 1000).max(2_147_483),
     value: 'seconds',
   },
   renderMemoryMb: {
