@@ -129,8 +129,8 @@ export interface EnqueueRequest extends RenderRequest {
    */
   owner: string;
   /**
-   * The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). With
-   * the rules of `owner`, but may be empty.
+   * The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). The
+   * rules of `owner` apply, but it may be empty.
    */
   keyId?: string | null;
   /** A webhook with its own signing secret, for use without API keys. Overrides `webhookUrl`. */

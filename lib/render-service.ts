@@ -74,8 +74,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Opens the stores without workers: jobs can be read, enqueued, canceled and rendered again, and the queue can be
-   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}. Overlapping calls and `signal`: as
-   * there.
+   * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}, which also describes overlapping calls
+   * and `signal`.
    */
   async startWithoutWorkers({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
     await this.#life.start({ withWorkers: false, signal });
@@ -106,8 +106,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Enqueues a render. When it resolves, the job and its reserve are durable. `signal` prevents a job that is not yet
-   * being stored; otherwise it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`, `queue_full`,
-   * `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
+   * being stored; later it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`,
+   * `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
     const newJob = newJobOf(enqueued);

@@ -32,7 +32,7 @@ export interface ValidOptions {
   retention: RetentionOptions;
 }
 
-/** The methods without which a store is another object than the option needs. */
+/** The methods by which an object is recognized as the store that an option needs. */
 const STORES = {
   storage: ['a storage of jobs, such as that of `postgres(url)`', ['transaction', 'insertJob', 'listJobs']],
   settings: ['a store of settings', ['getSettings', 'changeSettings']],

@@ -1,4 +1,4 @@
-/** Runs work once for all callers that overlap. */
+/** Runs work once for overlapping calls. */
 export class SingleFlight {
   #flight: Promise<void> | undefined;
 

@@ -65,7 +65,7 @@ const IMPORT = /(?:\bfrom |\bimport\(|^import )'([^']+)'/gm;
 
 /**
  * Error: a declaration file, or one that it imports, imports a package or Node. Embedders may have no types for those;
- * only node-types.ts does without them.
+ * only node-types.ts compiles without them.
  */
 function assertStandsAlone(path: string, checked: Set<string>): void {
   if (checked.has(path) || path.endsWith('/node-types.d.ts')) return;

@@ -30,7 +30,7 @@ export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
   webhookUrl: webhookUrl.default(null),
 });
 
-/** Of one grant: sums of thousands of them are exact, too. */
+/** The most credits of one grant: sums of thousands of grants are still exact. */
 export const MOST_GRANTED = 1_000_000_000_000;
 
 export const amount: Joi.NumberSchema = Joi.number()

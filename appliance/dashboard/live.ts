@@ -23,7 +23,7 @@ export class Live {
   readonly #service: RenderService;
   readonly #sessions: Sessions;
   readonly #listeners = new Set<Listener>();
-  /** Owners of running jobs, which events of progress don't name. */
+  /** Owners of running jobs; events of progress don't name them. */
   readonly #owners = new Map<string, Promise<string | undefined>>();
   /** The newest picture of each running job. */
   readonly #pictures = new Map<string, Uint8Array>();

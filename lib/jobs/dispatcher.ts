@@ -114,7 +114,7 @@ export class Dispatcher {
     this.#renderer = renderer;
     this.#leases.start();
     const { clock, gate, signals } = this.#options;
-    // Those of a start without a renderer.
+    // An earlier start without a renderer may have set them.
     this.#poll?.cancel();
     this.#stopListening();
     this.#poll = clock.every(POLL_MS, () => void this.#look());
@@ -135,7 +135,7 @@ export class Dispatcher {
     this.#stopListening();
     this.#poll?.cancel();
     this.#stopping.abort();
-    // Without a renderer, no other claim begins.
+    // Without a claim in progress it only reads, and no claim begins without a renderer.
     if (this.#canceled) await this.#dispatching;
     const ended = () => Promise.all([...this.#running.values()].map((attempt) => attempt.ended));
     if (graceMs > 0) await within(this.#options.clock, graceMs, ended());

@@ -4,7 +4,7 @@ import type { Ledger } from '../ledger/ledger.ts';
 
 type SettleAnswer = Awaited<ReturnType<Ledger['settle']>>;
 
-/** The credits charged by a settle; undefined: insufficient. An invalid answer fails, before it is stored. */
+/** The credits charged by a settle; undefined: insufficient. An invalid answer is an error, so that it is not stored. */
 export function chargedOf(ledger: Ledger, answer: SettleAnswer): number | undefined {
   if (answer?.kind === 'insufficient') return undefined;
   if (answer?.kind === 'settled' && Number.isSafeInteger(answer.chargedCredits) && answer.chargedCredits >= 0)
@@ -17,7 +17,7 @@ export function chargedOf(ledger: Ledger, answer: SettleAnswer): number | undefi
   );
 }
 
-/** The available credits. An answer that is not a number fails. */
+/** The available credits. An answer that is not a number is an error. */
 export function availableOf(ledger: Ledger, answer: number): number {
   if (typeof answer === 'number' && !Number.isNaN(answer)) return answer;
   return failed(ledger, 'available', answer, 'a number');

@@ -4,7 +4,7 @@ import { isStorableText } from '../storable-text.ts';
 import { fingerprintOf, type NewJob } from './job-admission.ts';
 import { parseRenderRequest } from './render-request.ts';
 
-/** Of an owner and a key id, which are in indexes: Postgres refuses long values. */
+/** The most bytes of an owner or a key id: Postgres refuses longer values in indexes. */
 const LONGEST_BYTES = 1_024;
 const RULE = 'of well-formed Unicode without NUL';
 

@@ -55,7 +55,7 @@ t.test('a forgotten job cannot be forgotten again', async (t) => {
   t.match(await client.get(path), { status: 303, headers: { location: `/dashboard/jobs/${jobId}` } });
 });
 
-t.test('from the error of an action, a link leads back to its page', async (t) => {
+t.test('the error of an action has a link back to its page', async (t) => {
   const { url, port, member, installation, service } = await peopledAppliance(t);
   const { accountId } = await installation.accounts.find(member);
   const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: 'x' });

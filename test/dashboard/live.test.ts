@@ -74,7 +74,7 @@ t.test('members see progress and pictures of a job that another machine announce
   t.equal((await client.get(`/dashboard/jobs/${jobId}/picture`)).text, 'a picture');
 });
 
-t.test('members see progress and pictures of a job that runs since before the server', async (t) => {
+t.test('members see progress and pictures of a job that began before the server started', async (t) => {
   const { installation, service, accountId, jobId } = await rendering(t);
   const { accounts, place } = installation;
   const sessions = new Sessions({ store: place.sessionStore, accounts });

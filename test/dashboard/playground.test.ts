@@ -145,7 +145,7 @@ async function editing(t: Test, path = ''): Promise<{ page: Page; text: () => Pr
   return { page, text };
 }
 
-t.test('why a render cannot be canceled is shown', async (t) => {
+t.test('the playground shows why a render cannot be canceled', async (t) => {
   const { url, member, installation, service } = await peopledAppliance(t, INSTANT);
   const { accountId } = await installation.accounts.find(member);
   await service.pauseQueue();

@@ -34,7 +34,7 @@ t.test('the page of the service shows what the readiness endpoint reports', asyn
   t.match(after, 'answers 503');
 });
 
-t.test('the page of the service follows what no job announces, and keeps the focus', async (t) => {
+t.test('the open page of the service shows new accounts and pauses, and keeps the focus', async (t) => {
   const { url, admin, installation } = await peopledAppliance(t);
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, admin);

@@ -132,7 +132,7 @@ t.test('a start is aborted when all its callers are', async (t) => {
   t.ok(service.status().ready);
 });
 
-t.test('signals are heeded while the database does not answer', async (t) => {
+t.test('signals abort calls while the database does not answer', async (t) => {
   const { service, proxy, isClosed } = await inPostgres(t);
   await service.start();
   const { jobId } = await service.enqueue(request);

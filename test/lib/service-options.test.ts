@@ -122,7 +122,7 @@ t.test('a price of each quality is needed', async (t) => {
   });
 });
 
-t.test('an object that is no store of this kind is rejected, and not shown', async (t) => {
+t.test('an object that lacks the methods of a store is rejected, and not shown', async (t) => {
   for (const [name, value, message] of [
     [
       'assets',

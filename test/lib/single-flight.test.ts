@@ -1,7 +1,7 @@
 import t from 'tap';
 import { SingleFlight } from '../../lib/single-flight.ts';
 
-t.test('work runs once for all that overlap, and again afterwards', async (t) => {
+t.test('overlapping calls share one run, and a later call begins another', async (t) => {
   const flight = new SingleFlight();
   await flight.ended;
   let runs = 0;
@@ -19,7 +19,7 @@ t.test('work runs once for all that overlap, and again afterwards', async (t) =>
   t.equal(runs, 2);
 });
 
-t.test('an error rejects all that overlap, and the next run works', async (t) => {
+t.test('an error rejects all overlapping calls, and the next run works', async (t) => {
   const flight = new SingleFlight();
   const failing = async () => {
     throw new Error('failed');

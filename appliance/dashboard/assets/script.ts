@@ -253,7 +253,7 @@ if (regions().length > 0) {
   addEventListener('pagehide', disconnect);
   connectIfVisible();
   showPictures();
-  // Pages that show more than jobs, whose changes are not announced.
+  // For pages that also show what no event announces, such as machines.
   const { every } = document.querySelector('[data-every]')?.dataset ?? {};
   if (every) setInterval(() => { if (!document.hidden) refresh(); }, Number(every) * 1000);
   // Pages with scripts of their own.

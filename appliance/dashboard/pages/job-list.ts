@@ -39,7 +39,7 @@ function listOf(visit: Visit, filters: JobFilters, content: Value): Html {
   return page({ title: 'Jobs', section: 'jobs', viewer, csrf }, filterBar(visit, filters), content);
 }
 
-/** `autocomplete`: on return, the browser would tick the same rows, in which other jobs may be by then. */
+/** Without `autocomplete`, a browser that returns to the list ticks the same rows, which may be those of other jobs. */
 function jobCard({ viewer, csrf, query, request }: Visit, filters: JobFilters, { jobs }: JobPage): Html {
   if (jobs.length === 0) {
     return html`<section class="card flush" id="live" data-live>${noJobs(filters, query['before'])}</section>`;

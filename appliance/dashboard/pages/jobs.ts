@@ -68,7 +68,7 @@ ${region('deliveries', deliveryCard(deliveries))}
   );
 }
 
-/** A part that is replaced alone: a video goes on playing while others change. */
+/** A part of the page that is replaced alone, so that a video goes on playing while other parts change. */
 function region(id: string, content: Value): Html {
   return html`<div id="${id}" data-live class="part">${content}</div>`;
 }

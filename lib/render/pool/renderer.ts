@@ -53,7 +53,7 @@ interface Options {
   limits: RenderLimits;
   /** Absolute. Only a renderer that does not start needs none. */
   workFolder: string | undefined;
-  /** Of the work folder, if other processes may use it by mistake. */
+  /** Locks the work folder, which another process may use by mistake. */
   lock?: FolderLock | undefined;
   /** Milliseconds without a finished video before a probe; 0: no such probes. Default 10 minutes. */
   probeAfterMs: number | undefined;

@@ -29,7 +29,7 @@ t.test('an error thrown by a listener is an uncaught exception and does not dela
   t.same(thrown, ['at queued', 'at running', 'at completed']);
 });
 
-t.test('a listener of any event that throws does not affect the job', async (t) => {
+t.test('an error of a listener of any event does not affect the job', async (t) => {
   const authority = new TestAuthority(testFolder(t));
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const logged: string[] = [];

@@ -68,7 +68,7 @@ t.test('changes become events, and ends count for their owner', (t) => {
   t.end();
 });
 
-t.test('that a job was queued is no event once it is rendered here', (t) => {
+t.test('no event says that a job is queued once this process renders it', (t) => {
   const { changes, called } = hearing();
   changes.emit('changed', jobRecord('here', { phase: 'queued' }));
   t.same(called(), []);
