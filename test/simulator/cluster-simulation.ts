@@ -267,15 +267,19 @@ export class ClusterSimulation {
   async #quietMs(ofMs: number): Promise<number> {
     if (this.#clients.isAdding) return 0;
     const { waiting, running } = await this.#observer.storage.queue.state();
-    if (running > 0 || (waiting > 0 && !this.#isPaused)) return 0;
+    if (running > 0 || (waiting > 0 && !(await this.#isPaused()))) return 0;
     if (await this.#isAllSent()) return Number.POSITIVE_INFINITY;
     return ofMs > LONG_MS ? SLOW_POLL_MS : 0;
   }
 
-  /** No worker claims a job. */
-  get #isPaused(): boolean {
+  /** No worker claims a job, nor will one when it learns that the queue was resumed. */
+  async #isPaused(): Promise<boolean> {
+    const { queuePausedAtMs } = await this.#world.settings().getSettings();
     const workers = this.#members.filter((member) => member?.roles.includes('worker'));
-    return workers.every((member) => member && member.service.status().queuePausedAt !== null);
+    return (
+      queuePausedAtMs !== null &&
+      workers.every((member) => member && member.service.status().queuePausedAt !== null)
+    );
   }
 
   async #isAllSent(): Promise<boolean> {
