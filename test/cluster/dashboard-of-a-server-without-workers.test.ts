@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { listeningAppliance } from '../appliance/listening-appliance.ts';
 import { peopledAppliance } from '../dashboard/browser.ts';
 import { signedIn } from '../dashboard/client.ts';
@@ -10,8 +10,9 @@ import { MASTER_KEY } from './machines.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
 
-t.test('the dashboard shows and drains machines, and jobs that they render', async (t) => {
-  const shared = {
+/** Options of the servers of a new installation. */
+async function newInstallation(t: Test) {
+  return {
     databaseUrl: await serverUrl(),
     databaseSchema: newSchema(),
     databaseConnections: 4,
@@ -19,6 +20,10 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
     artifactDir: await temporaryFolder(t),
     publicUrl: 'https://render.example.org',
   };
+}
+
+t.test('the dashboard shows and drains machines, and jobs that they render', async (t) => {
+  const shared = await newInstallation(t);
   const api = await peopledAppliance(t, { ...shared, roles: ['api', 'upkeep'], machineName: 'front' });
   const worker = await listeningAppliance(t, {
     ...shared,
@@ -65,16 +70,9 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
 });
 
 t.test('the dashboard forgets a machine that died', async (t) => {
-  const schema = newSchema();
-  const api = await peopledAppliance(t, {
-    databaseUrl: await serverUrl(),
-    databaseSchema: schema,
-    databaseConnections: 4,
-    masterKey: MASTER_KEY,
-    artifactDir: await temporaryFolder(t),
-    publicUrl: 'https://render.example.org',
-    roles: ['api'],
-  });
+  const shared = await newInstallation(t);
+  const { databaseSchema: schema } = shared;
+  const api = await peopledAppliance(t, { ...shared, roles: ['api'] });
   await run(
     `INSERT INTO machines VALUES ('0000dead', 'lost', '["worker"]', NULL, '1', 'ready', 1, 0, 1, now(), now() - interval '31 s')`,
     { schema },
@@ -93,15 +91,7 @@ t.test('the dashboard forgets a machine that died', async (t) => {
 });
 
 t.test('administrators on two servers cannot take away each other’s role', async (t) => {
-  const shared = {
-    databaseUrl: await serverUrl(),
-    databaseSchema: newSchema(),
-    databaseConnections: 4,
-    masterKey: MASTER_KEY,
-    artifactDir: await temporaryFolder(t),
-    publicUrl: 'https://render.example.org',
-    roles: ['api' as const],
-  };
+  const shared = { ...(await newInstallation(t)), roles: ['api' as const] };
   const one = await peopledAppliance(t, shared);
   const other = await listeningAppliance(t, shared);
   const { accounts } = one.installation;
