@@ -38,7 +38,9 @@ export const amount: Joi.NumberSchema = Joi.number()
   .min(1)
   .max(MOST_GRANTED)
   .required()
-  .messages({ '*': 'Granted credits must be a whole number from 1 to 1,000,000,000,000.' });
+  .messages({
+    '*': `Granted credits must be a whole number from 1 to ${MOST_GRANTED.toLocaleString('en')}.`,
+  });
 
 export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()
   .min(1)
