@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const renderer = join(root, 'renderer');
 const bin = join(root, 'node_modules/.bin');
 const python = join(root, '.venv/bin/python');
-const pythonSources = ['.', '../test/renderer'];
+const pythonSources = ['.', '../test/renderer', '../scripts/test'];
 
 const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
   ['TypeScript types', root, join(bin, 'tsc')],

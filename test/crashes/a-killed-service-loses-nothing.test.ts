@@ -5,10 +5,11 @@ import { join } from 'node:path';
 import t from 'tap';
 import { DataFolder } from '../../lib/index.ts';
 import type { Answer, Question } from '../fixtures/crashing-program.ts';
+import { times } from '../fixtures/depth.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
-const LIVES = Number(process.env['LIVES'] ?? 40);
+const LIVES = times('LIVES', { quick: 4, deep: 40 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const DRIVERS = 6;
 const MAX_ACTS = 60;

@@ -11,12 +11,13 @@ import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { isDeep, times } from '../fixtures/depth.ts';
 import { flipsIn, flipsInLog, tryFlips } from '../fixtures/flipped-bits/flips.ts';
 import type { Finding, Flip } from '../fixtures/flipped-bits/flips-program.ts';
 import { filesWithLog, makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 
-const FLIPS = Number(process.env['FLIPS'] ?? 80);
+const FLIPS = times('FLIPS', { quick: 16, deep: 80 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { SAMPLE, FLIP } = process.env;
 /** One in this many databases is recovered, too. */
@@ -74,7 +75,8 @@ if (SAMPLE && FLIP) {
     t.comment(JSON.stringify(findings, null, 2));
   });
 } else {
-  const inLog = Math.ceil(FLIPS / LOG_SHARE);
+  // Too few in a quick run.
+  const inLog = isDeep ? Math.ceil(FLIPS / LOG_SHARE) : 0;
 
   t.test(`${FLIPS - inLog} flipped bits of a database never yield wrong data (SEED=${SEED})`, async (t) => {
     const scratch = await scratchOf(t);
@@ -85,22 +87,24 @@ if (SAMPLE && FLIP) {
     const findings = await tryFlips(sample, flips, scratch);
     t.equal(findings.length, flips.length);
     const { reading = 0, check: checked = 0 } = await check(t, sample, findings);
-    t.ok(reading > 0 && checked > 0);
+    t.ok(isDeep ? reading > 0 && checked > 0 : reading + checked > 0);
   });
 
-  t.test(`${inLog} flipped bits of a log undo at most the last commit (SEED=${SEED})`, async (t) => {
-    const scratch = await scratchOf(t);
-    const made = join(scratch, 'made.sqlite');
-    await makeSampleDatabase(made);
-    const files = await filesWithLog(made);
-    const sample = join(scratch, 'sample.sqlite');
-    await writeFile(sample, files.database);
-    await writeFile(`${sample}-wal`, files.log as Buffer);
-    const choice = { count: inLog, recoverEach: RECOVER_EACH, random: seededRandom(SEED) };
-    const flips = await flipsInLog(sample, choice);
-    const findings = await tryFlips(sample, flips, scratch);
-    t.equal(findings.length, flips.length);
-    const { start = 0 } = await check(t, sample, findings);
-    t.ok(start > inLog / 2, `${start} stopped the start`);
-  });
+  if (isDeep) {
+    t.test(`${inLog} flipped bits of a log undo at most the last commit (SEED=${SEED})`, async (t) => {
+      const scratch = await scratchOf(t);
+      const made = join(scratch, 'made.sqlite');
+      await makeSampleDatabase(made);
+      const files = await filesWithLog(made);
+      const sample = join(scratch, 'sample.sqlite');
+      await writeFile(sample, files.database);
+      await writeFile(`${sample}-wal`, files.log as Buffer);
+      const choice = { count: inLog, recoverEach: RECOVER_EACH, random: seededRandom(SEED) };
+      const flips = await flipsInLog(sample, choice);
+      const findings = await tryFlips(sample, flips, scratch);
+      t.equal(findings.length, flips.length);
+      const { start = 0 } = await check(t, sample, findings);
+      t.ok(start > inLog / 2, `${start} stopped the start`);
+    });
+  }
 }

@@ -15,10 +15,11 @@ import { connect as connectSecurely } from 'node:tls';
 import t from 'tap';
 import { type Serving, serve } from '../appliance/command.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
+import { times } from '../fixtures/depth.ts';
 import { type FuzzedExchange, type FuzzMaterial, fuzzedExchange } from '../fixtures/http-fuzz.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-const EXCHANGES = Number(process.env['EXCHANGES'] ?? 4_000);
+const EXCHANGES = times('EXCHANGES', { quick: 1_000, deep: 4_000 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const LANES = 12;
 /** One in this many exchanges goes to the service with TLS. */

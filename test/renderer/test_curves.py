@@ -57,6 +57,7 @@ def _result(measure: Any, *arguments: Any) -> Any:
     return pieces.dtype, pieces.shape, pieces.tobytes()
 
 
+@pytest.mark.deep
 def test_points_at_a_proportion_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(7)
     shapes = [manim.Star(), manim.Arrow(), manim.Text("ab")[0], manim.FunctionGraph(np.sin)]

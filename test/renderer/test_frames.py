@@ -105,17 +105,23 @@ SAMPLE = sample()
 
 
 @pytest.fixture(scope="module")
-def compared() -> dict[str, Comparison]:
-    return dict(zip(SAMPLE, compare_all(list(SAMPLE.values())), strict=True))
+def compared(request: pytest.FixtureRequest) -> dict[str, Comparison]:
+    """Compare the chosen examples, several at once."""
+    tests = (item for item in request.session.items if isinstance(item, pytest.Function))
+    cases = (test.callspec for test in tests if test.originalname == "test_frames_equal_manims")
+    names = [str(case.params["name"]) for case in cases]
+    return dict(zip(names, compare_all([SAMPLE[name] for name in names]), strict=True))
 
 
 @pytest.mark.parametrize("name", SAMPLE)
+@pytest.mark.sampled(6)
 def test_frames_equal_manims(compared: dict[str, Comparison], name: str) -> None:
     comparison = compared[name]
     assert comparison.verdict is Verdict.EQUAL, comparison.reason
     assert comparison.frames > 0
 
 
+@pytest.mark.deep
 def test_differences_are_detected() -> None:
     drawn = "self.add(Square(color={}))\nself.wait(0.2)"
     bodies = {
@@ -135,6 +141,7 @@ def test_differences_are_detected() -> None:
 
 
 @pytest.mark.parametrize("name", ["Chance", "Moving", "Heard"])
+@pytest.mark.deep
 def test_the_reference_equals_the_output_of_the_command(tmp_path: Path, name: str) -> None:
     """Compare with pictures and a video of the command itself, without a listener."""
     (example,) = (replace(e, size=(192, 108, 10)) for e in own_scenes() if e.class_name == name)

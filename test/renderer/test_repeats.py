@@ -70,6 +70,7 @@ def luma_error(shown: bytes, pixels: Pixels) -> float:
 # More than the frame numbers of a video (16), and more than the distance of key pictures.
 @pytest.mark.parametrize("counts", [(1, 1), (2, 3), (20, 1, 40, 1, 1, 17), (1, 700, 1, 3)])
 @pytest.mark.parametrize("noise", [0, 60])
+@pytest.mark.sampled(4)
 def test_a_repeated_picture_stays_as_it_is(counts: tuple[int, ...], noise: int) -> None:
     shots = [(drawn(number, noise=noise), counts[number % len(counts)]) for number in range(30)]
     frames = list(frames_of(encode(shots)))
@@ -106,6 +107,7 @@ def test_equal_pictures_are_repeated() -> None:
 
 
 @pytest.mark.parametrize("size", [(2, 2), (90, 160), (854, 480), (1920, 1080), (3840, 2160), (2160, 3840)])
+@pytest.mark.sampled(3)
 def test_pictures_of_any_size_can_be_repeated(size: tuple[int, int]) -> None:
     width, height = size
     pixels = np.random.default_rng(1).integers(0, 256, (height, width, 4), dtype=np.uint8)

@@ -40,6 +40,7 @@ PLAYS = "self.play(Create(Square()))\nself.play(FadeIn(MathTex('x')))"
 
 @pytest.mark.parametrize("trap", TRAPS)
 @pytest.mark.parametrize("place", ["import", "construct"])
+@pytest.mark.sampled(7)
 def test_a_scene_cannot_change_output_options(zygote: Zygote, tmp_path: Path, trap: str, place: str) -> None:
     above = "from manim._config.utils import ManimConfig\n"
     at_import, in_construct = (trap, "") if place == "import" else ("", trap)

@@ -77,6 +77,7 @@ def _with_svgelements(monkeypatch: pytest.MonkeyPatch, make: Any) -> Any:
 
 @pytest.mark.usefixtures("replaced")
 @pytest.mark.parametrize(("kind", "texts", "settings"), MADE)
+@pytest.mark.sampled(4)
 def test_mobjects_are_the_same(
     kind: type[MathTex], texts: tuple[str, ...], settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -118,6 +118,7 @@ def _without_replacements(monkeypatch: pytest.MonkeyPatch, make: type[MathTex], 
 
 
 @pytest.mark.parametrize(("make", "texts"), [(MathTex, EXPRESSIONS), (Tex, TEXTS)])
+@pytest.mark.deep
 def test_curves_are_the_same_to_the_last_bit(
     make: type[MathTex], texts: list[str], replaced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -144,6 +145,7 @@ MIXED = [
 
 
 @pytest.mark.parametrize("added", ["", r"\usepackage{physics}", r"\usepackage{mathrsfs,xcolor}"])
+@pytest.mark.deep
 def test_dvi_files_have_the_bytes_that_latex_writes(
     added: str, folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -261,6 +263,7 @@ def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:
     assert replaced == []
 
 
+@pytest.mark.deep
 def test_known_expressions_are_what_latex_makes_of_them(folder: Path, sample: tex_sample.Sample) -> None:
     """All of them, to the last character of the SVG file."""
     tex.set_directly(sample)

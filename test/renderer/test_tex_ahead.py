@@ -73,6 +73,7 @@ def _asked(code: str, monkeypatch: pytest.MonkeyPatch, folder: Path) -> list[str
         ["MathTex(7)"],
     ],
 )
+@pytest.mark.sampled(4)
 def test_literals_are_found(lines: list[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Exactly the documents that Manim makes of them, except the dots of lists, which are known anyway."""
     asked = _asked("\n".join(lines), monkeypatch, tmp_path)
@@ -276,6 +277,7 @@ def test_a_scene_cannot_change_the_prepared_formats(any_zygote: Zygote, tmp_path
 
 
 @pytest.mark.parametrize("options", [(), ("--without=namespaces",)], ids=["isolated", "exposed"])
+@pytest.mark.deep
 def test_a_scene_cannot_change_formats_of_its_zygote(options: tuple[str, ...], tmp_path: Path) -> None:
     """Which makes them when TeX is another one than that of the prepared ones."""
     changed, cache = tmp_path / "changed", tmp_path / "cache"

@@ -160,6 +160,7 @@ def test_a_second_fill_adds_to_the_first(owner: _Owner) -> None:
         r"\usepackage{amsmath}",
     ],
 )
+@pytest.mark.sampled(4)
 def test_expressions_that_depend_on_anything_are_not_kept(expression: str, owner: _Owner) -> None:
     """And those with errors."""
     owner.keep([DOCUMENT(expression, "center"), DOCUMENT("fine: $x$", "center")])
@@ -182,6 +183,7 @@ def test_expressions_that_depend_on_anything_are_not_kept(expression: str, owner
         (r"\immediate\openout15=amssymb.sty", "x"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_preambles_that_depend_on_anything_are_not_kept(line: str, expression: str, owner: _Owner) -> None:
     """Such as a command of the author that expands to the date."""
     source = TexTemplate().add_to_preamble(line).get_texcode_for_expression_in_env(expression, "center")
@@ -200,6 +202,7 @@ def test_preambles_that_depend_on_anything_are_not_kept(line: str, expression: s
         TexTemplate().add_to_document(r"\boldmath"),
     ],
 )
+@pytest.mark.deep
 def test_common_documents_are_cached(template: TexTemplate, owner: _Owner) -> None:
     """With Manim's templates and packages of signs."""
     tables = "tabular}{|c|c|", r"\hline 1 & \textbf{2} \\ \hline"

@@ -72,6 +72,7 @@ def _shorten_the_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "change", [_change_tex, _change_the_document, _empty_the_record, _shorten_the_record]
 )
+@pytest.mark.sampled(2)
 def test_an_outdated_sample_is_set_again(
     change: Callable[[Path, pytest.MonkeyPatch], None],
     prepared: tex_sample.Sample,

@@ -38,6 +38,7 @@ def _glyphs(template: TexTemplate) -> int:
 
 
 @pytest.mark.parametrize("name", TRIED)
+@pytest.mark.sampled(3)
 def test_a_template_renders(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """By the programs that it names, unless something is known to be lacking."""
     monkeypatch.chdir(tmp_path)

@@ -1,5 +1,6 @@
 import './one-disk-thread.ts';
 import t, { type Test } from 'tap';
+import { isDeep } from '../fixtures/depth.ts';
 import { type History, Simulation, type SimulationOptions } from './simulation.ts';
 import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
@@ -21,10 +22,22 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: 3, hours: 2, options: {} },
-  'with stores that answer late': { runs: 3, hours: 1, options: { isLate: true } },
-  'with the real pool of renderers': { runs: 2, hours: 1, options: { hasPool: true } },
-  'over a month': { runs: 1, hours: 30 * 24, options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS } },
+  'with a busy service': { runs: isDeep ? 3 : 1, hours: isDeep ? 2 : 1, options: {} },
+  'with stores that answer late': {
+    runs: isDeep ? 3 : 1,
+    hours: isDeep ? 1 : 0.5,
+    options: { isLate: true },
+  },
+  'with the real pool of renderers': {
+    runs: isDeep ? 2 : 1,
+    hours: isDeep ? 1 : 0.5,
+    options: { hasPool: true },
+  },
+  'over a month': {
+    runs: 1,
+    hours: (isDeep ? 30 : 10) * 24,
+    options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS },
+  },
 };
 
 function hoursOf(kind: Kind): number {
@@ -60,7 +73,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 
 t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
   for (const options of [{}, { isLate: true }, { hasPool: true }]) {
-    const kind = { runs: 1, hours: 0.5, options };
+    const kind = { runs: 1, hours: isDeep ? 0.5 : 0.1, options };
     const first = await simulated(t, kind, SEED);
     t.same(await simulated(t, kind, SEED), first);
     t.not((await simulated(t, kind, SEED + 1)).hash, first.hash);

@@ -1,12 +1,13 @@
 import './one-disk-thread.ts';
 import t, { type Test } from 'tap';
+import { times } from '../fixtures/depth.ts';
 import { type PoolHistory, PoolSimulation } from './pool-simulation.ts';
 import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-const RUNS = Number(process.env['SIMULATIONS'] ?? 4);
-const HOURS = Number(process.env['SIMULATED_HOURS'] ?? 1);
+const RUNS = times('SIMULATIONS', { quick: 1, deep: 4 });
+const HOURS = times('SIMULATED_HOURS', { quick: 0.5, deep: 1 });
 
 function simulated(t: Test, seed: number): Promise<PoolHistory> {
   const simulation = new PoolSimulation({ seed, folder: FOLDER });

@@ -15,7 +15,7 @@ import { virtualMachineParts } from './packages.ts';
 import { PLACES, type Place, runInMachine } from './virtual-machine.ts';
 
 const CHECKOUT = join(import.meta.dirname, '../..');
-const TEST = 'test/renders/lib/cgroup.test.ts';
+const TEST = 'test/renders/lib/cgroup.deep.test.ts';
 /** Variables that tests take. */
 const PASSED_ON = /^(SCENEPRESS_TEST_|(ATTACKS|PLACE|SEED)$)/;
 

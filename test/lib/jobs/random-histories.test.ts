@@ -25,6 +25,7 @@ import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+import { times } from '../../fixtures/depth.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
@@ -396,7 +397,7 @@ async function check({ folder, ledger, model }: World): Promise<void> {
   }
 }
 
-const RUNS = Number(process.env['RUNS'] ?? 80);
+const RUNS = times('RUNS', { quick: 20, deep: 80 });
 const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } : {};
 
 t.test('with a ledger that joins transactions, random histories stay consistent', async (t) => {

@@ -6,8 +6,8 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { PostgresServer } from '../../fixtures/postgres/server.ts';
 
-// Of its own: a purge waits for the transactions of others in the same database.
-const server = await PostgresServer.start();
+// Of its own, without autovacuum: a purge waits for the transactions of others in the same database.
+const server = await PostgresServer.start({ settings: { autovacuum: 'off' } });
 t.teardown(() => server.remove());
 /** How often a purge looks for older transactions. */
 const LOOK_MS = 200;
@@ -30,17 +30,19 @@ async function open(t: Test, options: PostgresOptions = {}) {
   };
 }
 
-/** Waits for a purge; transactions of the server's own, such as autovacuum, may run beside it. */
-async function ended(clock: FakeClock, purging: Promise<void> | undefined): Promise<void> {
+/** Resolves when the purge waits for so long; rejects if it ends instead. */
+async function waitsFor(
+  ms: number,
+  { clock, purging }: { clock: FakeClock; purging: Promise<unknown> | undefined },
+) {
   let isOver = false;
-  const over = purging?.finally(() => {
+  void purging?.finally(() => {
     isOver = true;
   });
-  while (!isOver) {
-    if (clock.nextInMs === LOOK_MS) clock.advance(LOOK_MS);
+  while (clock.nextInMs !== ms) {
+    if (isOver) throw new Error(`the purge has ended (${await purging})`);
     await new Promise(setImmediate);
   }
-  await over;
 }
 
 t.test('a purge removes the keys of forgotten texts from the files', async (t) => {
@@ -72,16 +74,10 @@ t.test('a purge does not let others wait long for tables that are in use', async
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const { storage, sql, transaction } = await open(t, { clock });
   await storage.purge();
-  const waitsFor = async (ms: number) => {
-    while (clock.nextInMs !== ms) {
-      // As in `ended`.
-      if (ms > LOOK_MS && clock.nextInMs === LOOK_MS) clock.advance(LOOK_MS);
-      await new Promise(setImmediate);
-    }
-  };
-  const { purging, ending, end } = await transaction(async () => {
+  const { purging, ending, end } = await transaction(async (tx) => {
+    await tx.all('SELECT 1'); // With its first statement it begins.
     const purging = storage.purgeDue?.().catch((error: unknown) => error);
-    await waitsFor(LOOK_MS);
+    await waitsFor(LOOK_MS, { clock, purging });
     const [{ promise: ended, resolve: end }, began] = [
       Promise.withResolvers<void>(),
       Promise.withResolvers<void>(),
@@ -96,7 +92,7 @@ t.test('a purge does not let others wait long for tables that are in use', async
   });
   clock.advance(LOOK_MS);
   for (let tries = 1; tries < 5; tries++) {
-    await waitsFor(5_000);
+    await waitsFor(5_000, { clock, purging });
     clock.advance(5_000);
   }
   t.match(await purging, { code: 'storage_failed', message: /lock timeout/ });
@@ -104,7 +100,7 @@ t.test('a purge does not let others wait long for tables that are in use', async
   await ending;
   const requests = () => sql('SELECT requests::int FROM purges');
   t.same(await requests(), [{ requests: 1 }], 'it is repeated later');
-  await ended(clock, storage.purgeDue?.());
+  await storage.purgeDue?.();
   t.same(await requests(), []);
 });
 
@@ -115,13 +111,13 @@ t.test('a purge is repeated while a transaction that began before may see what i
   const purged = await transaction(async (tx) => {
     await tx.all('SELECT 1');
     const purging = storage.purgeDue?.().catch((error: unknown) => error);
-    while (clock.nextInMs !== LOOK_MS) await new Promise(setImmediate);
+    await waitsFor(LOOK_MS, { clock, purging });
     clock.advance(10_000);
     return purging;
   });
   t.match(purged, { code: 'storage_failed', message: /began before have not ended \(.*: \d+/ });
   const requests = () => sql('SELECT requests::int FROM purges');
   t.same(await requests(), [{ requests: 1 }]);
-  await ended(clock, storage.purgeDue?.());
+  await storage.purgeDue?.();
   t.same(await requests(), []);
 });

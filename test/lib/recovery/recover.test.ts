@@ -244,14 +244,14 @@ t.test('an aborted recovery changes nothing, and can be repeated', async (t) => 
   wipePage(path, pagesOf(path, 'sources').at(-1) as number);
   const before = readFileSync(databaseIn(path));
   const files = readdirSync(path);
-  const { aborts, result } = await abortAtEachCheck(
+  const { checks, result } = await abortAtEachCheck(
     (signal) => recover(path, { apply: true, signal }),
     (count) => {
       t.same(readdirSync(path), files, `at check ${count}`);
       t.ok(readFileSync(databaseIn(path)).equals(before));
     },
   );
-  t.ok(aborts > 2);
+  t.ok(checks > 2);
   t.match(result, { originalsFolder: /damaged-/ });
   t.equal((await jobsIn(path)).length, JOBS);
 });

@@ -9,5 +9,6 @@ const TESTS: Record<string, string[]> = {
 };
 
 for (const { name, run } of environments(t)) {
-  for (const test of TESTS[name] ?? []) await run(join(import.meta.dirname, 'lib', `${test}.test.ts`), test);
+  for (const test of TESTS[name] ?? [])
+    await run(join(import.meta.dirname, 'lib', `${test}.deep.test.ts`), test);
 }

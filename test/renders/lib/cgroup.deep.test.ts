@@ -1,5 +1,5 @@
 // Needs a kernel that can limit renders: run it in a unit with Delegate=yes, for example by
-// `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.test.ts`,
+// `systemd-run --user --pipe --wait -d -p Delegate=yes node_modules/.bin/node test/renders/lib/cgroup.deep.test.ts`,
 // or in a virtual machine by `npm run test:cgroups`.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';

@@ -191,11 +191,11 @@ t.test('a move to a folder that was interrupted before its end is completed by a
 t.test('an aborted move to a database changes nothing, and can be repeated', async (t) => {
   const [folder, storage] = [await usedFolder(t), await openPostgres(t)];
   const assets = new FileAssetStore(await temporaryFolder(t));
-  const { aborts, result } = await abortAtEachCheck(
+  const { checks, result } = await abortAtEachCheck(
     (signal) => migrateToPostgres(folder, storage, { assets, masterKey, target, signal }),
     () => t.notOk(existsSync(join(folder.path, 'moved'))),
   );
-  t.ok(aborts > 30);
+  t.ok(checks > 30);
   t.match(result, { accounts: 1, rows: { jobs: 1 } });
   t.ok(existsSync(join(folder.path, 'moved')));
 });
@@ -203,14 +203,14 @@ t.test('an aborted move to a database changes nothing, and can be repeated', asy
 t.test('an aborted move to a folder changes nothing, and can be repeated', async (t) => {
   const { storage, assets } = await usedStorage(t);
   const path = join(await temporaryFolder(t), 'back');
-  const { aborts, result } = await abortAtEachCheck(
+  const { checks, result } = await abortAtEachCheck(
     (signal) => migrateToFolder(storage, path, { assets, masterKey, target: path, signal }),
     async () => {
       t.equal(await storage.movedTo(), undefined);
       t.notOk(existsSync(path));
     },
   );
-  t.ok(aborts > 30);
+  t.ok(checks > 30);
   t.match(result, { accounts: 1, rows: { jobs: 1 } });
   t.equal(await storage.movedTo(), path);
   t.notOk(existsSync(`${path}.part`));

@@ -1,0 +1,162 @@
+/** Which test files run, and in which processes. */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A process that runs one file, or several files of a folder one after another. */
+export interface Program {
+  name: string;
+  files: string[];
+  /** It prints a subtest for each file. */
+  isGroup: boolean;
+  command: string[];
+  /** Expected seconds. */
+  usualS: number;
+  limitS: number;
+  /** Of {@link CAPACITY}. */
+  weight: number;
+}
+
+/** `quick`: what `npm test` runs; `deep`: only what it does not run. */
+export type Suite = 'quick' | 'deep' | 'all';
+
+/** Sum of the weights of programs that run at once, on two cores: most wait for the disk or a process for much of their time. */
+export const CAPACITY = 6;
+/** Folders whose tests are commands of their own. */
+const COMMANDS = ['test/binary/machines', 'test/first-hours'];
+/** Folders whose files share processes: they test what runs in the process of the test, or start processes themselves. */
+const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', 'test/renderer'];
+/** Files are added to a program until it is expected to take as long. */
+const SHARED_S = 30;
+/** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
+const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
+
+/** A file for tap or for pytest. */
+const TEST_FILE = /\.test\.ts$|(^|\/)test_\w+\.py$/;
+/** What only the deep suite runs. */
+const DEEP = /\.deep\.test\.ts$/;
+/** Imported by files that both suites run, the quick one with a sample of their cases. */
+const DEPTH = /fixtures\/depth\.ts|pytest\.mark\.(deep|sampled)/;
+/** Run several files, or those of pytest. */
+const GROUP = join(import.meta.dirname, 'group.ts');
+const PYTEST = ['.venv/bin/python', join(import.meta.dirname, 'pytest_tap.py')];
+
+/** The files below the paths, or all, that belong to the suite. A file that is named belongs to each suite. */
+export function testFiles(paths: string[], suite: Suite): string[] {
+  const below = paths.length > 0 ? paths.map(testPath) : ['test'];
+  const found = below.flatMap((path) => (statSync(path).isFile() ? [path] : filesBelow(path, suite)));
+  return [...new Set(found)];
+}
+
+function filesBelow(folder: string, suite: Suite): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(folder, name))
+    .filter((path) => TEST_FILE.test(path) && !path.includes('/node_modules/'))
+    .filter((path) => suite === 'all' || isOf(suite, path))
+    .filter((path) => COMMANDS.every((command) => !path.startsWith(command) || folder.startsWith(command)))
+    .sort();
+}
+
+function isOf(suite: 'quick' | 'deep', path: string): boolean {
+  return (
+    DEEP.test(path) === (suite === 'deep') || (suite === 'deep' && DEPTH.test(readFileSync(path, 'utf8')))
+  );
+}
+
+/** The path of tests; of a folder or a file of the sources, that of its tests. */
+function testPath(path: string): string {
+  const relative = path.replace(/^\.\//, '').replace(/\/$/, '');
+  const ofSource = relative
+    .replace(/(\.test)?\.ts$/, '.test.ts')
+    .replace(
+      /^renderer\/scene_renderer(?:\/(\w+\.py))?$/,
+      (_, name) => `renderer/${name ? `test_${name}` : ''}`,
+    );
+  const candidates = /^test(\/|$)/.test(relative) ? [relative] : [join('test', ofSource), relative];
+  const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false }));
+  if (!found) throw new Error(`There are no tests in ${candidates[0]}.`);
+  return found;
+}
+
+/** The part of the files that one of several machines runs; the parts take about the same time. */
+export function shardOf(
+  files: string[],
+  usual: Map<string, number>,
+  [index, count]: [number, number],
+): string[] {
+  const shards = Array.from({ length: count }, () => ({ files: [] as string[], s: 0 }));
+  for (const path of longestFirst(files, usual)) {
+    const shard = shards.reduce((least, other) => (other.s < least.s ? other : least));
+    shard.files.push(path);
+    shard.s += usualOf(path, usual);
+  }
+  return shards[index - 1]?.files ?? [];
+}
+
+/** The programs for the files, the longest first, and last those that run alone. */
+export function programsFor(files: string[], usual: Map<string, number>): Program[] {
+  const programs: Program[] = [];
+  const shared = new Map<string, string[]>();
+  for (const path of files) {
+    const folder = SHARED.find((folder) => path.startsWith(`${folder}/`));
+    if (folder && !ownProcess(path)) shared.set(folder, [...(shared.get(folder) ?? []), path]);
+    else programs.push(program(path, [path], usual));
+  }
+  for (const [folder, paths] of shared) {
+    const chunks = chunksOf(paths, usual);
+    for (const [index, chunk] of chunks.entries()) {
+      const [only] = chunk;
+      const name = chunk.length === 1 && only ? only : `${folder} ${index + 1}/${chunks.length}`;
+      programs.push(program(name, chunk, usual));
+    }
+  }
+  return programs.sort(
+    (a, b) => Number(a.weight === CAPACITY) - Number(b.weight === CAPACITY) || b.usualS - a.usualS,
+  );
+}
+
+function program(name: string, files: string[], usual: Map<string, number>): Program {
+  const usualS = files.reduce((sum, path) => sum + usualOf(path, usual), 0);
+  const isKnown = files.every((path) => usual.has(path));
+  const limitS = isKnown ? LIMIT_S + LIMIT_FACTOR * usualS : UNKNOWN_S;
+  const isPython = files.every((path) => path.endsWith('.py'));
+  const isGroup = isPython || files.length > 1;
+  const command = isPython
+    ? [...PYTEST, ...files]
+    : [process.execPath, ...(isGroup ? [GROUP] : []), ...files];
+  return { name, files, isGroup, command, usualS, limitS, weight: Math.max(...files.map(weightOf)) };
+}
+
+/** Renders use both cores. What attacks may use is limited by the time that they take. */
+function weightOf(path: string): number {
+  if (path.startsWith('test/binary/')) return CAPACITY;
+  return path.startsWith('test/renders/') ? CAPACITY / 2 : CAPACITY / 3;
+}
+
+/** Files in their order, so that those of a folder stay together. */
+function chunksOf(files: string[], usual: Map<string, number>): string[][] {
+  const chunks: string[][] = [];
+  let s = Number.POSITIVE_INFINITY;
+  for (const path of files) {
+    const more = usualOf(path, usual);
+    if (s + more > SHARED_S) {
+      chunks.push([]);
+      s = 0;
+    }
+    chunks.at(-1)?.push(path);
+    s += more;
+  }
+  return chunks;
+}
+
+function longestFirst(files: string[], usual: Map<string, number>): string[] {
+  return [...files].sort((a, b) => usualOf(b, usual) - usualOf(a, usual));
+}
+
+function usualOf(path: string, usual: Map<string, number>): number {
+  return usual.get(path) ?? 1;
+}
+
+/** The file says so if it changes its process, such as its user or its folder. */
+function ownProcess(path: string): boolean {
+  return readFileSync(path, 'utf8').includes('// In a process of its own');
+}
