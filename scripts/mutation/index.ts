@@ -30,7 +30,6 @@ const FOLDERS: Record<string, string[]> = {
     'a-stop-rejects-wait',
     'an-unreadable-source',
     'forgetting-an-owner',
-    'no-free-descriptors',
     'paused-queue',
     'too-many-failures',
   ],
@@ -40,7 +39,6 @@ const FOLDERS: Record<string, string[]> = {
     'hostile-receivers',
     'one-receiver-does-not-delay-others',
     'outbound-thread',
-    'sending-thread',
   ],
 };
 

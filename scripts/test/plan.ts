@@ -25,8 +25,8 @@ export const CAPACITY = 6;
 const COMMANDS = ['test/binary/machines', 'test/first-hours'];
 /** Folders whose files share processes: they test what runs in the process of the test, or start processes themselves. */
 const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', 'test/renderer'];
-/** Files are added to a program until it is expected to take as long. */
-const SHARED_S = 30;
+/** Files are added to a program until it is expected to take as long; those of pytest share renderers that take seconds to start. */
+const [SHARED_S, PYTEST_S] = [30, 90];
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
 
@@ -138,7 +138,7 @@ function chunksOf(files: string[], usual: Map<string, number>): string[][] {
   let s = Number.POSITIVE_INFINITY;
   for (const path of files) {
     const more = usualOf(path, usual);
-    if (s + more > SHARED_S) {
+    if (s + more > (path.endsWith('.py') ? PYTEST_S : SHARED_S)) {
       chunks.push([]);
       s = 0;
     }

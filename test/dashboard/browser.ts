@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
@@ -7,6 +8,8 @@ import type { Config } from '../../appliance/config/config.ts';
 import { type ListeningAppliance, listeningAppliance } from '../appliance/listening-appliance.ts';
 
 export const PASSWORD = 'a password for tests';
+/** Cheap to check: N is 16 instead of 32768. */
+const PASSWORD_HASH = `scrypt$4$8$1$$${scryptSync(PASSWORD, '', 32, { N: 16, r: 8, p: 1 }).toString('base64url')}`;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** A browser that is closed when the test ends. */
@@ -48,14 +51,18 @@ export async function peopledAppliance(
   options: Partial<Config> & { renders?: boolean } = {},
 ): Promise<PeopledAppliance> {
   const appliance = await listeningAppliance(t, options);
-  const { accounts } = appliance.installation.administration;
+  const { administration, place } = appliance.installation;
   const [admin, member] = ['admin@example.org', 'member@example.org'];
   for (const [email, role] of [
     [admin, 'admin'],
     [member, 'member'],
   ] as const) {
-    await accounts.create({ email });
-    await accounts.setPassword({ account: email, password: PASSWORD, role });
+    const { userId } = await administration.accounts.create({ email });
+    await place.accountStore.changeAccount(userId, (account) => ({
+      ...account,
+      role,
+      passwordHash: PASSWORD_HASH,
+    }));
   }
   return { ...appliance, admin, member };
 }

@@ -104,6 +104,7 @@ def _media(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", MOBJECTS)
+@pytest.mark.sampled(2)
 def test_a_copy_is_equal_to_manims(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every value, and which of them are shared, are as in a copy made by Manim."""
     mobject = MOBJECTS[name]()

@@ -197,6 +197,7 @@ def test_formats_are_not_used_where_latex_would_find_other_files(
     assert not (folder / "media/served").exists()
 
 
+@pytest.mark.deep
 def test_formats_of_an_updated_installation_are_new(
     folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,6 +333,7 @@ def test_expressions_do_not_influence_later_ones(
     assert _points(MathTex(text)) == _without_replacements(monkeypatch, MathTex, text)
 
 
+@pytest.mark.deep
 def test_each_template_has_its_own_preamble(replaced: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Even more templates than there are servers."""
     found = []

@@ -12,10 +12,11 @@ import {
   type Storage,
 } from '../../../lib/index.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { isDeep } from '../../fixtures/depth.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const NOW_MS = 1_000_000;
-const MANY = 10_000;
+const MANY = isDeep ? 10_000 : 2_000;
 const STEPS = 60;
 
 let folders = 0;
