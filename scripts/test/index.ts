@@ -34,16 +34,17 @@ const { values, positionals } = parseArgs({
   },
 });
 const suite: Suite = values.rest ? 'deep' : values.deep ? 'all' : 'quick';
-const usual = usualTimes();
+const isDeep = suite !== 'quick';
+const usual = usualTimes(isDeep);
 const files = chosenFiles();
 if (files.length === 0) {
   console.error('There are no such tests. To run those that `npm test` leaves: npm run test:deep -- PATH');
   process.exit(1);
 }
 
-const outcome = await runPlan(programsFor(files, usual), suite !== 'quick');
-keepTimes(outcome.times);
-if (values.record) recordTimes(outcome.times, testFiles([], 'all'));
+const outcome = await runPlan(programsFor(files, usual), isDeep);
+keepTimes(outcome.times, isDeep);
+if (values.record) recordTimes(outcome.times, isDeep, testFiles([], 'all'));
 printTimes(outcome, suite);
 if (outcome.failures.length > 0) console.log(`\nFailed:\n  ${outcome.failures.join('\n  ')}`);
 const { passed, failed, skipped } = outcome;
