@@ -5,6 +5,7 @@
  *   --deep        runs all tests, instead of the quick ones (`npm run test:deep`)
  *   --rest        runs those that the quick ones leave
  *   --shard 1/4   runs a part of them, on one of several machines
+ *   --limit 30    ends a program after so many seconds, instead of a small multiple of its usual time
  *   --record      stores how long the files have taken, in `test/usual-times.json`
  *
  * Prints one line for each file, the full output of what failed, where the time went, and at the end a list of what
@@ -30,6 +31,7 @@ const { values, positionals } = parseArgs({
     deep: { type: 'boolean', default: false },
     rest: { type: 'boolean', default: false },
     shard: { type: 'string' },
+    limit: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
@@ -42,7 +44,9 @@ if (files.length === 0) {
   process.exit(1);
 }
 
-const outcome = await runPlan(programsFor(files, usual), isDeep);
+const programs = programsFor(files, usual);
+if (values.limit !== undefined) for (const program of programs) program.limitS = Number(values.limit);
+const outcome = await runPlan(programs, isDeep);
 keepTimes(outcome.times, isDeep);
 if (values.record) recordTimes(outcome.times, isDeep, testFiles([], 'all'));
 printTimes(outcome, suite);
