@@ -86,6 +86,28 @@ t.test('failures are reported wherever they are, by the suite that runs them', a
   t.match(await run(folder, 'test/lib/c.deep.test.ts'), { code: 1, lastLine: '0 passed, 1 failed' });
 });
 
+t.test('a failing test is reported by the suite of its folder', async (t) => {
+  const table = readFileSync(join(ROOT, 'test/README.md'), 'utf8').matchAll(
+    /^\| `(\w+)\/` \|.*\| (\d+) \| \d+ \|$/gm,
+  );
+  const folders = [...table].map(([, name = '', quick]) => ({ name, isQuick: quick !== '0' }));
+  t.ok(folders.length > 10);
+  const planted = folders.map(({ name, isQuick }) => [
+    name,
+    { 'y.deep.test.ts': FAILS, ...(isQuick && { 'z.test.ts': FAILS }) },
+  ]);
+  const folder = checkout(t, Object.fromEntries(planted));
+  const [quick, rest] = [await run(folder), await run(folder, '--rest')];
+  const reported = (stdout: string) =>
+    [...stdout.matchAll(/^not ok test\/(\S+) \(/gm)].map(([, file]) => file).sort();
+  const names = (isDeep: boolean) =>
+    folders.flatMap(({ name, isQuick }) =>
+      isDeep ? [`${name}/y.deep.test.ts`] : isQuick ? [`${name}/z.test.ts`] : [],
+    );
+  t.same(reported(quick.stdout), names(false).sort());
+  t.same(reported(rest.stdout), names(true).sort());
+});
+
 t.test('a program that hangs is ended, with what its processes do', async (t) => {
   const folder = checkout(t, { lib: { 'a.test.ts': HANGS, 'b.test.ts': PASSES } });
   const { code, stdout } = await run(folder, '--limit', '2');
