@@ -32,6 +32,8 @@ t.test('pages of an allowed origin may send render requests and read all respons
   const enqueued = await post(VALID, { origin: STUDIO });
   t.equal(enqueued.status, 202);
   t.match(enqueued.headers, { 'access-control-allow-origin': STUDIO, vary: /origin/i });
+  const readable = enqueued.headers['access-control-expose-headers'];
+  for (const name of ['Request-Id', 'Retry-After', 'WWW-Authenticate']) t.match(readable, name);
   const refused = await ask('/api/v2/me', { headers: { origin: STUDIO } });
   t.equal(refused.status, 401);
   t.match(refused.headers, { 'access-control-allow-origin': STUDIO });

@@ -21,10 +21,15 @@ t.test('the set-up is recommended only for a renderer that it installed', (t) =>
 
 t.test('the set-up is not recommended for a missing Python that was configured', async (t) => {
   const args = ['doctor', '--json', '--python', '/nowhere/python', '--port', '0'];
-  const { stdout } = await scenepress([...args, '--data-dir', await temporaryFolder(t)], { renders: true });
-  const { findings } = JSON.parse(stdout) as {
+  const { code, stdout } = await scenepress([...args, '--data-dir', await temporaryFolder(t)], {
+    renders: true,
+  });
+  t.equal(code, 1, 'a check failed');
+  const { ok, findings } = JSON.parse(stdout) as {
+    ok: boolean;
     findings: { check: string; message: string; remedy: string }[];
   };
+  t.equal(ok, false);
   const { message, remedy } = findings.find(({ check }) => check === 'Renderer') ?? {};
   t.match(`${message}`, /no Python environment with Manim at \/nowhere\/python.*SCENEPRESS_PYTHON/);
   t.notMatch(`${message} ${remedy}`, /setup/);

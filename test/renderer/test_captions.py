@@ -5,6 +5,7 @@ import pytest
 from client import Zygote, render_job
 from scene_renderer.captions import Cue, parse, write
 from sources import scene
+from streams import parts_of, record
 
 
 def test_cues_are_ordered_timed_and_escaped(tmp_path: Path) -> None:
@@ -74,3 +75,11 @@ def test_captions_have_the_times_of_the_video(zygote: Zygote, tmp_path: Path) ->
     assert (tmp_path / "captions.vtt").read_text() == (
         "WEBVTT\n\n00:00:00.000 --> 00:00:00.500\nfirst\n\n00:00:01.000 --> 00:00:03.000\nthird\n"
     )
+
+
+def test_streamed_captions_are_always_utf_8(zygote: Zygote, tmp_path: Path) -> None:
+    body = r"self.add_subcaption('half of a character: \ud800'); self.wait(0.2)"
+    data, outcome = record(zygote, tmp_path, render_job(scene(body)))
+    assert outcome.result["type"] == "done"
+    *_, captions = parts_of(data)[-1]
+    assert b"half of a character: ?" in captions

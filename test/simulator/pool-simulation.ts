@@ -27,6 +27,12 @@ export interface PoolHistory {
   hash: string;
 }
 
+interface Running {
+  render: PooledRender;
+  sinceMs: number;
+  startedAtMs: number | undefined;
+}
+
 /** The pool of a service on its own: renders that are begun and stopped, threads that crash, processes that fail. */
 export class PoolSimulation {
   readonly #random: () => number;
@@ -36,7 +42,7 @@ export class PoolSimulation {
   readonly #history = createHash('sha256');
   #records: string[] = [];
   #recordedAtMs = 0;
-  readonly #running = new Map<number, { render: PooledRender; sinceMs: number; isStarted: boolean }>();
+  readonly #running = new Map<number, Running>();
   readonly #ends: Record<string, number> = {};
   #renders = 0;
   #starts = 0;
@@ -136,7 +142,7 @@ export class PoolSimulation {
     const number = ++this.#renders;
     const isPortrait = this.#random() < 0.2;
     const size = isPortrait ? { widthPx: 36, heightPx: 64 } : { widthPx: 64, heightPx: 36 };
-    const entry = { sinceMs: this.#clock.uptimeMs(), isStarted: false };
+    const sinceMs = this.#clock.uptimeMs();
     const render = this.#pool.renderer.render(
       {
         jobId: `job-${number}`,
@@ -150,19 +156,23 @@ export class PoolSimulation {
       {
         onStarted: () => {
           if (!this.#running.has(number)) this.#fail(`render ${number} started after its end`);
-          running.isStarted = true;
+          running.startedAtMs = this.#clock.uptimeMs();
         },
         onProgress: () => {},
         onPreview: () => {},
       },
     );
-    const running = { render, ...entry };
+    const running: Running = { render, sinceMs, startedAtMs: undefined };
     this.#running.set(number, running);
     void render.result.then((result) => this.#ended(number, result));
   }
 
   #ended(number: number, result: RenderResult): void {
+    const startedAtMs = this.#running.get(number)?.startedAtMs;
     if (!this.#running.delete(number)) this.#fail(`render ${number} ended twice`);
+    const mostMs = startedAtMs === undefined ? 0 : Math.ceil(this.#clock.uptimeMs() - startedAtMs);
+    if ('durationMs' in result && result.durationMs > mostMs)
+      this.#fail(`render ${number} took ${result.durationMs} ms, of ${mostMs} since its start`);
     this.#ends[result.kind] = (this.#ends[result.kind] ?? 0) + 1;
     this.#record(`render ${number} ${result.kind}`);
     if (result.kind !== 'rendered') return;

@@ -49,6 +49,12 @@ t.test('a password that may only be the first replaces none', async (t) => {
   t.equal((await accounts.list()).length, 1);
 });
 
+t.test('an account is disabled from the beginning of its deletion', async (t) => {
+  const { accounts } = await openAccounts(t);
+  const { accountId } = await accounts.create('ada@example.org');
+  t.match(await accounts.beginDeletion(accountId), { disabledAtMs: Number, deletedAtMs: Number });
+});
+
 t.test('short and long passwords are rejected, and a deleted account keeps none', async (t) => {
   const { accounts, folder } = await openAccounts(t);
   const { accountId } = await accounts.create('ada@example.org');
