@@ -26,13 +26,11 @@ const waiting = [...programs.entries()];
 let free = CAPACITY;
 startNext();
 
-/** Starts the first ones for which there is room. */
+/** Starts the next ones for which there is room. None passes another: it would leave no room for a heavier one. */
 function startNext(): void {
-  for (;;) {
-    const next = waiting.findIndex(([, { weight }]) => weight <= free);
-    const [first] = next < 0 ? [] : waiting.splice(next, 1);
-    if (!first) return;
-    void run(...first);
+  for (let [next] = waiting; next && next[1].weight <= free; [next] = waiting) {
+    waiting.shift();
+    void run(...next);
   }
 }
 

@@ -10,12 +10,9 @@ const LAST = '.setup/test-times.json';
 
 /** Of each known file; in the deep suite, a file may run more cases. */
 export function usualTimes(isDeep: boolean): Times {
-  const times: Times = new Map();
-  for (const path of [RECORDED, LAST]) {
-    const { quick, deep } = read(path);
-    for (const [file, s] of [...quick, ...(isDeep ? deep : [])]) times.set(file, s);
-  }
-  return times;
+  const [recorded, last] = [read(RECORDED), read(LAST)];
+  const quick = [...recorded.quick, ...last.quick];
+  return new Map(isDeep ? [...quick, ...recorded.deep, ...last.deep] : quick);
 }
 
 /** Keeps the times of files that passed, for the next run here. */
