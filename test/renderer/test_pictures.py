@@ -265,6 +265,24 @@ def test_only_the_rows_of_a_line_are_drawn_on() -> None:
     assert nothing == (0, 0)
 
 
+@pytest.mark.parametrize("joint", list(manim.LineJointType))
+def test_the_rows_of_sharp_corners_are_drawn_on(joint: Any, request: pytest.FixtureRequest) -> None:
+    """The tip of a narrow corner reaches far beyond its line."""
+    camera = Camera(pixel_width=640, pixel_height=360)
+    corner = VMobject(stroke_width=40, joint_type=joint).set_points_as_corners(
+        np.array([[-0.3, -1, 0], [0, 1, 0], [0.3, -1, 0]])
+    )
+    expected = _drawn(camera, [corner])
+    camera.reset()
+    request.getfixturevalue("threads")
+    recorded = _record(camera, [corner])
+    pixels = _begin(recorded)
+    first, end = recorded[0].wait()
+    assert pixels.tobytes() == expected[0]
+    others = np.delete(np.arange(len(pixels)), np.arange(first, end))
+    assert (pixels == recorded[1])[others].all()
+
+
 @pytest.mark.usefixtures("threads")
 def test_a_background_does_not_change_while_frames_are_drawn_over_it() -> None:
     camera: Any = Camera(**_SIZE)
