@@ -1,5 +1,7 @@
+import { type Account, type Accounts, isScenepressError } from '../lib/index.ts';
 import type { Installation } from './installation.ts';
 
+/** Reserved: only the first start creates an account with this address, which marks it as unclaimed. */
 export const FIRST_ACCOUNT = 'owner@localhost';
 
 /** The key of the first start, and the secret that signs its webhooks. */
@@ -13,12 +15,12 @@ export async function createFirstAccount({
   accounts,
   keys,
   administration,
-}: Installation): Promise<FirstKey | undefined> {
+}: Pick<Installation, 'accounts' | 'keys' | 'administration'>): Promise<FirstKey | undefined> {
   const existing = await accounts.list({ limit: 2 });
   if (existing.some(({ email }) => email !== FIRST_ACCOUNT)) return undefined;
   // An account without a key is left by an interrupted first start. Keys of deleted accounts count.
   if ((await keys.list({ limit: 1 })).length > 0) return undefined;
-  if (existing.length === 0) await administration.accounts.create({ email: FIRST_ACCOUNT });
+  if (existing.length === 0) await accounts.create(FIRST_ACCOUNT);
   return administration.keys.create({ account: FIRST_ACCOUNT, name: 'First start' });
 }
 
@@ -26,4 +28,12 @@ export async function createFirstAccount({
 export async function onlyAccount({ accounts }: Installation): Promise<string | undefined> {
   const existing = await accounts.list({ limit: 2 });
   return existing.length === 1 ? existing[0]?.email : undefined;
+}
+
+/** An account by address or user id; undefined if there is none. */
+export function findAccount(accounts: Accounts, reference: string): Promise<Account | undefined> {
+  return accounts.find(reference).catch((error: unknown) => {
+    if (!isScenepressError(error, 'not_found')) throw error;
+    return undefined;
+  });
 }

@@ -1,14 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { COMMAND_LINE } from './admin/acts.ts';
 import type { Config } from './config/config.ts';
+import { findAccount } from './first-account.ts';
 import type { Installation } from './installation.ts';
 import { SetupLink } from './setup-link.ts';
 import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 
 /**
- * Claims the account of the first start for the configured administrator. Does nothing when an account has a password,
- * so it can be repeated at each start and undoes no change of the password.
+ * Gives the configured administrator an account: the one with that address, else that of the first start, else a new one;
+ * never that of somebody else. Does nothing when an account has a password, so it can be repeated at each start and
+ * undoes no change of the password.
  */
 export async function claimForAdministrator(
   config: Pick<Config, 'adminEmail' | 'adminPassword' | 'adminPasswordFile'>,
@@ -17,17 +19,18 @@ export async function claimForAdministrator(
 ): Promise<void> {
   const { adminEmail: email } = config;
   if (email === undefined) return;
-  const account = await new SetupLink({ accounts, masterKeys, publicUrl: () => '' }).claimable();
-  if (account) {
-    const password = await configuredPassword(config);
-    await accounts.setPassword(account.accountId, { password, email, role: 'admin', replaces: null });
-    await acts.record(COMMAND_LINE, 'accounts.claim', account.accountId);
+  const link = new SetupLink({ accounts, masterKeys, publicUrl: () => '' });
+  const known = await findAccount(accounts, email);
+  if (await link.isSetUp()) {
+    if (known?.passwordHash === undefined) {
+      logger.warn({}, 'The dashboard was set up with another address: SCENEPRESS_ADMIN_EMAIL has no effect.');
+    }
     return;
   }
-  const known = await accounts.find(email).catch(() => undefined);
-  if (known?.passwordHash === undefined) {
-    logger.warn({}, 'The dashboard was set up with another address: SCENEPRESS_ADMIN_EMAIL has no effect.');
-  }
+  const password = await configuredPassword(config);
+  const { accountId } = known ?? (await link.claimable()) ?? (await accounts.create(email));
+  await accounts.setPassword(accountId, { password, email, role: 'admin', replaces: null });
+  await acts.record(COMMAND_LINE, 'accounts.claim', accountId);
 }
 
 async function configuredPassword({

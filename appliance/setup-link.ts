@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Account, Accounts, MasterKeys } from '../lib/index.ts';
-import { FIRST_ACCOUNT } from './first-account.ts';
+import { FIRST_ACCOUNT, findAccount } from './first-account.ts';
 
 /** Of a link: to claim the account of the first start as its administrator, or to choose the password of an account. */
 const PURPOSES = { claim: 'set-up link', invitation: 'invitation' } as const;
@@ -42,7 +42,7 @@ export class SetupLink {
   /** The enabled account a token belongs to, and whether its user becomes an administrator. */
   async verify(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
     const [accountId = ''] = token.split('.', 1);
-    const account = await this.#accounts.find(accountId).catch(() => undefined);
+    const account = await findAccount(this.#accounts, accountId);
     if (!account || account.disabledAtMs !== undefined) return undefined;
     const isOf = (purpose: Purpose) => isSame(token, this.#tokenOf(account, purpose));
     if (isOf('invitation')) return { account, isFirst: false };
@@ -51,19 +51,19 @@ export class SetupLink {
   }
 
   /**
-   * The account of the first start, or the only one, while no account has a password. With several other accounts none:
-   * `scenepress account set-password` says which.
+   * The account of the first start, while no account has a password. No other one can be claimed: it is somebody's, with
+   * API keys that would become an administrator's.
    */
   async claimable(): Promise<Account | undefined> {
-    let first: Account | undefined;
-    const usable: Account[] = [];
-    for await (const account of this.#accounts.all()) {
-      if (account.passwordHash !== undefined) return undefined;
-      if (account.deletedAtMs !== undefined) continue;
-      if (account.email === FIRST_ACCOUNT) first = account;
-      if (usable.length < 2) usable.push(account);
-    }
-    return first ?? (usable.length === 1 ? usable[0] : undefined);
+    if (await this.isSetUp()) return undefined;
+    const account = await findAccount(this.#accounts, FIRST_ACCOUNT);
+    return account?.email === FIRST_ACCOUNT ? account : undefined;
+  }
+
+  /** Whether somebody can sign in. */
+  async isSetUp(): Promise<boolean> {
+    for await (const { passwordHash } of this.#accounts.all()) if (passwordHash !== undefined) return true;
+    return false;
   }
 
   #tokenOf({ accountId, passwordHash = '' }: Account, purpose: Purpose): string {

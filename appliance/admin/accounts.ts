@@ -5,6 +5,7 @@ import {
   type RenderService,
   ScenepressError,
 } from '../../lib/index.ts';
+import { FIRST_ACCOUNT } from '../first-account.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
@@ -40,6 +41,10 @@ export class AccountAdministration {
   }
 
   async create({ email }: { email: string }): Promise<AccountInfo> {
+    if (String(email).toLowerCase() === FIRST_ACCOUNT) {
+      const message = `${FIRST_ACCOUNT} is reserved for the account that a first start creates. Use another address.`;
+      throw new ScenepressError('invalid_request', message);
+    }
     return accountInfo(await this.#accounts.create(email));
   }
 

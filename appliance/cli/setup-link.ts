@@ -16,8 +16,8 @@ export function setupLinkCommand(): Command {
     if (flags['json']) return printJson(link);
     if (link.url !== null) return print(link.url);
     throw new UserError(
-      'There is no account to set up: one already has a password, or there are several and none is that of the first ' +
-        'start. Use `scenepress account set-password ACCOUNT --role admin`.',
+      'There is no account to set up: one already has a password, or the accounts were created before the first start. ' +
+        'Use `scenepress account set-password ACCOUNT --role admin`.',
     );
   });
 }

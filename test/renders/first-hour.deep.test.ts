@@ -26,7 +26,7 @@ t.test('set-up link, first key, first video, first webhook, revocation', async (
   const { administration } = installation;
   // As on a first start: one account, without a password.
   await administration.accounts.delete({ account: 'ada@example.org' });
-  await administration.accounts.create({ email: 'owner@localhost' });
+  await installation.accounts.create('owner@localhost');
   const { url: link } = await administration.accounts.showSetupLink();
   const page = await openPage(t, await launchBrowser(t));
 
