@@ -19,13 +19,13 @@ export interface Program {
 /** `quick`: what `npm test` runs; `deep`: only what it does not run. */
 export type Suite = 'quick' | 'deep' | 'all';
 
-/** Sum of the weights of programs that run at once, on two cores: most wait for the disk or a process for much of their time. */
+/** The weights of programs that run at once, on two cores: most of them often wait for the disk or a process. */
 export const CAPACITY = 6;
 /** Folders whose tests are commands of their own. */
 const COMMANDS = ['test/binary/machines', 'test/first-hours'];
-/** Folders whose files share processes: they test what runs in the process of the test, or start processes themselves. */
+/** Folders whose files share processes. */
 const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', 'test/renderer'];
-/** Files are added to a program until it is expected to take as long; those of pytest share renderers that take seconds to start. */
+/** A program gets files until it is expected to take as long. Those of pytest share renderers, which start slowly. */
 const [SHARED_S, PYTEST_S] = [30, 90];
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
@@ -98,7 +98,7 @@ export function programsFor(files: string[], usual: Map<string, number>): Progra
   const shared = new Map<string, string[]>();
   for (const path of files) {
     const folder = SHARED.find((folder) => path.startsWith(`${folder}/`));
-    if (folder && !ownProcess(path)) shared.set(folder, [...(shared.get(folder) ?? []), path]);
+    if (folder) shared.set(folder, [...(shared.get(folder) ?? []), path]);
     else programs.push(program(path, [path], usual));
   }
   for (const [folder, paths] of shared) {
@@ -126,7 +126,7 @@ function program(name: string, files: string[], usual: Map<string, number>): Pro
   return { name, files, isGroup, command, usualS, limitS, weight: Math.max(...files.map(weightOf)) };
 }
 
-/** Renders use both cores. What attacks may use is limited by the time that they take. */
+/** Renders use both cores, and what attacks may use is limited by the time that they take. */
 function weightOf(path: string): number {
   if (path.startsWith('test/binary/')) return CAPACITY;
   return path.startsWith('test/renders/') ? CAPACITY / 2 : CAPACITY / 3;
@@ -154,9 +154,4 @@ function longestFirst(files: string[], usual: Map<string, number>): string[] {
 
 function usualOf(path: string, usual: Map<string, number>): number {
   return usual.get(path) ?? 1;
-}
-
-/** The file says so if it changes its process, such as its user or its folder. */
-function ownProcess(path: string): boolean {
-  return readFileSync(path, 'utf8').includes('// In a process of its own');
 }
