@@ -34,8 +34,8 @@ const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
 const TEST_FILE = /\.test\.ts$|(^|\/)test_\w+\.py$/;
 /** What only the deep suite runs. */
 const DEEP = /\.deep\.test\.ts$/;
-/** Imported by files that both suites run, the quick one with a sample of their cases. */
-const DEPTH = /fixtures\/depth\.ts|pytest\.mark\.(deep|sampled)/;
+/** In files that both suites run, the quick one with a sample of their cases. */
+const SAMPLES = { ts: /fixtures\/depth\.ts';$/m, py: /^@pytest\.mark\.(deep|sampled)/m };
 /** Run several files, or those of pytest. */
 const GROUP = join(import.meta.dirname, 'group.ts');
 const PYTEST = ['.venv/bin/python', join(import.meta.dirname, 'pytest_tap.py')];
@@ -57,9 +57,8 @@ function filesBelow(folder: string, suite: Suite): string[] {
 }
 
 function isOf(suite: 'quick' | 'deep', path: string): boolean {
-  return (
-    DEEP.test(path) === (suite === 'deep') || (suite === 'deep' && DEPTH.test(readFileSync(path, 'utf8')))
-  );
+  if (DEEP.test(path)) return suite === 'deep';
+  return suite === 'quick' || SAMPLES[path.endsWith('.py') ? 'py' : 'ts'].test(readFileSync(path, 'utf8'));
 }
 
 /** The path of tests; of a folder or a file of the sources, that of its tests. */
