@@ -37,8 +37,17 @@ function describe(id: number): Described[] {
       .replace(/^.*\) /s, '')
       .split(' ');
     const command = read('cmdline').replaceAll('\0', ' ').trim().slice(0, 200);
-    return [{ id, parent: Number(parent), state, waits: read('wchan'), command }];
+    return [{ id, parent: Number(parent), state, waits: waitsIn(id), command }];
   } catch {
     return [];
+  }
+}
+
+/** `?` if the kernel doesn't say. */
+function waitsIn(id: number): string {
+  try {
+    return readFileSync(join('/proc', `${id}`, 'wchan'), 'utf8') || '?';
+  } catch {
+    return '?';
   }
 }
