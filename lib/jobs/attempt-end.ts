@@ -5,7 +5,14 @@ import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../render/run/render-task.ts';
 import { isTransient } from '../shortage.ts';
-import { CREDITS_RAN_OUT, DISK_WAS_FULL, MOST_ATTEMPTS, NOT_STORED, RENDERER_FAILED } from './failures.ts';
+import {
+  CREDITS_RAN_OUT,
+  DISK_WAS_FULL,
+  type FailedBy,
+  MOST_ATTEMPTS,
+  NOT_STORED,
+  RENDERER_FAILED,
+} from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
@@ -14,8 +21,14 @@ import { sizeOfFiles, storeArtifacts } from './store-artifacts.ts';
 /** The next step after an attempt. */
 export type AttemptEnd =
   | { next: 'finish'; outcome: JobOutcome; options: FinishOptions }
-  /** The attempt counts. `error`: the job's error if this was its last attempt. */
-  | { next: 'count'; error: string; durationMs: number }
+  /** The attempt counts. The rest is for the job if this was its last attempt; by default, the service is at fault. */
+  | {
+      next: 'count';
+      error: string;
+      failedBy?: FailedBy;
+      durationMs: number;
+      details?: Pick<FinishOptions, 'usage' | 'output'>;
+    }
   /**
    * Requeue; the attempt does not count. `interrupted`: the thread died. `hold`: pauses new attempts for lack of a
    * renderer or of a resource.
@@ -38,8 +51,9 @@ export interface AttemptWorld {
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Stores the artifacts of a render and decides what to do next. Only renderer deaths, a full disk and lost results
- * count as attempts; shortages of resources, and stops or crashes of the service, are not the job's fault.
+ * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer, a full
+ * disk and lost results count as attempts; what ends other processes, shortages of resources, and stops or crashes of
+ * the service are not the job's fault.
  */
 export async function endOfAttempt(
   { job, claim }: ClaimedJob,
@@ -56,6 +70,11 @@ export async function endOfAttempt(
       const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: 'scene' };
       return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...detailsOf(result) } };
     }
+    case 'killed': {
+      const { error } = result;
+      logger.warn({ jobId, attempt: attempts }, 'The process of a scene was killed.');
+      return { next: 'count', error, failedBy: 'scene', durationMs, details: detailsOf(result) };
+    }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
     case 'disk_full':
@@ -65,7 +84,7 @@ export async function endOfAttempt(
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
     case 'interrupted':
-      logger.error({ jobId, reason: result.message }, 'A worker thread died while rendering.');
+      logger.error({ jobId, reason: result.message }, 'A process of the renderer ended while rendering.');
       return { next: 'wait', interrupted: true, reason: result.message };
     case 'unavailable':
       return { next: 'wait', hold: result.isShortage ? 'shortage' : 'renderer', reason: result.message };
@@ -103,7 +122,7 @@ function endOfStopped(reason: StopReason, durationMs: number): AttemptEnd {
 
 /** A render that was being stopped counts as stopped even if its worker died or failed first. */
 export function resultOf(result: RenderResult, stopReason: StopReason | undefined): RenderResult {
-  const undecided = ['died', 'disk_full', 'unavailable', 'interrupted'].includes(result.kind);
+  const undecided = ['died', 'killed', 'disk_full', 'unavailable', 'interrupted'].includes(result.kind);
   if (!undecided || !stopReason) return result;
   return { kind: 'stopped', durationMs: result.durationMs, reason: stopReason };
 }

@@ -112,7 +112,8 @@ export class Attempt {
   async #endOf(renderer: Renders): Promise<AttemptEnd> {
     this.#options.events.emit('change', this.#job);
     const result = await this.#rendered(renderer);
-    if (result.kind === 'died' && (await this.#isStopping())) return { next: 'wait', reason: result.message };
+    if ((result.kind === 'died' || result.kind === 'killed') && (await this.#isStopping()))
+      return { next: 'wait', reason: 'the service stops' };
     const claimed = { job: this.#job, claim: this.claim };
     return endOfAttempt(claimed, resultOf(result, this.#stopReason), this.#options);
   }
@@ -172,9 +173,9 @@ export class Attempt {
         return this.#finish(end.outcome, end.options);
       case 'count': {
         hold.reset();
-        const { error, durationMs } = end;
+        const { error, failedBy = 'service', durationMs, details } = end;
         if (this.#job.attempts < MOST_ATTEMPTS) return this.#waitAgain({ counted: true });
-        return this.#finish({ kind: 'failed', error, failedBy: 'service' }, { durationMs });
+        return this.#finish({ kind: 'failed', error, failedBy }, { durationMs, ...details });
       }
     }
   }

@@ -1,4 +1,4 @@
-/** A job fails after so many attempts that a dead renderer, a full disk or an error of the service has ended. */
+/** A job fails after so many attempts that a killed scene, a full disk or an error of the service has ended. */
 export const MOST_ATTEMPTS = 2;
 
 export const CANCELED = 'Canceled';

@@ -18,6 +18,8 @@ import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
 
 const MOST_TRIES = 2;
+/** Results after which a render is tried again. */
+const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
 const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
   format: 'mp4',
   transparent: false,
@@ -203,7 +205,7 @@ export class LocalRenderer {
     const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
     const task = { code, className, fps, ...size, previewIntervalMs: 0, local };
     let result = await this.#attempt(task, options);
-    for (let tries = 1; result.kind === 'died' && tries < MOST_TRIES; tries += 1)
+    for (let tries = 1; MAY_SUCCEED.has(result.kind) && tries < MOST_TRIES; tries += 1)
       result = await this.#attempt(task, options);
     return this.#renderOf(result);
   }
@@ -261,6 +263,7 @@ export class LocalRenderer {
         return render;
       }
       case 'failed':
+      case 'killed':
         return {
           status: 'failed',
           durationMs,

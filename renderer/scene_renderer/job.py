@@ -12,6 +12,7 @@ pipe.
 import json
 import os
 import resource
+import select
 import signal
 import sys
 import tempfile
@@ -27,7 +28,10 @@ from .watch import FINISHED, Findings, watch
 
 _STREAMS = (0, 1, 2)
 _EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
-_WALLED = b"+"  # what the inner process writes to a pipe when it is in the sandbox
+_WALLED = b"+"  # what the inner process writes to a pipe when it is in the sandbox; otherwise why it isn't
+_PROBLEM_BYTES_MAX = 1024
+# How long the kernel may take to end the init of a namespace after the last other process.
+_INIT_END_S = 0.25
 
 # Set by the service: a relocated renderer needs them to find its programs, TeX and fonts.
 _PASSED_ON = (
@@ -56,6 +60,8 @@ def live(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance: 
         _forget_zygote()
         _close_all_but(commands, findings, *([] if entrance is None else [entrance]))
         code = _outer(sandbox, zygote, commands, findings, entrance)
+    except Exception as error:
+        Findings(problem=f"{type(error).__name__}: {error}"[:_PROBLEM_BYTES_MAX]).write(findings)
     finally:
         os._exit(code)
 
@@ -101,8 +107,13 @@ def _outer(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance
         pipe.write(line)
 
     # From then on this process sees the job's /proc and files.
-    is_walled = bool(os.read(walled, 1))
-    found = watch(inner, fork, walled, isolated=sandbox.isolated) if is_walled else Findings()
+    said = os.read(walled, len(_WALLED))
+    is_walled = said == _WALLED
+    if is_walled:
+        found = watch(inner, fork, walled, isolated=sandbox.isolated)
+    else:
+        said += os.read(walled, _PROBLEM_BYTES_MAX)
+        found = Findings(problem=said.decode(errors="replace") or "a job ended before it was in its sandbox")
     if found.finished and init is not None:
         os.kill(init, signal.SIGKILL)  # and with it all processes of the namespace
     found.write(findings)
@@ -111,6 +122,10 @@ def _outer(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance
     code = os.waitstatus_to_exitcode(os.waitpid(inner, 0)[1])
     if found.finished:
         code = 0
+    elif init is not None and code == -signal.SIGKILL and not found.reason and _has_ended(init):
+        Findings(problem="the init process of a job was killed", memory_bytes=found.memory_bytes).write(
+            findings
+        )
     if init is not None:
         os.kill(init, signal.SIGKILL)
         os.waitpid(init, 0)  # returns when every process of the namespace is dead
@@ -133,6 +148,16 @@ def _run_init() -> NoReturn:
             signal.pause()
     finally:
         os._exit(_EXIT_BROKEN)
+
+
+def _has_ended(init: int) -> bool:
+    """Whether init ends by itself. It does after the other processes of its namespace."""
+    ended = select.poll()
+    ended.register(descriptor := os.pidfd_open(init), select.POLLIN)
+    try:
+        return bool(ended.poll(_INIT_END_S * 1000))
+    finally:
+        os.close(descriptor)
 
 
 def _forget_zygote() -> None:
@@ -179,12 +204,16 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     fork = _parsed(line)
     folder = fork.folder
     priority.yield_to_the_renderer(background=fork.background)
-    stream = connect(fork.stream) if fork.stream is not None else None
-    channel = JobChannel(fork.socket)  # the last, since the job comes over it
-    os.chdir("/")  # leave the job's folder, whose mount will be removed
-    # In its own namespaces, a job's processes are counted separately.
-    others = 0 if sandbox.isolated else limits.running_processes()
-    sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
+    try:
+        stream = connect(fork.stream) if fork.stream is not None else None
+        channel = JobChannel(fork.socket)  # the last, since the job comes over it
+        os.chdir("/")  # leave the job's folder, whose mount will be removed
+        # In its own namespaces, a job's processes are counted separately.
+        others = 0 if sandbox.isolated else limits.running_processes()
+        sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
+    except OSError as error:
+        os.write(wall, str(error).encode()[:_PROBLEM_BYTES_MAX])
+        return _EXIT_BROKEN
     os.write(wall, _WALLED)
     # A render whose video was streamed leaves nothing in its folder, so its end needs no wait.
     is_streamed = stream is not None and not fork.outputs

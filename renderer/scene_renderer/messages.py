@@ -123,6 +123,8 @@ class JobEnded(TypedDict):
     reason: JobEndReason | None
     # The most memory that it was seen to use; null when it ended before it was measured.
     memoryBytes: int | None
+    # What kept it from reading its job, or ended a process that no scene can reach.
+    problem: str | None
 
 
 class ZygoteError(TypedDict):

@@ -9,6 +9,7 @@ and frees it with the last process of the job.
 """
 
 import os
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -35,6 +36,8 @@ DEVICES = ("/dev/null", "/dev/urandom")
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")
 # Temporary mount point; any existing folder works.
 _PLACE = "/tmp"
+# Larger files are mounted. The kernel mounts no file that another has replaced; but it can still be read.
+_COPIED_BYTES_MAX = 256 << 10
 
 
 @dataclass(frozen=True)
@@ -51,21 +54,24 @@ def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[s
     `inputs`: names of files in the original folder that the job may read; missing ones are ignored.
     """
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
+    copies = {path: content for path in set(readable) if (content := _small_file(path, readable)) is not None}
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
     trees = {}
     for path in (os.path.join(folder, name) for name in inputs):
         if os.path.lexists(path):
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
     for path in set(readable):
-        if path not in links and os.path.exists(path):
+        if path not in links and path not in copies and os.path.exists(path):
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES)
     for path in DEVICES:
         trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_EXEC)
 
     trees |= _new_folders((folder, *MEMORY_FOLDERS), space, len(inputs))
-    kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, "mode=0755,size=1m,nr_inodes=4096")
+    kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, "mode=0755,size=4m,nr_inodes=4096")
     for path in sorted(trees):  # parents first
-        _attach(trees[path], _PLACE + path)
+        _attach(trees[path], path)
+    for path, content in copies.items():
+        _write(_PLACE + path, content)
     for path, text in links.items():
         os.makedirs(os.path.dirname(_PLACE + path), exist_ok=True)
         os.symlink(text, _PLACE + path)
@@ -126,16 +132,40 @@ def _set_attributes(tree: int, attributes: int, flags: int = 0) -> None:
     kernel.system_call("mount_setattr", _MOUNT_SETATTR, *arguments)
 
 
-def _attach(tree: int, target: str) -> None:
+def _attach(tree: int, path: str) -> None:
+    """Mount a tree at a path of the new root. Raises OSError with the path, as of one that was removed."""
+    target = _PLACE + path
     if not os.path.exists(target):
         if os.path.isdir(tree):
             os.makedirs(target)
         else:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            os.close(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o444))
+            _write(target, b"")
     arguments = (tree, b"", _AT_FDCWD, os.fsencode(target), _MOVE_MOUNT_F_EMPTY_PATH)
-    kernel.system_call("move_mount", _MOVE_MOUNT, *arguments)
+    try:
+        kernel.system_call("move_mount", _MOVE_MOUNT, *arguments)
+    except OSError as error:
+        raise OSError(error.errno, f"{path} can't be mounted; it may have been replaced", path) from error
     os.close(tree)
+
+
+def _small_file(path: str, readable: Sequence[str]) -> bytes | None:
+    """Return the content of a small file, also of one that was removed; None if it must be mounted."""
+    if any(path.startswith(f"{other}/") for other in readable):
+        return None
+    try:
+        status = os.lstat(path)
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _COPIED_BYTES_MAX:
+            return None
+        with open(path, "rb") as file:
+            return file.read(_COPIED_BYTES_MAX)
+    except OSError:
+        return None
+
+
+def _write(target: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(os.open(target, os.O_CREAT | os.O_WRONLY | os.O_CLOEXEC, 0o444), "wb") as file:
+        file.write(content)
 
 
 def _become_root() -> None:

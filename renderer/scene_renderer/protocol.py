@@ -36,11 +36,17 @@ def encode_line(message: ZygoteReport | JobReport) -> bytes:
 
 
 def connect(path: str) -> socket.socket:
-    """Connect to a Unix socket. Changes to its folder: paths of sockets are limited to 107 bytes."""
+    """Connect to a Unix socket. Changes to its folder: paths of sockets are limited to 107 bytes.
+
+    Raises OSError with the path.
+    """
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     folder, name = os.path.split(path)
     os.chdir(folder)
-    connection.connect(name)
+    try:
+        connection.connect(name)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, path) from error
     return connection
 
 

@@ -28,20 +28,22 @@ class Findings:
     """The limit that a job has exceeded, if any, and the most memory that it was seen to use.
 
     The reason is ``disk_full`` if the disk was full when the job's outputs were exported. `finished`: it has
-    nothing more to do and is being killed, which takes some time.
+    nothing more to do and is being killed, which takes some time. `problem`: what kept it from reading its
+    job, or that its init was killed.
     """
 
     reason: JobEndReason | None = None
     memory_bytes: int | None = None
     finished: bool = False
+    problem: str | None = None
 
     @staticmethod
-    def read(descriptor: int) -> "Findings":
-        """Read the last findings written by `write`; empty if there are none."""
+    def read(descriptor: int) -> "Findings | None":
+        """Read the last findings written by `write`; None if there are none."""
         with suppress(BlockingIOError, ValueError, TypeError):
             if lines := os.read(descriptor, _REPORT_BYTES_MAX).splitlines():
                 return Findings(**json.loads(lines[-1]))
-        return Findings()
+        return None
 
     def write(self, descriptor: int) -> None:
         """Write the findings to a pipe; later ones replace them."""

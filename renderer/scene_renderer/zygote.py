@@ -26,7 +26,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
@@ -149,7 +149,8 @@ class _Running:
 
     fork: ForkCommand
     process: _Process
-    found: Findings = field(default_factory=Findings)
+    found: Findings | None = None
+    killed: bool = False
 
 
 class _Zygote:
@@ -273,15 +274,16 @@ class _Zygote:
 
     def _kill(self, name: str) -> None:
         if self._running and self._running.fork.job == name:
+            self._running.killed = True
             os.kill(self._running.process.pid, signal.SIGKILL)
 
     def _hear_watch(self, running: _Running) -> None:
         """Report the end of the running job if it has finished; otherwise wait for that of its process."""
         self._selector.unregister(running.process.findings)
         running.found = Findings.read(running.process.findings)
-        if running.found.finished:
+        if running.found and running.found.finished:
             self._dying = running.process.pid
-            self._end(running, running.found, 0)
+            self._end(running, 0)
 
     def _reap(self) -> None:
         """Reap ended children. When the job's outer process has ended, kill the remaining processes."""
@@ -302,14 +304,18 @@ class _Zygote:
                 process_tree.kill_children()
                 if running.process.findings in self._selector.get_map():
                     self._selector.unregister(running.process.findings)
-                last = Findings.read(running.process.findings)
-                found = running.found if last == Findings() else last
-                self._end(running, found, os.waitstatus_to_exitcode(status))
+                running.found = Findings.read(running.process.findings) or running.found
+                self._end(running, os.waitstatus_to_exitcode(status))
                 self._fork_later(_REST_S)
 
-    def _end(self, running: _Running, found: Findings, code: int) -> None:
+    def _end(self, running: _Running, code: int) -> None:
         self._running = None
         os.close(running.process.findings)
+        found = running.found or Findings()
+        problem = found.problem
+        # Where jobs are not isolated, a scene could have killed it.
+        if running.found is None and not running.killed and self._sandbox.isolated:
+            problem = f"the watch of a job ended by {_how(code)}"
         _send(
             {
                 "type": "ended",
@@ -318,8 +324,13 @@ class _Zygote:
                 "signal": _signal_name(-code) if code < 0 else None,
                 "reason": found.reason,
                 "memoryBytes": found.memory_bytes,
+                "problem": problem,
             }
         )
+
+
+def _how(code: int) -> str:
+    return _signal_name(-code) if code < 0 else f"exit code {code}"
 
 
 def _signal_name(number: int) -> str:

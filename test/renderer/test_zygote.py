@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from client import TIMEOUT_S, Zygote, children, jobs, render_job
+from client import TIMEOUT_S, Zygote, children, jobs, name_of, render_job
 from sources import SQUARE, scene
 
 ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sleep(1)")
@@ -30,7 +30,14 @@ def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) ->
     assert outcome.length == (20, 2.0)
     memory_bytes = outcome.ended.pop("memoryBytes")
     assert memory_bytes is None or memory_bytes > 1_000_000
-    assert outcome.ended == {"type": "ended", "job": "job", "exitCode": 0, "signal": None, "reason": None}
+    assert outcome.ended == {
+        "type": "ended",
+        "job": "job",
+        "exitCode": 0,
+        "signal": None,
+        "reason": None,
+        "problem": None,
+    }
 
 
 def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> None:
@@ -86,7 +93,28 @@ def test_a_malformed_command_gets_an_error(zygote: Zygote, line: bytes) -> None:
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
     zygote.send(fork("job", str(tmp_path)))
-    assert zygote.receive()["exitCode"] == 70
+    ended = zygote.receive()
+    assert (ended["exitCode"], "/none" in ended["problem"]) == (70, True)
+
+
+@pytest.mark.parametrize(
+    ("killed", "problem"),
+    [
+        ("watch", "the watch of a job ended by SIGKILL"),
+        ("init", "the init process of a job was killed"),
+        ("job", None),
+    ],
+)
+def test_the_end_of_a_process_that_no_scene_can_reach_is_reported(
+    zygote: Zygote, tmp_path: Path, killed: str, problem: str | None
+) -> None:
+    watch = zygote.forked_ahead()
+    channel = zygote.start(tmp_path, render_job(ENDLESS))
+    channel.wait_for(type="stage", stage="rendering")
+    [victim] = [pid for pid in (watch, *children(watch)) if name_of(pid) == killed]
+    os.kill(victim, signal.SIGKILL)
+    ended = zygote.finish(channel).ended
+    assert (ended["signal"], ended["reason"], ended["problem"]) == ("SIGKILL", None, problem)
 
 
 def test_a_job_whose_service_closes_the_socket_ends(zygote: Zygote, tmp_path: Path) -> None:

@@ -75,7 +75,7 @@ export class SimulatedFork {
     if (fails(0.005)) return; // It hangs.
     if (!fails(0.02)) this.#channel = sockets.connect(this.command.socket);
     if (this.#channel) this.#listen(this.#channel);
-    else this.#end({ exitCode: 1 });
+    else this.#end({ exitCode: 70, problem: '/etc/fonts: No such file or directory' });
   }
 
   #listen(channel: Duplex): void {
@@ -125,6 +125,8 @@ export class SimulatedFork {
       [0.03, () => this.#end({ exitCode: 1 })],
       [0.03, () => this.#end({ signal: 'SIGSEGV' })],
       [0.04, () => this.#end({ signal: 'SIGKILL', reason: this.#oneOf(END_REASONS) })],
+      [0.02, () => this.#end({ signal: 'SIGKILL' })],
+      [0.02, () => this.#end({ signal: 'SIGKILL', problem: 'its watch was killed' })],
       [0.03, () => this.#stall()],
       [0.03, () => this.#babble()],
     ];
@@ -215,10 +217,10 @@ export class SimulatedFork {
     else this.#end({ exitCode: 1 });
   }
 
-  #end({ exitCode = null, signal = null, reason = null }: Partial<JobEnded>): void {
+  #end({ exitCode = null, signal = null, reason = null, problem = null }: Partial<JobEnded>): void {
     if (this.#isOver) return;
     this.vanish();
-    this.#onEnd({ exitCode, signal, reason, memoryBytes: exitCode === 0 ? 1024 : null });
+    this.#onEnd({ exitCode, signal, reason, memoryBytes: exitCode === 0 ? 1024 : null, problem });
   }
 
   #later(mostMs: number, work: () => void): void {

@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
@@ -64,6 +65,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #limits: RenderLimits;
   readonly #workFolder: string;
   readonly #place: WorkFolder;
+  /** What was written into the work folder for the renderers. */
+  #preparedPath: string | undefined;
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #random: Random;
@@ -187,6 +190,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     const { environment } = launcher;
     if (environment?.isVirtual && launcher.isolation === 'bubblewrap') {
       const settingsFile = join(this.#workFolder, 'pyvenv.cfg');
+      this.#preparedPath = settingsFile;
       try {
         await writeFile(settingsFile, plainSettings(environment), { mode: 0o644 });
         return { ...launcher, environment: { ...environment, settingsFile } };
@@ -197,15 +201,17 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       }
     }
     if (launcher.tree === undefined || launcher.isolation !== 'none') return launcher;
-    return { ...launcher, relocation: await relocate(launcher, join(this.#workFolder, 'relocation')) };
+    this.#preparedPath = join(this.#workFolder, 'relocation');
+    return { ...launcher, relocation: await relocate(launcher, this.#preparedPath) };
   }
 
   /**
-   * Checks the work folder; see {@link WorkFolder.check}. Workers whose folder is gone restart before their next job.
+   * Checks the work folder and what renderers need in it; see {@link WorkFolder.check}. Workers whose folder is gone
+   * restart before their next job.
    */
   async checkWorkFolder(how: { write: boolean }): Promise<boolean> {
     const isNew = await this.#place.check(how);
-    if (isNew) await this.#prepared();
+    if (isNew || (this.#preparedPath && !existsSync(this.#preparedPath))) await this.#prepared();
     return isNew;
   }
 

@@ -166,6 +166,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
 function reasonOf(result: Exclude<RenderResult, { kind: 'rendered' }>): string {
   switch (result.kind) {
     case 'failed':
+    case 'killed':
       return result.error;
     case 'died':
     case 'unavailable':

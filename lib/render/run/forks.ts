@@ -27,16 +27,19 @@ export interface Occupied {
   endReason: EndReason | undefined;
 }
 
-/** A fork ended, or its zygote died, before it received its job. */
-export class JobNotReceived extends Error {
-  override readonly name = 'JobNotReceived';
+/** A fork ended, or its zygote died, before it had read its job. */
+export class JobNotRead extends Error {
+  override readonly name = 'JobNotRead';
+}
+
+/** A process of a running job that no scene can reach was ended. */
+export class JobInterrupted extends Error {
+  override readonly name = 'JobInterrupted';
 }
 
 /** The result of a fork. */
 export interface ForkOutcome {
   end: JobEnded;
-  /** True once untrusted input may have been read: a render sends a report before it reads the scene. */
-  begun: boolean;
   /** The first `done`, `inspected` or `failed` report. */
   verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'scenes' | 'failed' }> | undefined;
 }
@@ -54,7 +57,8 @@ export class Forks {
 
   /**
    * Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. `onStream`: receives a connection for
-   * the video, which is then no file.
+   * the video, which is then no file. Rejects if the fork was ended by other than its job, its limits and its stop:
+   * {@link JobNotRead}, {@link JobInterrupted} or `ZygoteDied`. Its zygote is then replaced.
    */
   async run(
     current: Occupied,
@@ -66,7 +70,8 @@ export class Forks {
     const { clock, limits, processes } = this.#settings;
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
-    let begun = job.kind === 'inspect';
+    // A render sends a report before it reads the scene.
+    let isRead = job.kind === 'inspect' || job.kind === 'tex';
     await this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const stream =
@@ -78,7 +83,7 @@ export class Forks {
       clock,
       processes,
       onReport: (report) => {
-        begun = true;
+        isRead = true;
         if (verdict) return;
         if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
         else onReport(report);
@@ -105,15 +110,19 @@ export class Forks {
       // A stop may have been requested before there was a fork to kill.
       if (current.endReason) current.zygote.killJob();
       const end = await running.catch((error: Error) => {
-        throw channel.connected ? error : new JobNotReceived(error.message);
+        throw channel.connected ? error : new JobNotRead(error.message);
       });
-      // Without a free file descriptor the service could not accept the connection, so the fork never received its
-      // job.
-      if (!channel.connected && end.reason === null && !current.endReason) {
-        throw new JobNotReceived(endedBefore(end), { cause: channel.shortage() });
-      }
       await channel.drained();
-      return { end, begun, verdict };
+      if (end.reason !== null || current.endReason) return { end, verdict };
+      // Without a free file descriptor the service could not accept the connection.
+      if (!channel.connected)
+        throw new JobNotRead(end.problem ?? endedBefore(end), { cause: channel.shortage() });
+      if (end.problem !== null || !isRead) {
+        const problem = end.problem ?? endedBefore(end);
+        current.zygote.replace(problem);
+        throw isRead ? new JobInterrupted(problem) : new JobNotRead(problem);
+      }
+      return { end, verdict };
     } finally {
       channel.close();
       stream?.close();
@@ -144,10 +153,8 @@ export class Forks {
     if (endReason === 'timeout' && outcome.end.reason === null)
       return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits) };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
-    if (!outcome.begun && outcome.end.reason === null) {
-      return { kind: 'died', durationMs, message: endedBefore(outcome.end) };
-    }
-    return { kind: 'failed', durationMs, error: inWords(outcome.end, this.#settings.limits) };
+    const error = inWords(outcome.end, this.#settings.limits);
+    return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, error };
   }
 
   /** Creates a folder owned by the fork's user. */

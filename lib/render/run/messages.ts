@@ -69,6 +69,8 @@ export interface JobEnded {
   reason: JobEndReason | null;
   /** The most memory that it was seen to use; null when it ended before it was measured. */
   memoryBytes: number | null;
+  /** What kept it from reading its job, or ended a process that no scene can reach. */
+  problem: string | null;
 }
 
 /** A command was invalid or out of order. */

@@ -114,12 +114,14 @@ export type RenderResult =
     }
   /** The scene failed or exceeded a limit. `output`: what its code printed, and warnings. */
   | { kind: 'failed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
+  /** The scene's process was killed: by the scene itself, or by the system. Can be retried. */
+  | { kind: 'killed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }
-  /** No renderer was available or, with `isShortage`, a system resource was exhausted. */
+  /** The scene was not read, for lack of a renderer or, with `isShortage`, of a system resource. */
   | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
-  /** The worker's thread died, for an unknown reason. */
+  /** The worker's thread died, or a process of the renderer that no scene can reach. */
   | { kind: 'interrupted'; durationMs: 0; message: string }
   /** The renderer failed; can be retried. */
   | { kind: 'died'; durationMs: number; message: string };

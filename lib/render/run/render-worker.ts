@@ -6,8 +6,16 @@ import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import { TexFill } from '../tex/tex-fill.ts';
-import { silentEnd, silentInspection } from './end-messages.ts';
-import { type EndReason, type ForkOutcome, Forks, JobNotReceived, lengthOf, type Occupied } from './forks.ts';
+import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
+import {
+  type EndReason,
+  type ForkOutcome,
+  Forks,
+  JobInterrupted,
+  JobNotRead,
+  lengthOf,
+  type Occupied,
+} from './forks.ts';
 import { jobLimits, type RenderLimits } from './limits.ts';
 import type {
   InspectJob,
@@ -27,6 +35,7 @@ import type {
   RenderMessage,
   RenderResult,
   RenderTask,
+  RenderUsage,
   StopMessage,
   StopReason,
 } from './render-task.ts';
@@ -117,8 +126,7 @@ export class RenderWorker {
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
-      if (startedAtMs === undefined || (result.kind !== 'rendered' && result.kind !== 'failed'))
-        return result;
+      if (startedAtMs === undefined || !hasDetails(result)) return result;
       const nowMs = clock.uptimeMs();
       const workMs =
         work && workTimes(work.scene, { totalMs: nowMs - startedAtMs, collectMs: nowMs - work.reportedAtMs });
@@ -193,10 +201,12 @@ export class RenderWorker {
           inspected = await this.#forks.run(current, outFolder, inspectJob(made, job.limits), () => {});
         }
         const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
+        // No scene can kill an inspection.
+        if (defect?.kind === 'killed') throw new Error(endedBefore(inspected.end));
         if (defect)
           return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
         const files = await publishedFiles(outFolder);
-        if (!files) throw new ZygoteDied('an inspection left no files');
+        if (!files) throw new Error('an inspection left no files');
         // After the inspection, which must not be able to change them.
         const localFiles = task.local
           ? await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: false })
@@ -218,17 +228,14 @@ export class RenderWorker {
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
-      // An inspector does not receive its job, either, when the folder was removed during the render.
-      const isNotReceived = error instanceof JobNotReceived && this.#zygotes.haveFolders;
-      if (startedAtMs === undefined || isNotReceived || isShortage(error)) {
-        const { message } = error as Error;
+      const { message } = error as Error;
+      if (startedAtMs === undefined || error instanceof JobNotRead || isShortage(error))
         return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
-      }
-      return await this.#orDiskFull({
-        kind: 'died',
-        durationMs: durationMs(),
-        message: (error as Error).message,
-      });
+      // Without namespaces, a scene could have killed it.
+      const isOutOfReach = error instanceof ZygoteDied && this.#current?.zygote.layers.includes('namespaces');
+      if (isOutOfReach || error instanceof JobInterrupted)
+        return { kind: 'interrupted', durationMs: 0, message };
+      return await this.#orDiskFull({ kind: 'died', durationMs: durationMs(), message });
     } finally {
       this.#current = undefined;
       task.port.close();
@@ -246,8 +253,7 @@ export class RenderWorker {
   async #orDiskFull(failure: RenderResult, reason?: string): Promise<RenderResult> {
     if (reason !== undefined) return failure;
     if (!this.#zygotes.haveFolders) {
-      const { durationMs } = failure;
-      return { kind: 'died', durationMs, message: 'the folder that it worked in was removed' };
+      return { kind: 'unavailable', durationMs: 0, message: 'the folder that it worked in was removed' };
     }
     const freeBytes = await freeBytesOf(this.#settings.workFolder).catch(() => Number.POSITIVE_INFINITY);
     return freeBytes < FULL_BELOW_BYTES ? { kind: 'disk_full', durationMs: failure.durationMs } : failure;
@@ -306,6 +312,10 @@ export class RenderWorker {
   #discard(folder: string): Promise<void> {
     return discardFolder(folder, this.#events.onLog);
   }
+}
+
+function hasDetails(result: RenderResult): result is Extract<RenderResult, { usage?: RenderUsage }> {
+  return result.kind === 'rendered' || result.kind === 'failed' || result.kind === 'killed';
 }
 
 /** The result of a local render in another format than MP4, whose files are not inspected. */

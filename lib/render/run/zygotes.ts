@@ -7,11 +7,10 @@ import { discardFolder } from '../end/remove-folder.ts';
 import { SandboxRefused } from '../sandbox/sandbox-refused.ts';
 import { type SandboxStatus, sandboxStatus } from '../sandbox/sandbox-status.ts';
 import { type ErrorOf, SandboxTrial } from '../sandbox/sandbox-trial.ts';
-import type { RendererRole } from '../start/launcher.ts';
-import { openToReaders, studioState } from '../start/studio.ts';
+import { mountsState, type RendererRole } from '../start/launcher.ts';
+import { fontsState, openToReaders } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
-import { endedBefore } from './end-messages.ts';
 import type { Forks, Occupied } from './forks.ts';
 import { jobLimits } from './limits.ts';
 import type { RenderJob, ZygoteReady } from './messages.ts';
@@ -25,10 +24,10 @@ export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1 } as const;
 
 export type Orientation = 'landscape' | 'portrait';
 
-/** A started or starting zygote, and the state of the studio folder at its start. */
+/** A started or starting zygote, and the state of the files that it reads at its start. */
 interface StartedZygote {
   zygote: Promise<Zygote>;
-  studio: string | undefined;
+  ground: string;
   /** The identity of its work folder, once created; a new folder with the same name is not visible to it. */
   folder?: string;
 }
@@ -103,22 +102,22 @@ export class Zygotes {
     await this.#inspector.stop();
   }
 
-  /** The zygote of an orientation; replaced when it is dead or the studio folder has changed. */
+  /** The zygote of an orientation; replaced when it is dead or what it was started with has changed. */
   get(orientation: Orientation): Promise<Zygote> {
-    let studio: string | undefined;
+    let ground: string;
     try {
-      studio = this.#studioState();
+      ground = this.#ground();
     } catch (error) {
       this.#startAgain(orientation);
       return Promise.reject(error);
     }
     const known = this.#zygotes.get(orientation);
-    if (known && known.studio === studio && this.#hasFolder(known)) return known.zygote;
+    if (known && known.ground === ground && this.#hasFolder(known)) return known.zygote;
     const onFolder = (folder: string) => {
       started.folder = folder;
     };
     const zygote = known ? this.#replace(known, orientation, onFolder) : this.#start(orientation, onFolder);
-    const started: StartedZygote = { zygote, studio };
+    const started: StartedZygote = { zygote, ground };
     this.#zygotes.set(orientation, started);
     zygote.catch(() => {
       if (this.#zygotes.get(orientation) === started) this.#zygotes.delete(orientation);
@@ -130,10 +129,11 @@ export class Zygotes {
     return folder === undefined || folder === identityAt(this.#folder);
   }
 
-  #studioState(): string | undefined {
-    const { studio, firstUid } = this.#settings.launcher;
+  #ground(): string {
+    const { launcher } = this.#settings;
+    const { studio, firstUid } = launcher;
     if (studio?.closed && firstUid !== undefined) openToReaders(studio);
-    return studio && studioState(studio);
+    return `${mountsState(launcher)}\n${studio ? fontsState(studio) : ''}`;
   }
 
   async #replace(
@@ -145,7 +145,7 @@ export class Zygotes {
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
-      await this.#inspector.stop(); // Its folder may be outdated, too.
+      await this.#inspector.stop(); // It may be outdated, too.
     }
     return this.#start(orientation, onFolder);
   }
@@ -264,8 +264,7 @@ export class Zygotes {
     const occupied: Occupied = { zygote, background: false, endReason: undefined };
     const timer = this.#settings.clock.after(OWN_RENDER_TIMEOUT_MS, () => zygote.killJob());
     try {
-      const { verdict, begun, end } = await this.#forks.run(occupied, folder, job, () => {});
-      if (!begun) throw new ZygoteDied(endedBefore(end));
+      const { verdict } = await this.#forks.run(occupied, folder, job, () => {});
       return verdict?.type === 'failed' ? verdict.error : verdict && null;
     } finally {
       timer.cancel();

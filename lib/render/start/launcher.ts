@@ -1,4 +1,5 @@
 import { type ExecFileException, execFile } from 'node:child_process';
+import { statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
@@ -193,6 +194,20 @@ function readablePaths(launcher: Launcher, { mounts, links }: RootView): string[
   const material = materialMounts(launcher).map(({ to }) => to);
   if (launcher.relocation) return [launcher.tree as string, ...launcher.relocation.readable, ...material];
   return [...mounts.map(({ to }) => to), ...links.map(({ path }) => path), ...material];
+}
+
+/**
+ * A fingerprint of the files and folders that renderer processes are started with. When one was replaced, as by an
+ * upgrade of packages, the processes can neither see the new one nor mount the old one, and must be restarted.
+ */
+export function mountsState(launcher: Launcher): string {
+  const { mounts, links } = viewOf(launcher, launcher.isolation === 'bubblewrap');
+  const known = links.map(({ path, target }) => `${path} ${target}`);
+  for (const { from } of [...mounts, ...materialMounts(launcher)]) {
+    const status = statSync(from, { throwIfNoEntry: false });
+    known.push(`${from} ${status?.dev} ${status?.ino}`);
+  }
+  return known.join('\n');
 }
 
 /** The mounts of the studio folder and of the scene's own folder. */

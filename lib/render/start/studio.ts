@@ -42,16 +42,9 @@ export function studioParts({ path }: StudioFolder): string[] {
   return STUDIO_PARTS.filter((part) => statSync(join(path, part), { throwIfNoEntry: false })?.isDirectory());
 }
 
-/**
- * A fingerprint of the folder's state that zygotes read at start: the existing subfolders and the fonts. When it
- * changes, zygotes must be restarted.
- */
-export function studioState({ path }: StudioFolder): string {
+/** A fingerprint of the fonts, which zygotes read at start. When it changes, zygotes must be restarted. */
+export function fontsState({ path }: StudioFolder): string {
   const known: string[] = [];
-  for (const part of STUDIO_PARTS) {
-    const status = statSync(join(path, part), { throwIfNoEntry: false });
-    if (status?.isDirectory()) known.push(`${part} ${status.dev} ${status.ino}`);
-  }
   for (const [font, { ino, size, mtimeMs }] of entriesBelow(join(path, DATA_FILES.fonts))) {
     known.push(`${font} ${ino} ${size} ${mtimeMs}`);
   }

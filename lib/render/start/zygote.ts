@@ -127,6 +127,11 @@ export class Zygote extends EmitterBase<{ death: [reason: string] }> {
     this.#killTimer = this.#clock.after(KILL_TIMEOUT_MS, () => this.#kill('it could not end a job'));
   }
 
+  /** Kills it, because its jobs can't run: its owner starts another. */
+  replace(reason: string): void {
+    this.#kill(reason);
+  }
+
   /** Ends the zygote and its job; resolves when it is gone. */
   async stop(): Promise<void> {
     this.#child.stdin.end();

@@ -20,7 +20,7 @@ class Inspector {
 
   end(verdict: ForkOutcome['verdict']): void {
     const ended = { type: 'ended', job: '1.out', exitCode: 0, signal: null } as const;
-    this.#end.resolve({ end: { ...ended, reason: null, memoryBytes: null }, begun: true, verdict });
+    this.#end.resolve({ end: { ...ended, reason: null, memoryBytes: null, problem: null }, verdict });
   }
 
   die(error: Error): void {

@@ -32,8 +32,15 @@ class SlowRenderer {
       this.#kill = resolve;
       if (current.endReason) resolve('SIGKILL');
     });
-    const ended = { type: 'ended', job: 'tex', exitCode: null, reason: null, memoryBytes: null } as const;
-    return { end: { ...ended, signal }, begun: true, verdict: undefined };
+    const ended = {
+      type: 'ended',
+      job: 'tex',
+      exitCode: null,
+      reason: null,
+      memoryBytes: null,
+      problem: null,
+    } as const;
+    return { end: { ...ended, signal }, verdict: undefined };
   };
 }
 
