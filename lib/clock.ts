@@ -2,7 +2,10 @@
 export interface Clock {
   /** Milliseconds since the epoch, UTC. */
   now(): number;
-  /** Milliseconds of a monotonic clock with an arbitrary origin; unaffected by changes of the system time. */
+  /**
+   * Milliseconds of a monotonic clock with an arbitrary origin, the same in all threads; unaffected by changes of the
+   * system time.
+   */
   uptimeMs(): number;
   /** Calls `work` once, after `ms` milliseconds. Keeps the process alive until then. */
   after(ms: number, work: () => void): Timer;
@@ -19,7 +22,10 @@ export interface Timer {
 /** The clock of the system. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  uptimeMs: () => performance.now(),
+  uptimeMs() {
+    const [seconds, nanoseconds] = process.hrtime();
+    return seconds * 1_000 + nanoseconds / 1e6;
+  },
   after(ms, work) {
     const timer = setTimeout(work, ms);
     return { cancel: () => clearTimeout(timer) };

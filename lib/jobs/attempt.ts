@@ -142,7 +142,10 @@ export class Attempt {
       },
       {
         onStarted: () => {
-          unwatch = watchFunds(this.#job, this.#options, () => this.stop('funds'));
+          unwatch = watchFunds(this.#job, this.#options, {
+            workedMs: () => render.workedMs(),
+            onRanOut: () => this.stop('funds'),
+          });
         },
         onProgress: ({ type: _, ...progress }) => {
           hold.noteProgress();

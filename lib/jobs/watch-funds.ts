@@ -8,17 +8,16 @@ import { availableOf } from './ledger-answers.ts';
 const CHECK_MS = 1_000;
 
 /**
- * Calls `onRanOut` when the cost of a render that starts now exceeds its reserve plus the owner's balance. Returns a
- * function that stops the watch.
+ * Calls `onRanOut` when the cost of a render, which has worked for `workedMs()`, exceeds its reserve plus the owner's
+ * balance. Returns a function that stops the watch.
  */
 export function watchFunds(
   { jobId, owner, quality, reserveCredits }: JobRecord,
   { clock, ledger, pricing, logger }: { clock: Clock; ledger: Ledger; pricing: Pricing; logger: Logger },
-  onRanOut: () => void,
+  { workedMs, onRanOut }: { workedMs: () => number; onRanOut: () => void },
 ): () => void {
-  const startedAt = clock.uptimeMs();
   const check = async () => {
-    const cost = pricing.costCredits(quality, clock.uptimeMs() - startedAt);
+    const cost = pricing.costCredits(quality, workedMs());
     if (cost <= reserveCredits) return;
     const available = await ledger
       .available(owner)

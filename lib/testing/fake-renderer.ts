@@ -80,13 +80,14 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
       if (error !== undefined) resolve({ kind: 'failed', durationMs, error });
       else resolve(await rendered(code, durationMs));
     };
+    const startedMs = clock.uptimeMs();
     clock.after(0, () => events.onStarted());
     const timer = clock.after(durationMs, () => void end());
     const stop = (reason: StopReason) => {
       timer.cancel();
       resolve({ kind: 'stopped', durationMs: 0, reason });
     };
-    return { result, stop };
+    return { result, stop, workedMs: () => clock.uptimeMs() - startedMs };
   }
 
   async listScenes(code: string): Promise<ListResult> {

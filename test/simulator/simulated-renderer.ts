@@ -27,8 +27,14 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
     this.#running += 1;
     this.mostRunning = Math.max(this.mostRunning, this.#running);
     const durationMs = Math.floor(this.#random() * LONGEST_RENDER_MS);
+    let startedMs: number | undefined;
+    const workedMs = () => (startedMs === undefined ? 0 : this.#clock.uptimeMs() - startedMs);
+    const start = () => {
+      startedMs = this.#clock.uptimeMs();
+      events.onStarted();
+    };
     const timers = [
-      this.#clock.after(durationMs / 3, () => events.onStarted()),
+      this.#clock.after(durationMs / 3, start),
       this.#clock.after(durationMs / 2, () =>
         events.onProgress({ type: 'progress', stage: 'rendering', frames: 1, seconds: 1 }),
       ),
@@ -46,7 +52,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
       // A render that is stopped takes a moment, in which it may end normally.
       this.#clock.after(this.#random() * 500, () => end({ kind: 'stopped', durationMs, reason }));
     };
-    return { result, stop };
+    return { result, stop, workedMs };
   }
 
   #resultOf(jobId: string, durationMs: number): RenderResult {

@@ -28,6 +28,7 @@ import { relocate } from '../start/relocation.ts';
 import { onMachine } from '../start/renderer-root.ts';
 import { WorkFolder } from '../start/work-folder.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
+import { newPulses, Pulse } from './pulse.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import { type StartThreads, startThreads, type Threads } from './threads.ts';
 import type { WorkerData, WorkerMessage } from './worker-data.ts';
@@ -37,6 +38,8 @@ const STOP_TIMEOUT_MS = 15_000;
 /** A running render. */
 export interface PooledRender {
   result: Promise<RenderResult>;
+  /** Milliseconds since its start, 0 before, without those in which the whole process was stopped. */
+  workedMs(): number;
   /** Stops the render; its result is `stopped`, unless it has already ended. */
   stop(reason: StopReason): void;
 }
@@ -74,6 +77,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #startThreads: StartThreads;
   #threads: Threads | undefined;
   #counters = threadCounters();
+  readonly #pulses = newPulses();
+  readonly #pulse: Pulse;
   /** Keeps the process alive, which idle threads do not. */
   #keepAlive: MessageChannel | undefined;
   /** The removal of files of earlier runs. */
@@ -109,6 +114,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#workFolder = options.workFolder;
     this.#place = new WorkFolder(options.workFolder);
     this.#clock = options.clock;
+    this.#pulse = new Pulse({ pulses: this.#pulses, side: 'owner', clock: options.clock });
     this.#random = options.random;
     this.#shutdownName = `scenepress-${this.#uniqueName()}`;
     this.#logger = options.logger;
@@ -130,6 +136,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       workFolder: this.#workFolder,
       shutdownChannel: this.#shutdownName,
       threads: this.#counters,
+      pulses: this.#pulses,
     };
     signal.throwIfAborted();
     this.#keepAlive = new MessageChannel();
@@ -219,9 +226,12 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
     const { port1: ours, port2: port } = new MessageChannel();
+    let measure: ReturnType<Pulse['begin']> | undefined;
     ours.on('message', (message: RenderMessage) => {
-      if (message.type === 'started') events.onStarted();
-      else if (message.type === 'progress') events.onProgress(message);
+      if (message.type === 'started') {
+        measure ??= this.#pulse.begin();
+        events.onStarted();
+      } else if (message.type === 'progress') events.onProgress(message);
       else if (message.type === 'output') events.onOutput?.(message.text);
       else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
@@ -231,11 +241,13 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#rendering += 1;
     void result.then(({ kind }) => {
       this.#rendering -= 1;
+      measure?.end();
       if (kind === 'rendered' || kind === 'died') this.emit('result', kind);
       else if (kind === 'interrupted') this.emit('result', 'died');
     });
     return {
       result,
+      workedMs: () => measure?.workedMs() ?? 0,
       stop: (reason) => ours.postMessage({ reason } satisfies StopMessage),
     };
   }

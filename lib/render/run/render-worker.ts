@@ -1,9 +1,11 @@
 import { join } from 'node:path';
+import type { Timer } from '../../clock.ts';
 import { freeBytesOf } from '../../disk.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
+import { Pulse } from '../pool/pulse.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
 import { TexFill } from '../tex/tex-fill.ts';
 import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
@@ -55,6 +57,7 @@ export class RenderWorker {
   readonly #forks: Forks;
   readonly #zygotes: Zygotes;
   readonly #texFill: TexFill;
+  readonly #pulse: Pulse;
   #attempts = 0;
   #current: Occupied | undefined;
   /** The one that runs beside the current render. */
@@ -64,6 +67,7 @@ export class RenderWorker {
     this.#settings = settings;
     this.#events = events;
     this.#folder = join(settings.workFolder, `w${settings.index}`);
+    this.#pulse = new Pulse({ pulses: settings.pulses, side: 'workers', clock: settings.clock });
     this.#forks = new Forks(settings, this.#folder);
     this.#texFill = new TexFill({
       forks: this.#forks,
@@ -98,7 +102,9 @@ export class RenderWorker {
     let stopped: StopReason | undefined;
     const { clock } = this.#settings;
     let startedAtMs: number | undefined;
-    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(clock.uptimeMs() - startedAtMs));
+    const { workedMs, end } = this.#pulse.begin();
+    let waitedMs = 0;
+    const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(workedMs() - waitedMs));
     const { previewIntervalMs } = task;
     const { limits } = this.#settings;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
@@ -146,11 +152,12 @@ export class RenderWorker {
       assertSameLayers(inspector, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = clock.uptimeMs();
+      waitedMs = workedMs();
       send({ type: 'started' });
 
       this.#current = { zygote, background: task.background, endReason: undefined };
       const current = this.#current;
-      const timer = clock.after(this.#settings.limits.timeoutMs, () => this.#end('timeout'));
+      const timer = this.#limitTime(limits.timeoutMs, durationMs);
       try {
         await this.#forks.makeFolder(jobFolder);
         if (task.tex) await TexFill.give(task.tex, jobFolder);
@@ -237,6 +244,7 @@ export class RenderWorker {
         return { kind: 'interrupted', durationMs: 0, message };
       return await this.#orDiskFull({ kind: 'died', durationMs: durationMs(), message });
     } finally {
+      end();
       this.#current = undefined;
       task.port.close();
       await this.#discard(jobFolder);
@@ -291,6 +299,18 @@ export class RenderWorker {
       this.#current = undefined;
       await this.#discard(folder);
     }
+  }
+
+  /** Ends the running task by `timeout` when it has worked for `limitMs`. */
+  #limitTime(limitMs: number, workedMs: () => number): Timer {
+    const { clock } = this.#settings;
+    const look = () => {
+      const leftMs = limitMs - workedMs();
+      if (leftMs <= 0) this.#end('timeout');
+      else timer = clock.after(leftMs, look);
+    };
+    let timer = clock.after(limitMs, look);
+    return { cancel: () => timer.cancel() };
   }
 
   /** Ends the running task and the zygotes. */

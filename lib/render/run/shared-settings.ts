@@ -1,3 +1,4 @@
+import type { Pulses } from '../pool/pulse.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
 import type { RenderLimits } from './limits.ts';
@@ -8,6 +9,8 @@ export interface SharedSettings {
   workers: number;
   /** Counters shared by all threads. */
   threads: ThreadCounters;
+  /** The ticks of the pool and of its threads. */
+  pulses: Pulses;
   launcher: Launcher;
   limits: RenderLimits;
   /** The parent of the workers' folders. */

@@ -79,7 +79,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
         stops.push(reason);
         result.resolve({ kind: 'stopped', durationMs: 3, reason });
       };
-      return { result: result.promise, stop };
+      return { result: result.promise, stop, workedMs: () => clock.uptimeMs() };
     },
   };
   let ends = 0;

@@ -22,8 +22,10 @@ function watched(available: () => Promise<number>) {
   const job = jobRecord('1', { owner: 'ada', quality: 'low', reserveCredits: 5 });
   // The render starts when the process has run for a while.
   clock.advance(60_000);
+  const startedMs = clock.uptimeMs();
+  const workedMs = () => clock.uptimeMs() - startedMs;
   const world = { clock, ledger: ledger as unknown as Ledger, pricing: new Pricing(), logger };
-  const unwatch = watchFunds(job, world, () => ranOut++);
+  const unwatch = watchFunds(job, world, { workedMs, onRanOut: () => ranOut++ });
   const run = async (seconds: number) => {
     clock.advance(seconds * 1000);
     await turn();

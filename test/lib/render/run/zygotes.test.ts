@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
+import { newPulses } from '../../../../lib/render/pool/pulse.ts';
 import { threadCounters } from '../../../../lib/render/pool/thread-counters.ts';
 import { Forks } from '../../../../lib/render/run/forks.ts';
 import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
@@ -35,6 +36,7 @@ function openZygotes(t: Test, spawned: (child: RendererProcess, args: string[]) 
     index: 0,
     workers: 1,
     threads: threadCounters(),
+    pulses: newPulses(),
     launcher: LAUNCHER,
     limits: DEFAULT_LIMITS,
     workFolder,
