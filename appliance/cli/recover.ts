@@ -22,7 +22,7 @@ export function recoverCommand(): Command {
         const report = await recover(resolve(config.dataDir), { apply: flags.yes === true, signal });
         if (flags.json) printJson(report);
         else show(report);
-        if (isDamaged(report) && report.audit?.problems.length !== 0) process.exitCode = 1;
+        if (isDamaged(report) && !isInOrder(report)) process.exitCode = 1;
       });
     });
   return addExamples(command, 'scenepress recover --data-dir /srv/scenepress', [
@@ -35,8 +35,13 @@ function isDamaged({ faults, lost }: RecoveryReport): boolean {
   return faults.length > 0 || lost.length > 0;
 }
 
+/** Whether everything that the books need was recovered. */
+function isInOrder({ audit, ledgerEntries: { found, saved } }: RecoveryReport): boolean {
+  return audit?.problems.length === 0 && found !== null && saved >= found;
+}
+
 function show(report: RecoveryReport): void {
-  const { folder, faults, lost, originalsFolder, audit } = report;
+  const { folder, faults, lost, originalsFolder } = report;
   if (!isDamaged(report)) {
     print(`Nothing in ${folder} is damaged.`);
     return;
@@ -48,13 +53,24 @@ function show(report: RecoveryReport): void {
     print(`  ${table} ${printable(key)}: ${printable(reason)}`);
   }
   if (lost.length > MOST_SHOWN) print(`  … and ${lost.length - MOST_SHOWN} more (--json shows all)`);
+  print(ledgerText(report));
   if (!originalsFolder) {
     print('Nothing was changed. If no backup contains more, `scenepress recover --yes` recovers the rest.');
     return;
   }
   print(`Recovered. The original files are in ${originalsFolder}.`);
-  const problems = audit?.problems ?? [];
-  if (problems.length === 0) print('The books are in order.');
-  else
-    print(`The books are not in order because of the lost data:\n  ${problems.map(printable).join('\n  ')}`);
+  print(booksText(report));
+}
+
+function ledgerText({ ledgerEntries: { found, saved } }: RecoveryReport): string {
+  if (found !== null) return `Ledger entries: ${saved} of ${found} can be recovered`;
+  return `Ledger entries: ${saved} can be recovered; how many there were can't be counted`;
+}
+
+function booksText(report: RecoveryReport): string {
+  const problems = report.audit?.problems ?? [];
+  if (problems.length > 0)
+    return `The books are not in order because of the lost data:\n  ${problems.map(printable).join('\n  ')}`;
+  if (isInOrder(report)) return 'The books are in order.';
+  return 'The recovered entries agree with each other, but the books may lack others: compare them with a backup.';
 }

@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { Migrations } from '../storage/migrations.ts';
 import type { PgClient } from './driver.ts';
 import { lockOf } from './locks.ts';
 
@@ -8,12 +9,19 @@ const OLDEST_SERVER = 130_000;
 const MIGRATIONS = `CREATE TABLE IF NOT EXISTS migrations (
   version bigint PRIMARY KEY,
   compatible_from bigint NOT NULL,
+  checksum bigint NOT NULL,
   applied_at timestamptz NOT NULL DEFAULT now()
 )`;
 
-/** Migrations applied after a version. */
-const APPLIED = `SELECT coalesce(max(version), 0) AS version,
-  coalesce(max(compatible_from) FILTER (WHERE version > $1), 0) AS needed FROM migrations`;
+/** A table of a build without checksums has no such column. */
+const APPLIED = `SELECT version, compatible_from AS "compatibleFrom",
+  (to_jsonb(migrations) ->> 'checksum')::bigint AS checksum FROM migrations ORDER BY version`;
+
+interface Applied {
+  version: number;
+  compatibleFrom: number;
+  checksum: number | null;
+}
 
 /**
  * A numbered change of the tables. `compatibleFrom`: the oldest version whose programs work with the result, so that
@@ -24,25 +32,31 @@ export type Migration = string | { sql: string; compatibleFrom: number };
 
 /** The schema of a database, built by numbered migrations. */
 export class PostgresSchema {
-  readonly #migrations: Migration[];
+  readonly migrations: Migrations;
+  /** The oldest version that works with the result of each migration. */
+  readonly #compatibleFrom: number[];
   /** Tables with data that must not remain in the files after it was replaced or deleted. */
   readonly purgedTables: string[];
 
-  /** `migrations`: oldest first. Released migrations must never change. */
   constructor({ migrations, purgedTables }: { migrations: Migration[]; purgedTables: string[] }) {
-    this.#migrations = migrations;
+    this.migrations = new Migrations(
+      migrations.map((migration) => (typeof migration === 'string' ? migration : migration.sql)),
+    );
+    this.#compatibleFrom = migrations.map((migration, index) =>
+      typeof migration === 'string' ? index + 1 : migration.compatibleFrom,
+    );
     this.purgedTables = purgedTables;
   }
 
   get version(): number {
-    return this.#migrations.length;
+    return this.migrations.version;
   }
 
   /**
    * Applies pending migrations, each in its own transaction. Processes that start at the same time do it one after the
    * other. A database that is up to date, or newer and compatible, is only read, so the role of the service need not own
-   * it. Errors: `conflict` when the server cannot be used, `storage_damaged` when the tables are those of a newer version
-   * that is not compatible; with `mustExist`, `not_found` when there are none.
+   * it. Errors: `conflict` when the server cannot be used, or the tables are those of another version that is not
+   * compatible; with `mustExist`, `not_found` when there are none.
    */
   async migrate(
     client: PgClient,
@@ -73,15 +87,13 @@ export class PostgresSchema {
   }
 
   async #apply(client: PgClient, version: number): Promise<void> {
-    const migration = this.#migrations[version - 1] as Migration;
-    const [sql, compatibleFrom] =
-      typeof migration === 'string' ? [migration, version] : [migration.sql, migration.compatibleFrom];
+    const sql = this.migrations.texts[version - 1] as string;
     await client.query('BEGIN');
     try {
       await client.query(sql);
       await client.query({
-        text: 'INSERT INTO migrations (version, compatible_from) VALUES ($1, $2)',
-        values: [version, compatibleFrom],
+        text: 'INSERT INTO migrations (version, compatible_from, checksum) VALUES ($1, $2, $3)',
+        values: [version, this.#compatibleFrom[version - 1], this.migrations.checksumOf(version)],
       });
       await client.query('COMMIT');
     } catch (error) {
@@ -97,14 +109,14 @@ export class PostgresSchema {
       values: [`${schema}.migrations`],
     });
     if ((exists.rows[0] as { found: string | null }).found === null) return this.version;
-    const { rows } = await client.query({ text: APPLIED, values: [this.version] });
-    const { version, needed } = rows[0] as { version: number; needed: number };
-    if (needed <= this.version) return Math.max(0, this.version - version);
-    throw new ScenepressError(
-      'storage_damaged',
-      `The data was written by a newer version of Scenepress (schema ${version}, for programs from ${needed} on; this ` +
-        `one knows ${this.version}). Use that version, or restore a backup that this one made.`,
+    const applied = (await client.query(APPLIED)).rows as Applied[];
+    const other = applied.findLast(({ version, compatibleFrom, checksum }) =>
+      version > this.version
+        ? compatibleFrom > this.version
+        : checksum !== this.migrations.checksumOf(version),
     );
+    if (other) throw this.migrations.otherVersion(other);
+    return Math.max(0, this.version - (applied.at(-1)?.version ?? 0));
   }
 }
 

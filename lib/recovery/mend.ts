@@ -1,11 +1,10 @@
 import { open, rename, writeFile } from 'node:fs/promises';
 import { isScenepressError } from '../errors.ts';
 import { openToRead } from '../file-reader.ts';
-import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { Connection } from '../storage/sqlite/connection.ts';
 import { freePagesFault } from '../storage/sqlite/free-pages.ts';
 import { damageOf } from '../storage/sqlite/log-frames.ts';
-import { type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
+import { markIn, type Schema, type SchemaRow, schemaOf } from '../storage/sqlite/schema.ts';
 import { resealed } from './reseal-log.ts';
 import { restoreSchemaPages } from './schema-pages.ts';
 
@@ -21,22 +20,27 @@ const HEADER: [name: string, at: number, bytes: Buffer][] = [
   ['the largest root page', 52, Buffer.alloc(4)],
   ['the text encoding', 56, Buffer.from([0, 0, 0, 1])],
   ['the incremental-vacuum flag', 64, Buffer.alloc(4)],
-  ['the application id', 68, Buffer.alloc(4)],
   ['the reserved bytes', 72, Buffer.alloc(20)],
 ];
 const PAGE_COUNT_AT = 28;
 
 /**
  * Repairs known content in a copy of a damaged database: constants of the header, the schema, and the checksums of a
- * log whose pages are intact. Returns the faults found.
+ * log whose pages are intact; migrates it. Returns the faults found. Error: `conflict` when the schema is that of another
+ * version.
  */
-export async function mend(path: string): Promise<{ faults: string[]; laterLog: string | undefined }> {
+export async function mend(
+  path: string,
+  schema: Schema,
+): Promise<{ faults: string[]; laterLog: string | undefined }> {
   const { fault, laterLog } = await mendLog(`${path}-wal`);
+  const headerFaults = await mendHeader(path);
+  refuseOtherVersion(path, schema, headerFaults.length > 0);
   const faults = [
     ...(fault === undefined ? [] : [fault]),
-    ...(await mendHeader(path)),
-    ...(await restoreSchemaPages(path)),
-    ...mendSchema(path),
+    ...headerFaults,
+    ...(await restoreSchemaPages(path, schema)),
+    ...mendSchema(path, schema),
   ];
   // At this point the readable part of the log is in the database.
   const freeFault = await freePagesFault(path);
@@ -90,36 +94,63 @@ async function mendHeader(path: string): Promise<string[]> {
   }
 }
 
-/** Leaves an unreadable schema unchanged. Error: `storage_damaged` when it is that of a newer version. */
-function mendSchema(path: string): string[] {
-  const connection = Connection.open(path, { defensive: false });
+/** Before anything is repaired: with few differences, another schema would be made into ours. */
+function refuseOtherVersion(path: string, schema: Schema, isHeaderDamaged: boolean): void {
+  ifReadable(path, {}, (connection) => {
+    if (schema.numberIn(connection) !== undefined) return;
+    if (isHeaderDamaged && schema.hasRowsOf(schema.version, connection)) return;
+    throw schema.otherVersion(connection);
+  });
+}
+
+/** Leaves an unreadable schema unchanged. */
+function mendSchema(path: string, schema: Schema): string[] {
   const faults: string[] = [];
-  let version = SQLITE_SCHEMA.version;
-  try {
+  ifReadable(path, { defensive: false }, (connection) => {
     // Allows reading an inconsistent schema.
     connection.exec('PRAGMA writable_schema = ON');
-    mendRows(connection, faults);
-    const row = connection.get<{ user_version: number }>('PRAGMA user_version', []);
-    version = row?.user_version ?? SQLITE_SCHEMA.version;
-    if (version !== SQLITE_SCHEMA.version && missingIn(schemaOf(connection)).length === 0) {
-      connection.exec(`PRAGMA user_version = ${SQLITE_SCHEMA.version}`);
-      faults.push('the header of the file has another version of the schema');
-      version = SQLITE_SCHEMA.version;
+    const version = schema.numberIn(connection) ?? schema.version;
+    mendRows(connection, schema.rowsOf(version), faults);
+    if (schema.hasRowsOf(version, connection)) {
+      if (markIn(connection).version !== version)
+        faults.push('the file header has another version of the schema');
+      schema.writeMark(connection, version);
     }
+    if (version < schema.version) migrate(connection, schema);
+  });
+  return faults;
+}
+
+/** Error: `conflict` when damage prevents it: the version that made the data can recover it. */
+function migrate(connection: Connection, schema: Schema): void {
+  try {
+    connection.exec('PRAGMA writable_schema = RESET');
+    schema.migrate(connection);
+  } catch (cause) {
+    if (connection.isInTransaction) connection.exec('ROLLBACK');
+    throw schema.otherVersion(connection, { cause });
+  }
+}
+
+function ifReadable(
+  path: string,
+  options: { defensive?: boolean },
+  work: (connection: Connection) => void,
+): void {
+  const connection = Connection.open(path, options);
+  try {
+    work(connection);
   } catch (error) {
     if (!isScenepressError(error, 'storage_damaged')) throw error;
   } finally {
     connection.close();
   }
-  if (version > SQLITE_SCHEMA.version) throw SQLITE_SCHEMA.newer(version);
-  return faults;
 }
 
-function mendRows(connection: Connection, faults: string[]): void {
+function mendRows(connection: Connection, expected: SchemaRow[], faults: string[]): void {
   const found = schemaOf(connection);
-  const expected = SQLITE_SCHEMA.rows;
   const unknown = found.filter((row) => !expected.some((other) => isSame(row, other)));
-  const missing = missingIn(found);
+  const missing = expected.filter((row) => !found.some((other) => isSame(row, other)));
   for (const row of missing) {
     const alike = unknown.find(({ name, sql }) => name === row.name || sql === row.sql);
     const place = alike ?? (missing.length === 1 && unknown.length === 1 ? unknown[0] : undefined);
@@ -129,10 +160,6 @@ function mendRows(connection: Connection, faults: string[]): void {
     connection.run(set, [type, name, tbl_name, sql, place.rowid]);
     faults.push(`the schema has another ${type} ${name}`);
   }
-}
-
-function missingIn(found: SchemaRow[]): SchemaRow[] {
-  return SQLITE_SCHEMA.rows.filter((row) => !found.some((other) => isSame(row, other)));
 }
 
 function isSame(a: SchemaRow, b: SchemaRow): boolean {

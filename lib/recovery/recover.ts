@@ -31,6 +31,11 @@ export interface RecoveryReport {
   faults: string[];
   /** Known rows that cannot be saved; damaged pages may have held more. */
   lost: LostRow[];
+  /**
+   * The entries of the ledger in the old database, and those that can be saved. `found` is null when they cannot be counted.
+   * If it is null or more than `saved`, credits may be missing although the audit finds no problem in the rest.
+   */
+  ledgerEntries: { found: number | null; saved: number };
   /** The folder with the original files; null when nothing was done. */
   originalsFolder: string | null;
   /** The audit after the recovery; null when nothing was done. */
@@ -52,7 +57,7 @@ export interface RecoverOptions {
 /**
  * Repairs a damaged data folder from its intact rows and its valid document entries. The original files are kept in a
  * subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
- * `storage_locked`; `not_found` when the folder contains no data.
+ * `storage_locked`; `not_found` when the folder contains no data; `conflict` when another version made the data.
  *
  * ```ts
  * const found = await recover('./renders'); // changes nothing
@@ -86,6 +91,7 @@ export async function recover(
       folder,
       faults: [...found.faults, ...documents.faults],
       lost: [...found.lost, ...documents.lost],
+      ledgerEntries: found.ledgerEntries,
       originalsFolder: null,
       audit: null,
     };
@@ -110,8 +116,8 @@ async function examine(
   damagedPath: string,
   newPath: string,
   how: Salvage,
-): Promise<Pick<RecoveryReport, 'faults' | 'lost'>> {
-  const { faults, laterLog } = await mend(damagedPath);
+): Promise<Pick<RecoveryReport, 'faults' | 'lost' | 'ledgerEntries'>> {
+  const { faults, laterLog } = await mend(damagedPath, SQLITE_SCHEMA);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
   const source = Connection.open(damagedPath);
   try {
@@ -123,10 +129,24 @@ async function examine(
       lost.push(...changesAfter(laterPath, target));
     }
     rebuildQueue(target);
-    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost };
+    const ledgerEntries = { found: entriesIn(source), saved: entriesIn(target) ?? 0 };
+    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost, ledgerEntries };
   } finally {
     source.close();
     target.close();
+  }
+}
+
+/** Reads the whole table, not an index of it. Null when that is damaged. */
+function entriesIn(connection: Connection): number | null {
+  try {
+    const [row] = connection.all<{ count: number }>(
+      'SELECT count(*) AS count FROM ledger_entries NOT INDEXED',
+      [],
+    );
+    return row?.count ?? null;
+  } catch {
+    return null;
   }
 }
 

@@ -1,6 +1,6 @@
 import { open, readFile, rm } from 'node:fs/promises';
-import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
+import type { Schema } from '../storage/sqlite/schema.ts';
 
 const PAGE_BYTES = 4096;
 /** Page 1 begins with the header of the file. */
@@ -14,8 +14,8 @@ const MOST_BYTES = 4;
  * Restores a few damaged bytes of the pages that hold the schema. With one of them wrong, SQLite may find no table at
  * all. In a new database these pages are always the same. Returns the faults.
  */
-export async function restoreSchemaPages(path: string): Promise<string[]> {
-  const pages = await newSchemaPages(`${path}-new`);
+export async function restoreSchemaPages(path: string, schema: Schema): Promise<string[]> {
+  const pages = await newSchemaPages(`${path}-new`, schema);
   const file = await open(path, 'r+');
   try {
     const different: { page: number; at: number; byte: number }[] = [];
@@ -38,8 +38,8 @@ export async function restoreSchemaPages(path: string): Promise<string[]> {
 }
 
 /** The pages of `sqlite_schema` in a new database, by number. */
-async function newSchemaPages(path: string): Promise<Map<number, Buffer>> {
-  const database = await makeDatabase(path, SQLITE_SCHEMA);
+async function newSchemaPages(path: string, schema: Schema): Promise<Map<number, Buffer>> {
+  const database = await makeDatabase(path, schema);
   database.close();
   const bytes = await readFile(path);
   await rm(path);

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
@@ -28,7 +29,8 @@ t.test('recover lists what would be lost, and changes nothing without --yes', as
   const plan = await run('recover');
   t.match(plan, {
     code: 1,
-    stdout: /is damaged:\nLost: 1 row\n {2}ledger_entries \S+, \S+: .*damaged.*Nothing was changed/s,
+    stdout:
+      /is damaged:\nLost: 1 row\n {2}ledger_entries \S+, \S+: .*damaged.*Ledger entries: 3 of 4 can be .*Nothing was changed/s,
   });
   t.ok(readFileSync(path).equals(bytes));
   t.match(await run('recover', '--yes'), {
@@ -38,6 +40,22 @@ t.test('recover lists what would be lost, and changes nothing without --yes', as
   t.match(await run('credits', 'statement', '--account', 'bob@example.org'), { code: 0 });
   const elsewhere = await scenepress(['recover', '--data-dir', join(dataDir, 'nowhere')]);
   t.match(elsewhere, { code: 1, stderr: /contains no Scenepress data/ });
+});
+
+t.test('recover does not call books in order that lack entries', async (t) => {
+  const dataDir = join(await temporaryFolder(t), 'data');
+  const run = (...args: string[]) => scenepress([...args, '--data-dir', dataDir]);
+  await run('account', 'create', 'ada@example.org');
+  await run('credits', 'grant', '--account', 'ada@example.org', '--paid', '7');
+  const database = new DatabaseSync(join(dataDir, 'database.sqlite'));
+  database.exec(
+    'DROP TRIGGER ledger_entries_stay_as_they_are; UPDATE ledger_entries SET checksum = checksum + 1',
+  );
+  database.exec('UPDATE grants SET checksum = checksum + 1');
+  database.close();
+  const report = await run('recover', '--yes');
+  t.match(report, { code: 1, stdout: /Ledger entries: 0 of 2 can be recovered.*the books may lack others/s });
+  t.notMatch(report.stdout, /in order/);
 });
 
 t.test('a job can be forgotten through the server, and GET still returns it', async (t) => {

@@ -236,8 +236,8 @@ t.test('processes that start at the same time migrate one after the other', asyn
 t.test('data of a newer version is rejected', async (t) => {
   const { storage, sql } = await open(t);
   await storage.stop();
-  await sql('INSERT INTO migrations (version, compatible_from) VALUES (2, 2)');
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version .*schema 2/ });
+  await sql('INSERT INTO migrations (version, compatible_from, checksum) VALUES (2, 2, 7)');
+  await t.rejects(storage.start(), { code: 'conflict', message: /another version .*schema 2,/ });
   await t.rejects(storage.getJob('1'), { code: 'not_running' });
 });
 

@@ -24,6 +24,7 @@ async function programOf(t: Test, schema: string, migrations: Migration[]) {
   return {
     start: () => database.start(),
     add: (text: string) => database.transaction((tx) => tx.run('INSERT INTO notes (text) VALUES (?)', text)),
+    drop: () => database.transaction((tx) => tx.run('ALTER TABLE migrations DROP COLUMN checksum')),
     read: () => database.all<{ text: string }>('SELECT * FROM notes ORDER BY note_id'),
   };
 }
@@ -56,10 +57,33 @@ t.test('a program refuses tables of a version that is not compatible with it', a
   for (const migrations of [FIRST, FIRST.slice(0, 1)]) {
     const old = await programOf(t, schema, migrations);
     await t.rejects(old.start(), {
-      code: 'storage_damaged',
-      message: `newer version of Scenepress (schema 4, for programs from 3 on; this one knows ${migrations.length})`,
+      code: 'conflict',
+      message: new RegExp(`another version .*\\(schema 4, .*; this version has schema ${migrations.length},`),
     });
   }
   const { start } = await programOf(t, schema, [...FIRST, INCOMPATIBLE]);
   await start();
+});
+
+t.test('a program refuses other tables with the same number', async (t) => {
+  const schema = newSchema();
+  await (await programOf(t, schema, FIRST)).start();
+  const other = [FIRST[0] as string, 'CREATE INDEX notes_by_text ON notes (text DESC)'];
+  for (const migrations of [other, [...other, COMPATIBLE]]) {
+    const program = await programOf(t, schema, migrations);
+    await t.rejects(program.start(), { code: 'conflict', message: /another version .*\(schema 2, checksum/ });
+  }
+  await (await programOf(t, schema, FIRST)).start();
+});
+
+t.test('a program refuses tables that were made without checksums', async (t) => {
+  const schema = newSchema();
+  const { start, drop } = await programOf(t, schema, FIRST);
+  await start();
+  await drop();
+  const again = await programOf(t, schema, FIRST);
+  await t.rejects(again.start(), {
+    code: 'conflict',
+    message: /another version .*\(schema 2, without a checksum/,
+  });
 });

@@ -16,6 +16,7 @@ import { salvage } from '../../../lib/recovery/salvage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';
 import { makeDatabase } from '../../../lib/storage/sqlite/make-database.ts';
+import { Schema } from '../../../lib/storage/sqlite/schema.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -211,12 +212,54 @@ t.test('commits behind damage in the log are lost and reported', async (t) => {
   t.ok(found.includes('kept'));
 });
 
-t.test('data of a newer version is not recovered', async (t) => {
+const MAIN = SQLITE_SCHEMA.migrations.texts[0] as string;
+const others: [what: string, texts: string[]][] = [
+  ['a newer number', [MAIN, 'CREATE TABLE more (more_id TEXT PRIMARY KEY) STRICT']],
+  ['another column', [MAIN.replace('note TEXT,', 'note TEXT,\n  remark TEXT,')]],
+  ['one byte that differs', [MAIN.replace('BETWEEN 1 AND 4', 'BETWEEN 1 AND 5')]],
+];
+
+for (const [what, texts] of others) {
+  t.test(`the data of another version is not recovered: a schema with ${what}`, async (t) => {
+    const path = testFolder(t);
+    const made = await makeDatabase(databaseIn(path), new Schema(texts));
+    made.run("INSERT INTO ledger_accounts (owner, period, checksum) VALUES ('a', '', 1)");
+    made.close();
+    const before = contents(path);
+    const refusal = { code: 'conflict', message: /another version of Scenepress .*Nothing was changed/ };
+    await t.rejects(new DataFolder(path).start(), refusal);
+    for (const apply of [false, true]) await t.rejects(recover(path, { apply }), refusal);
+    t.same(contents(path), before);
+    change(path, (bytes) => flip(bytes, 3));
+    await t.rejects(recover(path, { apply: true }), refusal, 'also when its header is damaged');
+  });
+}
+
+t.test(
+  'entries that cannot be saved are counted, although the audit of the others finds no problem',
+  async (t) => {
+    const path = join(testFolder(t), 'data');
+    const folder = new DataFolder(path);
+    await folder.start();
+    await new StoredLedger({ store: folder.ledgerStore }).grantPaid('a', 1000);
+    await folder.stop();
+    const database = new DatabaseSync(databaseIn(path));
+    database.exec('DROP TRIGGER ledger_entries_stay_as_they_are; UPDATE ledger_entries SET checksum = 1');
+    database.exec('UPDATE grants SET checksum = 1');
+    database.close();
+    const ledgerEntries = { found: 2, saved: 0 };
+    t.match(await recover(path), { ledgerEntries });
+    t.match(await recover(path, { apply: true }), { ledgerEntries, audit: { problems: [] } });
+  },
+);
+
+t.test('ledger entries that cannot be counted are reported as such', async (t) => {
   const path = await usedFolder(t);
-  const database = new DatabaseSync(databaseIn(path));
-  database.exec('DROP INDEX jobs_in_phase; PRAGMA user_version = 99');
-  database.close();
-  await t.rejects(recover(path, { apply: true }), { code: 'storage_damaged', message: /newer version/ });
+  const saved = 2 + 2 * JOBS;
+  t.match(await recover(path), { ledgerEntries: { found: saved, saved } });
+  wipePage(path, pagesOf(path, 'ledger_entries')[0] as number);
+  const { ledgerEntries } = await recover(path, { apply: true });
+  t.equal(ledgerEntries.found, null);
 });
 
 t.test('lost ledger entries show in the audit', async (t) => {

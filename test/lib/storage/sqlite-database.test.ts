@@ -357,9 +357,9 @@ t.test('data of a newer version is rejected', async (t) => {
   const { storage, path } = await open(t);
   await storage.stop();
   const database = new DatabaseSync(path);
-  database.exec('PRAGMA user_version = 1000');
+  database.exec('PRAGMA user_version = 1000; PRAGMA application_id = 1000');
   database.close();
-  await t.rejects(storage.start(), { code: 'storage_damaged', message: /newer version/ });
+  await t.rejects(storage.start(), { code: 'conflict', message: /another version .*schema 1000,/ });
 });
 
 t.test('a changed schema is rejected', async (t) => {

@@ -1,0 +1,42 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { mend } from '../../../lib/recovery/mend.ts';
+import { Connection } from '../../../lib/storage/sqlite/connection.ts';
+import { makeDatabase } from '../../../lib/storage/sqlite/make-database.ts';
+import { Schema } from '../../../lib/storage/sqlite/schema.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
+
+const NOTES = 'CREATE TABLE notes (note_id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT';
+const BY_TEXT = 'CREATE INDEX notes_by_text ON notes (text)';
+
+/** A database of an older version. */
+async function olderDatabase(t: Test, harm: (bytes: Buffer) => void): Promise<string> {
+  const path = join(testFolder(t), 'database.sqlite');
+  const old = await makeDatabase(path, new Schema([NOTES]));
+  old.run("INSERT INTO notes (text) VALUES ('kept')");
+  old.close();
+  const bytes = readFileSync(path);
+  harm(bytes);
+  writeFileSync(path, bytes);
+  return path;
+}
+
+t.test('a damaged database of an older version is repaired as such, and then migrated', async (t) => {
+  const path = await olderDatabase(t, (bytes) => bytes.write('TEXX', bytes.indexOf('TEXT NOT NULL')));
+  const { faults } = await mend(path, new Schema([NOTES, BY_TEXT]));
+  t.same(faults, ['the schema has another table notes']);
+  const database = Connection.open(path);
+  t.teardown(() => database.close());
+  t.match(database.all('SELECT text FROM notes INDEXED BY notes_by_text', []), [{ text: 'kept' }]);
+  t.match(database.get('PRAGMA user_version', []), { user_version: 2 });
+});
+
+t.test('one that cannot be migrated is left to the version that made it', async (t) => {
+  const path = await olderDatabase(t, (bytes) => bytes.fill(0xaa, 4096));
+  const mending = mend(path, new Schema([NOTES, BY_TEXT]));
+  await t.rejects(mending, {
+    code: 'conflict',
+    message: /another version .*schema 1,.*Use the version that made it/,
+  });
+});
