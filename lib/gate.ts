@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { AssetStoreWatch } from './assets/asset-store-watch.ts';
 import type { Clock } from './clock.ts';
 import type { SpareSpace } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
@@ -14,11 +15,12 @@ const POLL_MS = 5_000;
 const MOST_SILENT_MS = 10_000;
 
 /**
- * The conditions for starting renders: free disk space, a working renderer, a queue that is not paused. Emits `open`
- * when one of them is met again; {@link isOpen} is true when all are met. Also whether the storage answers.
+ * The conditions for starting renders: free disk space, a store that takes artifacts, a working renderer, a queue that is
+ * not paused. Emits `open` when one of them is met again; {@link isOpen} is true when all are met. Also whether the storage answers.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
   readonly #spareSpace: SpareSpace | undefined;
+  readonly #storeWatch: AssetStoreWatch;
   readonly #renderer: Renderer;
   readonly #settings: SettingsStore;
   readonly #signals: Signals;
@@ -34,6 +36,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   constructor(parts: {
     /** Undefined: free disk space is not watched. */
     spareSpace: SpareSpace | undefined;
+    storeWatch: AssetStoreWatch;
     renderer: Renderer;
     settings: SettingsStore;
     signals: Signals;
@@ -43,6 +46,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   }) {
     super();
     this.#spareSpace = parts.spareSpace;
+    this.#storeWatch = parts.storeWatch;
     this.#renderer = parts.renderer;
     this.#settings = parts.settings;
     this.#signals = parts.signals;
@@ -55,7 +59,8 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.stop();
     this.#pausedAtMs = (await this.#settings.getSettings()).queuePausedAtMs;
     this.#isStorageAway = false;
-    this.#spareSpace?.on('available', this.#emitOpen);
+    this.#spareSpace?.on('available', this.#spaceAvailable);
+    this.#storeWatch.on('available', this.#emitOpen);
     this.#renderer.on('ready', this.#emitOpen);
     if (this.#isShared) this.#listen();
   }
@@ -63,17 +68,23 @@ export class Gate extends EventEmitter<{ open: [] }> {
   stop(): void {
     this.#stopListening();
     this.#stopListening = () => {};
-    this.#spareSpace?.off('available', this.#emitOpen);
+    this.#spareSpace?.off('available', this.#spaceAvailable);
+    this.#storeWatch.off('available', this.#emitOpen);
     this.#renderer.off('ready', this.#emitOpen);
   }
 
   /** Whether renders may start. A broken renderer would only use up the attempts of jobs. */
   get isOpen(): boolean {
-    return this.#pausedAtMs === null && !this.isDiskFull && this.#renderer.mayRender;
+    return this.#pausedAtMs === null && !this.isDiskFull && !this.isStoreUnusable && this.#renderer.mayRender;
   }
 
   get isDiskFull(): boolean {
     return this.#spareSpace?.isShort ?? false;
+  }
+
+  /** Whether artifacts can't be stored. */
+  get isStoreUnusable(): boolean {
+    return this.#storeWatch.isUnusable;
   }
 
   /** Whether a shared storage did not answer the last poll. */
@@ -133,6 +144,12 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#pausedAtMs = settings.queuePausedAtMs;
     if (wasPaused && this.#pausedAtMs === null) this.emit('open');
   }
+
+  /** The store may be on the disk that was full. */
+  readonly #spaceAvailable = (): void => {
+    this.#storeWatch.tryNow();
+    this.emit('open');
+  };
 
   readonly #emitOpen = (): void => {
     this.emit('open');

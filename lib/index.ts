@@ -13,6 +13,7 @@ export type { OpenArtifactOptions, OpenedArtifact } from './assets/open-artifact
 /** @internal */
 export { openRegularFile } from './assets/regular-file.ts';
 export type { RetentionOptions } from './assets/retention.ts';
+export { storeFailure } from './assets/store-failure.ts';
 export { type Clock, isoTime, systemClock, type Timer } from './clock.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './data-files.ts';
 export { backUp } from './data-folder/backup.ts';
@@ -155,6 +156,7 @@ export type {
 export { ROLES } from './render-service-options.ts';
 export {
   DISK_FULL_TO_CLIENTS,
+  PROBLEM_PARTS,
   type RendererVersions,
   SERVICE_STOPPING,
   type ServiceProblem,

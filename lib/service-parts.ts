@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { join, resolve } from 'node:path';
 import type { AssetStore } from './assets/asset-store.ts';
+import { AssetStoreWatch } from './assets/asset-store-watch.ts';
 import { type Clock, systemClock } from './clock.ts';
 import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
@@ -39,6 +40,7 @@ export interface ServiceParts {
   dataFolder: DataFolder | undefined;
   storage: Storage;
   assets: AssetStore;
+  storeWatch: AssetStoreWatch;
   ledger: Ledger;
   clock: Clock;
   logger: Logger;
@@ -157,7 +159,23 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       spareSpace,
       texCache,
     });
-  const gate = new Gate({ spareSpace, renderer, settings, signals, isShared: storage.isShared, clock });
+  const storeWatch = new AssetStoreWatch({
+    assets,
+    folder: workFolder === undefined ? undefined : resolve(workFolder),
+    spareSpace: assets === dataFolder?.assets ? spareSpace : undefined,
+    clock,
+    random,
+    logger,
+  });
+  const gate = new Gate({
+    spareSpace,
+    storeWatch,
+    renderer,
+    settings,
+    signals,
+    isShared: storage.isShared,
+    clock,
+  });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
@@ -166,6 +184,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     cancellations,
     storage,
     assets,
+    storeWatch,
     ledger,
     pricing,
     signals,
@@ -196,6 +215,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     dataFolder,
     storage,
     assets,
+    storeWatch,
     ledger,
     clock,
     logger,

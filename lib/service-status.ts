@@ -5,10 +5,21 @@ import type { ServiceParts } from './service-parts.ts';
 /** The lifecycle state of a service. */
 export type ServiceState = 'stopped' | 'without workers' | 'starting' | 'running' | 'stopping';
 
+/** What can have a problem. */
+export const PROBLEM_PARTS = [
+  'service',
+  'storage',
+  'sandbox',
+  'renderer',
+  'disk',
+  'artifacts',
+  'resources',
+] as const;
+
 /** A reason why the service cannot render now. */
 export interface ServiceProblem {
   /** What has the problem. */
-  part: 'service' | 'storage' | 'sandbox' | 'renderer' | 'disk' | 'resources';
+  part: (typeof PROBLEM_PARTS)[number];
   /** The problem and its remedy, safe to show to anyone; the cause is in the log. */
   message: string;
 }
@@ -91,9 +102,13 @@ const RENDERER_BROKEN =
 const WORK_FOLDER_UNUSABLE =
   "The folder for renders in progress, work in the data folder, is not a folder or can't be written to. Jobs " +
   'wait until it can. Let the service write to it, or remove what is there; the service recreates the folder. The log has the cause.';
+const STORE_UNUSABLE =
+  "The store of artifacts can't be written to: no render starts, accepted jobs wait. Check the rights, the free space and " +
+  'the mount of its folder, or the bucket and its credentials. It is tried repeatedly; the service then continues by itself. ' +
+  'The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
-  'memory, the store of artifacts). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
+  'memory). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
 
 /** The status of a service with these parts. @internal */
 export function statusOf(
@@ -103,7 +118,7 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, pausedAtMs, isStorageAway } = gate;
+  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway } = gate;
   const problems = problemsOf({
     state,
     isStorageAway,
@@ -111,6 +126,7 @@ export function statusOf(
     broken,
     workFolderUnusable,
     diskFull,
+    isStoreUnusable,
     isShortage,
   });
   return {
@@ -144,6 +160,8 @@ function problemsOf(service: {
   /** The work folder cannot be used. */
   workFolderUnusable: boolean;
   diskFull: boolean;
+  /** Artifacts can't be stored. */
+  isStoreUnusable: boolean;
   /** The last attempt failed for lack of a system resource. */
   isShortage: boolean;
 }): ServiceProblem[] {
@@ -154,6 +172,7 @@ function problemsOf(service: {
     ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
     ...(service.diskFull ? [DISK_FULL] : []),
+    ...(service.isStoreUnusable ? [{ part: 'artifacts' as const, message: STORE_UNUSABLE }] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),
   ];
 }

@@ -23,9 +23,10 @@ export async function openStores(
 
 /** Closes it again; also after an incomplete {@link openStores}. A store that another service uses stays open. */
 export async function closeStores(parts: ServiceParts): Promise<void> {
-  const { dataFolder, gate, remoteJobs } = parts;
+  const { dataFolder, gate, remoteJobs, storeWatch } = parts;
   remoteJobs.stop();
   gate.stop();
+  await storeWatch.stop();
   for (const store of storesOf(parts)) {
     const others = users.get(store);
     others?.delete(parts);

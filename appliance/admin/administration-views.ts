@@ -25,6 +25,8 @@ export interface Examination {
   /** Null where renders cost nothing. */
   audit: AuditReport | null;
   data: DataStatistics;
+  /** Why a file can't be put into the store of artifacts; null if it can. */
+  storeFailure: string | null;
   /** User ids of accounts whose deletion is in progress or was interrupted. */
   halfDeletedAccounts: string[];
   /** Whether a rotation of the master key is in progress or was interrupted. */

@@ -1,4 +1,5 @@
 import { statfs } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import {
   type Accounts,
   type ApiKeys,
@@ -10,6 +11,7 @@ import {
   replaceMasterKey,
   ScenepressError,
   StoredLedger,
+  storeFailure,
   systemClock,
   type UnmeteredLedger,
   within,
@@ -202,6 +204,7 @@ export class DataAdministration {
       status: this.#service.status(),
       audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
       data: await this.#place.statistics(),
+      storeFailure: await this.#storeFailure(),
       halfDeletedAccounts: await this.#halfDeleted(),
       isRotating: await this.#place.masterKeyFiles.isRotating(),
       newestMs: newest ? Date.parse(newest.createdAt) : null,
@@ -211,6 +214,11 @@ export class DataAdministration {
   /** The output of `/metrics`; needs no token. */
   async showMetrics(): Promise<{ text: string }> {
     return { text: await this.#metrics.text() };
+  }
+
+  async #storeFailure(): Promise<string | null> {
+    const failure = await storeFailure(this.#place.assets, { folder: tmpdir() });
+    return failure === undefined ? null : (failure as Error).message;
   }
 
   /** User ids of accounts whose deletion is in progress or was interrupted. */

@@ -41,6 +41,7 @@ export async function examineData(config: Config): Promise<DataReport> {
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
       report.findings.push(...findingsOf(placeNameOf(config), examination));
+      if (config.roles.includes('worker')) report.findings.push(storeFinding(examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
     };
     // The first start creates the tables in a database, too.
@@ -114,6 +115,13 @@ function findingsOf(folder: string, { audit, data, ...examination }: Examination
   if (audit.problems.length === 0) return [...findings, ok('Books', 'every balance adds up')];
   const remedy = `Run ${ownCommand('credits audit')}, keep a backup, and compare with an earlier one.`;
   return [...findings, failed('Books', `the audit found ${audit.problems.length} problems`, remedy)];
+}
+
+function storeFinding({ storeFailure }: Examination): Finding {
+  if (storeFailure === null) return ok('Artifacts', 'they can be stored');
+  const remedy =
+    'Check the rights, the free space and the mount of their folder, or the bucket and its credentials. Until then jobs wait.';
+  return failed('Artifacts', `they can't be stored: ${storeFailure}`, remedy);
 }
 
 function serviceFindings({ problems, queuePausedAt, queued, running }: ServiceStatus): Finding[] {

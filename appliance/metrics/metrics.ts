@@ -1,6 +1,6 @@
 import type { Server } from '@hapi/hapi';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
+import { PROBLEM_PARTS, type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
 import type { ConnectionCounts } from '../edge/connections.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { VERSION } from '../version.ts';
@@ -54,6 +54,16 @@ export class Metrics {
     gauge(registry, 'ready', 'Whether /health/ready answers 200.', [], (set) => {
       set({}, service.status().ready ? 1 : 0);
     });
+    gauge(
+      registry,
+      'problem',
+      'Whether a part of the service keeps it from being ready; /health/ready has the reason and the remedy.',
+      ['part'],
+      (set) => {
+        const problems = new Set(service.status().problems.map(({ part }) => part));
+        for (const part of PROBLEM_PARTS) set({ part }, problems.has(part) ? 1 : 0);
+      },
+    );
     gauge(registry, 'sandbox_info', 'Always 1; the label is the level of the sandbox.', ['level'], (set) => {
       set({ level: service.status().sandbox?.level ?? 'unknown' }, 1);
     });

@@ -30,9 +30,14 @@ export interface AssetStore {
   stop?(): Promise<void>;
   /**
    * Copies a local file into the store; durable when the promise resolves. Must not follow links when opening the
-   * file. Replaces an asset with the same key. After a {@link ScenepressError} with `retryAfterMs`, and after an error
-   * whose `code`, or that of its `cause`, reports a resource shortage (`EMFILE`, `ENOMEM`, …) or a network outage
-   * (`ECONNREFUSED`, `ETIMEDOUT`, …), the job waits; after any other error it is rendered once more.
+   * file. Replaces an asset with the same key.
+   *
+   * After an error the job waits, unless the error concerns its file only. After a resource shortage (`EMFILE`,
+   * `ENOMEM`, …) it is tried again with growing delays. The store is at fault after a {@link ScenepressError} with
+   * `retryAfterMs`, after a system error (`EROFS`, `ENOSPC`, `ECONNREFUSED`, …), also as `cause`, and after any other
+   * error if a small file can't be stored either. No render then starts until such a file, `probe-…/probe.txt`, was
+   * stored, which is deleted at once. Otherwise the store does not take the files of this job: it is rendered once more,
+   * then fails.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;
   /** Undefined when there is no such asset. `signal` aborts the call, not the stream. */

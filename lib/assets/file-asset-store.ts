@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, rm, rmdir } from 'node:fs/promises';
+import { type FileHandle, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolders, realDisk, replaceFile } from '../disk.ts';
 import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from './asset-store.ts';
@@ -27,7 +27,7 @@ export class FileAssetStore implements AssetStore {
   async put(assetKey: string, file: { path: string }): Promise<{ sizeBytes: number }> {
     const target = this.path(assetKey);
     const folder = dirname(target);
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolders(folder);
     const source = await openRegularFile(file.path);
     let sizeBytes: number;
     try {

@@ -1,10 +1,10 @@
 import type { AssetStore } from '../assets/asset-store.ts';
+import type { AssetStoreWatch } from '../assets/asset-store-watch.ts';
 import type { SpareSpace } from '../data-folder/spare-space.ts';
-import { isOutOfSpace } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../render/run/render-task.ts';
-import { isTransient } from '../shortage.ts';
+import { isShortage, isTransient } from '../shortage.ts';
 import {
   CREDITS_RAN_OUT,
   DISK_WAS_FULL,
@@ -41,9 +41,10 @@ export type AttemptEnd =
 
 export interface AttemptWorld {
   assets: AssetStore;
+  storeWatch: Pick<AssetStoreWatch, 'isAtFault' | 'noteStored'>;
   pricing: Pricing;
   logger: Logger;
-  /** Notified of the space that a retry needs after the disk was full. */
+  /** Notified of the space that a retry needs after the disk was full during a render. */
   spareSpace: SpareSpace | undefined;
 }
 
@@ -51,9 +52,9 @@ export interface AttemptWorld {
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer, a full
- * disk and lost results count as attempts; what ends other processes, shortages of resources, and stops or crashes of
- * the service are not the job's fault.
+ * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer, a disk
+ * that was full during the render and files that the store does not take count as attempts; what ends other processes,
+ * shortages of resources, a store that fails, and stops or crashes of the service are not the job's fault.
  */
 export async function endOfAttempt(
   { job, claim }: ClaimedJob,
@@ -79,7 +80,7 @@ export async function endOfAttempt(
       return endOfStopped(result.reason, durationMs);
     case 'disk_full':
       logger.error({ jobId, attempt: attempts }, 'The disk was full while rendering.');
-      return endOfFullDisk(job, durationMs, LEAST_MISSING_BYTES, world);
+      return endOfFullDisk(job, durationMs, world);
     case 'died':
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
@@ -133,11 +134,12 @@ async function endOfRendered(
   world: AttemptWorld,
 ): Promise<AttemptEnd> {
   const { jobId, quality } = job;
-  const { assets, pricing, logger } = world;
+  const { assets, pricing, logger, storeWatch } = world;
   const { durationMs } = result;
   const sizeBytes = await sizeOfFiles(result.files).catch(() => LEAST_MISSING_BYTES);
   try {
     const artifacts = await storeArtifacts(claim, result, { assets, logger });
+    storeWatch.noteStored();
     const costCredits = pricing.costCredits(quality, durationMs);
     return {
       next: 'finish',
@@ -145,10 +147,11 @@ async function endOfRendered(
       options: { durationMs, plays: result.plays, ...detailsOf(result) },
     };
   } catch (error) {
+    const reason = (error as Error).message;
     // Logged where the job is requeued.
-    if (isTransient(error)) return { next: 'wait', hold: 'shortage', reason: (error as Error).message };
+    if (isShortage(error)) return { next: 'wait', hold: 'shortage', reason };
     logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
-    if (isOutOfSpace(error)) return endOfFullDisk(job, durationMs, sizeBytes, world);
+    if (await storeWatch.isAtFault(error, sizeBytes)) return { next: 'wait', reason };
     return { next: 'count', error: NOT_STORED, durationMs };
   }
 }
@@ -163,9 +166,8 @@ function detailsOf({ usage, output }: { usage?: RenderUsage; output?: string }):
 function endOfFullDisk(
   { attempts }: JobRecord,
   durationMs: number,
-  missingBytes: number,
   { spareSpace }: AttemptWorld,
 ): AttemptEnd {
-  void spareSpace?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : missingBytes });
+  void spareSpace?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : LEAST_MISSING_BYTES });
   return { next: 'count', error: DISK_WAS_FULL, durationMs };
 }

@@ -85,6 +85,7 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
     queue_paused: 0,
     ready: 1,
     disk_full: 0,
+    'problem{part="artifacts"}': 0,
     book_problems: 0,
     'sandbox_info{level="none"}': 1,
     'workers{state="idle"}': 1,

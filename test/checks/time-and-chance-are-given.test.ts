@@ -23,6 +23,7 @@ const SOURCES = [
       // Defaults of what the package exports. Inside the library, clock and random source are required.
       'accounts/accounts.ts',
       'assets/s3/s3-asset-store.ts',
+      'assets/store-failure.ts',
       'client/client.ts',
       'data-folder/data-folder.ts',
       'data-folder/folder-lock.ts',

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
@@ -57,11 +57,22 @@ t.test('with a server, the doctor queries it, and two doctors can run concurrent
       Service: { status: 'ok', message: /ready/ },
       Books: { status: 'ok' },
       Data: { status: 'ok', message: /can be read/ },
+      Artifacts: { status: 'ok' },
       Port: { status: 'ok', message: /used by the service of this data folder/ },
     });
   }
   const other = await doctor(['--data-dir', join(dataDir, 'other'), '--port', String(server.port)]);
   t.match(other.of['Port'], { status: 'failed', message: /another data folder/ });
+  const artifacts = join(dataDir, 'artifacts');
+  await rename(artifacts, `${artifacts}.away`);
+  await writeFile(artifacts, '');
+  const broken = await doctor(args);
+  t.match(broken, {
+    code: 1,
+    of: { Artifacts: { status: 'failed', message: /can't be stored: E\w+/, remedy: /mount/ } },
+  });
+  await rm(artifacts);
+  await rename(`${artifacts}.away`, artifacts);
   server.kill('SIGTERM');
   t.equal(await server.ended, 0);
   const after = await doctor(args);

@@ -6,12 +6,13 @@ import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { s3 } from '../../../lib/assets/s3/index.ts';
 import { ScenepressClient } from '../../../lib/client/index.ts';
-import type { RenderServiceOptions, ServiceStatus } from '../../../lib/index.ts';
+import type { RenderServiceOptions } from '../../../lib/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
-import { faultyProxy } from '../../fixtures/faulty-proxy.ts';
+import { type Fault, faultyProxy } from '../../fixtures/faulty-proxy.ts';
 import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const SCENE = { className: 'Hello', code: 'class Hello(Scene):\n  pass\n' };
 const test = (title: string, run: (t: Test) => Promise<void>) => t.test(title, { skip: noS3Server }, run);
@@ -75,20 +76,38 @@ test('without a redirect, the service passes artifacts on', async (t) => {
   t.equal((await buffer(stream)).length, sizeBytes);
 });
 
-test('while the bucket cannot be written to, jobs wait; then they complete', async (t) => {
-  const { proxy, service } = await startService(t);
-  // Two attempts to store the video of each of two renders.
-  let refusals = 4;
-  proxy.faultOf = ({ method }) => (method === 'PUT' && refusals-- > 0 ? { answer: 503 } : undefined);
-  const whileWaiting: ServiceStatus['problems'][] = [];
-  service.on('job', ({ status, startedAt }) => {
-    if (status === 'queued' && startedAt) whileWaiting.push(service.status().problems);
+const GONE = '<Error><Code>NoSuchBucket</Code><Message>it is gone</Message></Error>';
+const WRONG = '<Error><Code>InvalidAccessKeyId</Code><Message>unknown</Message></Error>';
+const faults: [what: string, fault: Fault][] = [
+  ['the server is overloaded', { answer: 503 }],
+  ['the bucket is gone', { answer: 404, body: GONE }],
+  ['the right to write is missing', { answer: 403 }],
+  ['the access key is wrong', { answer: 403, body: WRONG }],
+  ['checksums are not supported', { answer: 501 }],
+];
+for (const [what, fault] of faults) {
+  test(`while ${what}, jobs wait; then they complete`, async (t) => {
+    const { proxy, service } = await startService(t);
+    let puts = 0;
+    let isFaulty = true;
+    proxy.faultOf = ({ method }) => {
+      if (method !== 'PUT' || !isFaulty) return undefined;
+      puts += 1;
+      return fault;
+    };
+    let starts = 0;
+    service.on('job', ({ status }) => void (status === 'running' && starts++));
+    const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
+    await until(() => !service.status().ready);
+    t.match(service.status().problems, [{ part: 'artifacts' }]);
+    const before = puts;
+    await until(() => puts > before);
+    isFaulty = false;
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+    t.equal(starts, 2, 'it is rendered again only when its artifacts can be stored');
+    t.same(service.status().problems, []);
   });
-  const { jobId } = await service.enqueue({ owner: 'ada', ...SCENE });
-  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
-  t.match(whileWaiting, [[{ part: 'resources' }], [{ part: 'resources' }]]);
-  t.same(service.status().problems, []);
-});
+}
 
 test('forgetting a job removes its objects', async (t) => {
   const { service, assets } = await startService(t);

@@ -128,10 +128,10 @@ t.test(
   },
 );
 
-for (const [what, diskMib, freeMib] of [
+for (const [what, diskMib, freeMib, counted] of [
   // There is enough space for the scene's video, but not for its copy in the store.
-  ['a job whose artifacts do not fit is', 24, 6],
-  ['a scene that runs out of space is', 48, 1],
+  ['a job whose artifacts do not fit is', 24, 6, 0],
+  ['a scene that runs out of space is', 48, 1, 1],
 ] as const) {
   t.test(`${what} attempted again once there is space`, { skip }, async (t) => {
     const disk = smallDisk(t, diskMib) as string;
@@ -142,11 +142,11 @@ for (const [what, diskMib, freeMib] of [
     filler.leave(freeMib * MIB);
     const waiting = untilQueued(service, jobId);
     letGo();
-    t.match(await waiting, { attempts: 1, error: null });
+    t.match(await waiting, { attempts: counted, error: null });
     t.ok(service.status().diskFull);
     t.equal((await ledger.balance('ada')).total, 995, 'its reserve is kept');
     filler.free();
-    t.match(await service.wait(jobId), { status: 'completed', attempts: 2 });
+    t.match(await service.wait(jobId), { status: 'completed', attempts: counted + 1 });
   });
 }
 
@@ -156,29 +156,6 @@ t.test('a running job can be canceled on a full disk', { skip }, async (t) => {
   fill(disk);
   t.match(await service.cancel(running), { status: 'failed', error: 'Canceled', attempts: 1 });
   t.equal((await ledger.balance('ada')).total, 1000);
-});
-
-t.test('a job whose artifacts still do not fit fails, and its error blames the disk', { skip }, async (t) => {
-  const disk = smallDisk(t, 24) as string;
-  const store = testFolder(t);
-  const full = Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' });
-  const files = new FileAssetStore(store);
-  const assets = Object.assign(files, {
-    async put(assetKey: string, file: { path: string }) {
-      if (assetKey.endsWith('thumbnail.jpg')) throw full;
-      return FileAssetStore.prototype.put.call(files, assetKey, file);
-    },
-  });
-  const { service, ledger, running, letGo } = await crowdedService(t, disk, { assets });
-  letGo();
-  const job = await service.wait(running);
-  t.match(job, {
-    status: 'failed',
-    attempts: 2,
-    error: /disk of this service has no space.*scene is not the cause/,
-  });
-  t.equal((await ledger.balance('ada')).total, 1000);
-  t.notOk(existsSync(join(store, `${running}/video.mp4`)), 'stored artifacts are removed');
 });
 
 t.test('a service that starts on a full disk serves its jobs and waits for space', { skip }, async (t) => {

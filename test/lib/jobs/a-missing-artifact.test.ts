@@ -22,13 +22,13 @@ async function render(t: Test, put?: (folder: DataFolder) => AssetStore['put']) 
   return service.wait(jobId, { signal: AbortSignal.timeout(20_000) });
 }
 
-/** Removes the file before it is stored, the first `times` times. */
+/** Removes the video before it is stored, the first `times` times. */
 function losing(times: number) {
   return ({ assets }: DataFolder): AssetStore['put'] => {
     const original = assets.put.bind(assets);
     let left = times;
     return async (assetKey, file) => {
-      if (left-- > 0) await fs.rm(file.path);
+      if (assetKey.endsWith('.mp4') && left-- > 0) await fs.rm(file.path);
       return original(assetKey, file);
     };
   };

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type AssetStore, Pricing, ScenepressError, silentLogger } from '../../../lib/index.ts';
+import { type AssetStore, Pricing, silentLogger } from '../../../lib/index.ts';
 import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../../lib/render/run/render-task.ts';
@@ -15,8 +15,8 @@ function claimed(attempts = 1): ClaimedJob {
   return { job, claim: { jobId: '1', token: 7 } } as ClaimedJob;
 }
 
-/** The dependencies of an attempt. `put` fails with an error. */
-function newWorld(failure?: Error) {
+/** The dependencies of an attempt. `put` fails with an error, which the store may be at fault for. */
+function newWorld(failure?: Error, isAtFault = false) {
   const errors: object[] = [];
   const missing: number[] = [];
   const stored: string[] = [];
@@ -28,16 +28,25 @@ function newWorld(failure?: Error) {
     },
     async delete() {},
   };
+  const faults: unknown[][] = [];
+  const storeWatch = {
+    isAtFault: async (...fault: unknown[]) => {
+      faults.push(fault);
+      return isAtFault;
+    },
+    noteStored: () => void stored.push('noted'),
+  };
   const spareSpace = {
     ranOut: async (need: { missingBytes: number }) => void missing.push(need.missingBytes),
   };
   const world = {
     assets: assets as unknown as AssetStore,
+    storeWatch,
     pricing: new Pricing(),
     logger: { ...silentLogger, error: (details: object) => void errors.push(details) },
     spareSpace: spareSpace as never,
   };
-  return { world, errors, missing, stored };
+  return { world, errors, missing, stored, faults };
 }
 
 function rendered(t: Test): RenderResult & { kind: 'rendered' } {
@@ -62,7 +71,7 @@ t.test('a render is stored, then its job completes with its cost', async (t) => 
     },
     options: { durationMs: 1_001, plays },
   });
-  t.same(stored, ['1-7/video.mp4']);
+  t.same(stored, ['1-7/video.mp4', 'noted']);
   t.notOk(existsSync(result.folder));
 });
 
@@ -158,7 +167,7 @@ t.test('a full disk during the render counts, and the space for a retry is asked
   t.match(await endOfAttempt(claimed(), result, { ...world, spareSpace: undefined }), end);
 });
 
-t.test('artifacts that cannot be stored count as an attempt', async (t) => {
+t.test('artifacts that the store does not take count as an attempt', async (t) => {
   const { world, errors } = newWorld(new Error('refused'));
   t.match(await endOfAttempt(claimed(), rendered(t), world), {
     next: 'count',
@@ -168,24 +177,21 @@ t.test('artifacts that cannot be stored count as an attempt', async (t) => {
   t.match(errors, [{ err: { message: 'refused' }, jobId: '1' }]);
 });
 
-t.test('a full disk while artifacts are stored counts, and their size is asked for', async (t) => {
-  const { world, missing } = newWorld(Object.assign(new Error('full'), { code: 'ENOSPC' }));
-  const end = { next: 'count', error: /has no space/, durationMs: 1_001 };
-  t.match(await endOfAttempt(claimed(), rendered(t), world), end);
+t.test('an attempt whose artifacts a failing store did not take waits and does not count', async (t) => {
+  const failure = Object.assign(new Error('full'), { code: 'ENOSPC' });
+  const { world, faults } = newWorld(failure, true);
+  const end = { next: 'wait', reason: 'full' };
+  t.strictSame(await endOfAttempt(claimed(2), rendered(t), world), end);
   const vanished = { ...rendered(t), files: [{ name: 'video.mp4' as const, path: '/no/such/file' }] };
-  t.match(await endOfAttempt(claimed(), vanished, world), end);
-  t.same(missing, ['a video'.length, 16 * MIB], 'or that of a short video, when it is unknown');
-});
-
-t.test('an attempt whose store says when to retry waits and does not count', async (t) => {
-  const { world } = newWorld(new ScenepressError('storage_failed', '503', { retryAfterMs: 5000 }));
-  t.match(await endOfAttempt(claimed(), rendered(t), world), {
-    next: 'wait',
-    hold: 'shortage',
-    reason: '503',
-  });
-  const { world: other } = newWorld(new ScenepressError('storage_failed', '400'));
-  t.match(await endOfAttempt(claimed(), rendered(t), other), { next: 'count' });
+  t.strictSame(await endOfAttempt(claimed(2), vanished, world), end);
+  t.same(
+    faults,
+    [
+      [failure, 'a video'.length],
+      [failure, 16 * MIB],
+    ],
+    'with the size of the artifacts, or that of a short video when it is unknown',
+  );
 });
 
 t.test('an attempt that lacked a resource waits and does not count', async (t) => {

@@ -61,6 +61,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
     hold,
     discards,
     events,
+    storeWatch: { isAtFault: async () => false, noteStored: () => {} },
     spareSpace: undefined,
     previewIntervalMs: 250,
     inGoodStanding: true,

@@ -1,0 +1,35 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Random, systemRandom } from '../random.ts';
+import type { AssetStore } from './asset-store.ts';
+
+const ID_BYTES = 16;
+
+/**
+ * Why a store takes no file now: stores one and removes it again. Undefined if it was stored; else the error of
+ * {@link AssetStore.put}. `folder`: for the file to store.
+ *
+ * ```ts
+ * const failure = await storeFailure(assets, { folder: tmpdir() });
+ * if (failure) console.error('Artifacts could not be stored:', failure);
+ * ```
+ */
+export async function storeFailure(
+  assets: AssetStore,
+  { folder, sizeBytes = 1, random = systemRandom }: { folder: string; sizeBytes?: number; random?: Random },
+): Promise<unknown> {
+  const name = `probe-${random.bytes(ID_BYTES).toString('hex')}`;
+  const path = join(folder, name);
+  const assetKey = `${name}/probe.txt`;
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await writeFile(path, random.bytes(sizeBytes), { mode: 0o600 });
+    await assets.put(assetKey, { path, contentType: 'text/plain' });
+    return undefined;
+  } catch (error) {
+    return error;
+  } finally {
+    await rm(path, { force: true }).catch(() => {});
+    await assets.delete(assetKey).catch(() => {});
+  }
+}

@@ -1,0 +1,216 @@
+// A store of artifacts that can't be written to: jobs wait for it, and none fails.
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { AssetStoreWatch } from '../../../lib/assets/asset-store-watch.ts';
+import { type AssetStore, FileAssetStore, ScenepressError, silentLogger } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
+import { fakeRenderService } from '../../../lib/testing/index.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { smallDisk } from '../../fixtures/small-disk.ts';
+import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
+
+const SCENE = { owner: 'ada', className: 'A', code: 'class A(Scene):\n  pass\n' };
+const isRoot = process.getuid?.() === 0;
+const skip = isRoot ? false : 'only root may mount a disk';
+
+/** Returns the folder of a store, and what breaks and repairs it. */
+type Breakable = (t: Test) => { folder: string; breakIt: () => void; repair: () => void };
+
+function file(t: Test): ReturnType<Breakable> {
+  const parent = testFolder(t);
+  const folder = join(parent, 'artifacts');
+  return {
+    folder,
+    breakIt: () => {
+      renameSync(folder, join(parent, 'away'));
+      writeFileSync(folder, '');
+    },
+    repair: () => {
+      rmSync(folder);
+      renameSync(join(parent, 'away'), folder);
+    },
+  };
+}
+
+function readOnly(t: Test): ReturnType<Breakable> {
+  const disk = smallDisk(t, 8) as string;
+  const remount = (how: string) => execFileSync('mount', ['-o', `remount,${how}`, disk]);
+  return { folder: join(disk, 'artifacts'), breakIt: () => remount('ro'), repair: () => remount('rw') };
+}
+
+function noInodes(t: Test): ReturnType<Breakable> {
+  const disk = mkdtempSync(join(tmpdir(), 'scenepress-disk-'));
+  execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=8m,nr_inodes=20', 'tmpfs', disk]);
+  t.teardown(() => {
+    execFileSync('umount', ['--lazy', disk]);
+    rmSync(disk, { recursive: true });
+  });
+  const fillers = join(disk, 'fillers');
+  return {
+    folder: join(disk, 'artifacts'),
+    breakIt: () => {
+      mkdirSync(fillers);
+      try {
+        for (let i = 0; ; i++) writeFileSync(join(fillers, String(i)), '');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    },
+    repair: () => rmSync(fillers, { recursive: true }),
+  };
+}
+
+const cases: [what: string, set: Breakable, needsRoot: boolean][] = [
+  ['a file is in the place of its folder', file, false],
+  ['its disk is read-only', readOnly, true],
+  ['its disk has no inodes', noInodes, true],
+];
+for (const [what, set, needsRoot] of cases) {
+  t.test(`while ${what}, jobs wait; then they complete`, { skip: needsRoot && skip }, async (t) => {
+    const { folder, breakIt, repair } = set(t);
+    const logged: string[] = [];
+    const note = (_: object, message: string) => void logged.push(message);
+    const service = fakeRenderService({
+      folder: testFolder(t),
+      assets: new FileAssetStore(folder),
+      logger: { ...silentLogger, error: note, info: note },
+    });
+    await service.start();
+    t.teardown(() => service.stop());
+    breakIt();
+    let starts = 0;
+    service.on('job', ({ status }) => void (status === 'running' && starts++));
+    const { jobId } = await service.enqueue(SCENE);
+    await until(() => !service.status().ready);
+    t.match(service.status().problems, [
+      { part: 'artifacts', message: /can't be written to.*log has the cause/s },
+    ]);
+    // A trial fails meanwhile.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    t.match(await service.get(jobId), { status: 'queued', attempts: 0, error: null });
+    t.equal(starts, 1, 'nothing is rendered meanwhile');
+    repair();
+    t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+    t.match(service.status(), { ready: true, problems: [] });
+    t.equal(starts, 2);
+    t.same(
+      readdirSync(folder).filter((name) => name.startsWith('probe')),
+      [],
+      'no trial leaves a file',
+    );
+    t.same(
+      logged.filter((message) => message.startsWith('The store of artifacts')),
+      [
+        "The store of artifacts can't be written to: no render starts until it can.",
+        'The store of artifacts can be written to again.',
+      ],
+      'it is logged once',
+    );
+  });
+}
+
+/** A watch of a store whose `put` fails with `failure()`. */
+function watched(t: Test, failure: () => unknown) {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const put: string[] = [];
+  const sizes: number[] = [];
+  const assets = {
+    async put(key: string, { path }: { path: string }) {
+      put.push(key);
+      sizes.push(statSync(path).size);
+      const error = failure();
+      if (error) throw error;
+      return { sizeBytes: 1 };
+    },
+    async delete() {},
+  } as unknown as AssetStore;
+  const watch = new AssetStoreWatch({
+    assets,
+    folder: join(testFolder(t), 'work'),
+    spareSpace: undefined,
+    clock,
+    random: systemRandom,
+    logger: silentLogger,
+  });
+  t.teardown(() => watch.stop());
+  return { clock, watch, put, sizes };
+}
+
+function systemError(code: string): Error {
+  return Object.assign(new Error(code), { code, syscall: 'open' });
+}
+
+t.test('whose fault an error of a store is', async (t) => {
+  const refused = new Error('refused');
+  const ofStore = [
+    ...['EROFS', 'EACCES', 'ENOTDIR', 'EIO', 'ESTALE', 'ENOSPC', 'EDQUOT', 'ECONNREFUSED'].map(systemError),
+    new Error('as a cause', { cause: systemError('EROFS') }),
+    new ScenepressError('storage_failed', '403', { retryAfterMs: 5000 }),
+  ];
+  for (const error of ofStore) {
+    const { watch, put } = watched(t, () => undefined);
+    t.ok(await watch.isAtFault(error, 9), error.message);
+    t.ok(watch.isUnusable);
+    t.same(put, [], 'no trial is needed');
+  }
+  for (const error of [systemError('EFBIG'), systemError('ENOENT'), refused]) {
+    const { watch, put } = watched(t, () => undefined);
+    t.notOk(await watch.isAtFault(error, 9), `${error.message} of a store that takes another file`);
+    t.notOk(watch.isUnusable);
+    t.match(put, [/^probe-[0-9a-f]{32}\/probe\.txt$/]);
+  }
+  const { watch } = watched(t, () => refused);
+  t.ok(await watch.isAtFault(refused, 9), 'of a store that takes no other file either');
+  t.ok(watch.isUnusable);
+});
+
+t.test('an unusable store is tried at growing intervals, until it works', async (t) => {
+  let failure: Error | undefined = systemError('EROFS');
+  const { clock, watch, put } = watched(t, () => failure);
+  let available = 0;
+  watch.on('available', () => available++);
+  await watch.isAtFault(failure, 9);
+  const triedAt: number[] = [];
+  for (let ms = 0; ms <= 120_000; ms += 500) {
+    const before = put.length;
+    clock.advance(500);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+    if (put.length > before) triedAt.push(ms + 500);
+  }
+  t.equal(triedAt[0], 1_000);
+  t.ok(triedAt.length >= 6 && triedAt.length <= 9, `tried ${triedAt.length} times in two minutes`);
+  t.ok(watch.isUnusable);
+  failure = undefined;
+  watch.tryNow();
+  await until(() => !watch.isUnusable);
+  t.equal(available, 1);
+  await watch.isAtFault(systemError('EROFS'), 9);
+  const failed = put.length;
+  clock.advance(29_000);
+  t.equal(put.length, failed, 'what can be tried but not stored is tried rarely');
+  watch.tryNow();
+  await until(() => !watch.isUnusable);
+  watch.noteStored();
+  await watch.isAtFault(systemError('EROFS'), 9);
+  const before = put.length;
+  clock.advance(1_000);
+  await until(() => put.length > before);
+  t.pass('after artifacts were stored, it begins again');
+});
+
+t.test('a store without space is tried with what was missing', async (t) => {
+  const full = systemError('ENOSPC');
+  const { watch, sizes } = watched(t, () => undefined);
+  await watch.isAtFault(full, 5_000);
+  watch.tryNow();
+  await until(() => !watch.isUnusable);
+  t.same(sizes, [5_000]);
+  await watch.isAtFault(systemError('EROFS'), 5_000);
+  watch.tryNow();
+  await until(() => !watch.isUnusable);
+  t.same(sizes, [5_000, 1]);
+});
