@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import type { S3AssetStore, S3Credentials, S3Options } from '../../lib/assets/s3/index.ts';
+import type { S3AssetStore, S3Options } from '../../lib/assets/s3/index.ts';
 import {
   type AssetStore,
   type ByteRange,
@@ -44,12 +44,17 @@ async function s3OptionsOf(config: ArtifactConfig & { s3Bucket: string }): Promi
   };
 }
 
-async function credentialsOf(config: ArtifactConfig): Promise<S3Credentials | undefined> {
-  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secret, s3SecretAccessKeyFile: file } = config;
+/** A secret in a file is read again for each request, so that it can be replaced. */
+async function credentialsOf(config: ArtifactConfig): Promise<S3Options['credentials']> {
+  const { s3AccessKeyId: accessKeyId, s3SecretAccessKey: secret, s3SecretAccessKeyFile: file = '' } = config;
   if (accessKeyId === undefined) return undefined;
-  const secretAccessKey =
-    secret ?? (await contentOf(file ?? '', 'The secret of the access key for S3')).trim();
-  return { accessKeyId, secretAccessKey };
+  if (secret !== undefined) return { accessKeyId, secretAccessKey: secret };
+  const read = async () => {
+    const content = await contentOf(file, 'The secret of the access key for S3');
+    return { accessKeyId, secretAccessKey: content.trim() };
+  };
+  await read(); // Ends a start without the file.
+  return read;
 }
 
 /** A store that is started when it is used: most commands need no artifacts, and work while their store is away. */

@@ -5,29 +5,31 @@ import { UserError } from '../user-error.ts';
 import { passwordInFile } from './password-file.ts';
 
 /** How to connect to the configured database. Error: a {@link UserError} for a file that can't be read. */
-export async function connectionOf(
-  config: DatabaseConfig,
-): Promise<{ url: string; options: Pick<PostgresOptions, 'schema' | 'maxConnections' | 'tls'> }> {
-  const { databaseSchema: schema, databaseConnections: maxConnections } = config;
+export async function connectionOf(config: DatabaseConfig): Promise<{
+  url: string;
+  options: Pick<PostgresOptions, 'schema' | 'maxConnections' | 'tls' | 'password'>;
+}> {
+  const { databaseUrl: url = '', databaseSchema: schema, databaseConnections: maxConnections } = config;
   const tls = await tlsOf(config);
+  const password = passwordOf(config);
+  await password?.(); // Ends a start without the file.
   return {
-    url: await urlOf(config),
-    options: { schema, maxConnections, ...(tls !== undefined && { tls }) },
+    url,
+    options: { schema, maxConnections, ...(tls !== undefined && { tls }), ...(password && { password }) },
   };
 }
 
-async function urlOf({ databaseUrl = '', databasePasswordFile: file }: DatabaseConfig): Promise<string> {
+/** Reads the password from a file, for each connection, so that it can be replaced; undefined if it is given otherwise. */
+function passwordOf({
+  databaseUrl = '',
+  databasePasswordFile: file,
+}: DatabaseConfig): PostgresOptions['password'] {
+  if (file !== undefined)
+    return async () => (await contentOf(file, 'The password for the database')).replace(/\r?\n$/, '');
   const url = new URL(databaseUrl);
-  const password =
-    file === undefined
-      ? await passwordInFile(url)
-      : (await contentOf(file, 'The password for the database')).replace(/\r?\n$/, '');
-  const isGiven = url.password !== '' || process.env['PGPASSWORD'] !== undefined;
-  if (password === undefined || (file === undefined && isGiven)) return databaseUrl;
-  // A URL whose host is in its parameters, such as a folder of sockets, has no place for a password.
-  if (url.hostname === '') url.searchParams.set('password', password);
-  else url.password = encodeURIComponent(password);
-  return url.href;
+  const isGiven =
+    url.password !== '' || url.searchParams.has('password') || process.env['PGPASSWORD'] !== undefined;
+  return isGiven ? undefined : () => passwordInFile(url);
 }
 
 async function tlsOf(config: DatabaseConfig): Promise<PostgresOptions['tls']> {

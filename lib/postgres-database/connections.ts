@@ -11,6 +11,7 @@ import {
   type PgTypes,
   type PooledClient,
 } from './driver.ts';
+import { RETRY_AFTER_MS } from './errors.ts';
 import type { PostgresOptions } from './options.ts';
 
 const DEFAULT_SCHEMA = 'scenepress';
@@ -35,7 +36,7 @@ export type ConnectionSettings = Required<
     | 'statementTimeoutMs'
     | 'idleTransactionTimeoutMs'
   >
-> & { tls: PostgresOptions['tls'] | undefined };
+> & { tls: PostgresOptions['tls'] | undefined; password: PostgresOptions['password'] | undefined };
 
 /** Fills in the defaults. */
 export function settingsOf(options: PostgresOptions): ConnectionSettings {
@@ -56,6 +57,7 @@ export function settingsOf(options: PostgresOptions): ConnectionSettings {
     statementTimeoutMs: options.statementTimeoutMs ?? 30_000,
     idleTransactionTimeoutMs: options.idleTransactionTimeoutMs ?? 10_000,
     tls: options.tls,
+    password: options.password,
   };
 }
 
@@ -104,7 +106,7 @@ export class Connections {
 
   /** Loads the driver. Opens no connection. */
   async open(): Promise<void> {
-    const driver = await loadDriver();
+    const driver = withPassword(await loadDriver(), this.#settings.password);
     const { maxConnections } = this.#settings;
     const reads = Math.round(maxConnections * READS_SHARE);
     const reserved = Math.floor((maxConnections - reads) * RESERVED_SHARE);
@@ -118,7 +120,8 @@ export class Connections {
 
   #pool(driver: PgDriver, max: number): Pool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
-    const pool = new driver.Pool({ ...this.#config(driver.types), max, query_timeout });
+    const { Client } = driver;
+    const pool = new driver.Pool({ ...this.#config(driver.types), Client, max, query_timeout });
     // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
     return { pool, max };
@@ -242,6 +245,28 @@ export class Connections {
 /** How many callers would not have to wait for a connection. */
 function freeOf({ pool, max }: Pool): number {
   return max - pool.totalCount + pool.idleCount - pool.waitingCount;
+}
+
+/**
+ * A driver that asks for the password at each connection. In the configuration it would be replaced by the empty one of
+ * the URL.
+ */
+function withPassword(driver: PgDriver, password: PostgresOptions['password']): PgDriver {
+  if (!password) return driver;
+  const asked = (): Promise<string | undefined> =>
+    password().catch((cause: Error) => {
+      throw new ScenepressError('storage_failed', `There is no password for Postgres: ${cause.message}`, {
+        cause,
+        retryAfterMs: RETRY_AFTER_MS,
+      });
+    });
+  class Client extends driver.Client {
+    constructor(config: object) {
+      super(config);
+      Object.assign(this, { password: asked });
+    }
+  }
+  return { Pool: driver.Pool, Client, types: driver.types };
 }
 
 /** The driver prefers parameters of the URL to its options. */

@@ -3,7 +3,10 @@ import { ScenepressError } from '../errors.ts';
 
 /** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
 export interface PgDriver {
-  Pool: new (config: object) => PgPool;
+  /** `config.Client`: the class of its connections. */
+  Pool: new (
+    config: object,
+  ) => PgPool;
   Client: new (config: object) => PgClient;
   types: PgTypes;
 }

@@ -17,8 +17,8 @@ const DAMAGED = ['XX001', 'XX002'];
 const FAILED = ['57014', '55P03', '53200', '58030'];
 const BUSY = '55P03'; // lock_not_available
 const NOT_STORABLE = '22021'; // character_not_in_repertoire
-/** Wrong passwords, databases and privileges. */
-const FAILED_CLASSES = ['28', '3D', '42501'];
+/** Wrong passwords, databases and privileges, which the administrator of the database can correct meanwhile. */
+const REFUSED_CLASSES = ['28', '3D', '42501'];
 const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Messages of the driver for connections that ended or did not open, which have no code. */
 const DRIVER_MESSAGES =
@@ -93,10 +93,9 @@ export function explained(error: unknown): unknown {
       `Data of Postgres is damaged (${message}). Restore a backup.`,
       cause,
     );
-  if (FAILED.includes(code) || isConflict(error))
+  const isRefused = REFUSED_CLASSES.some((start) => code.startsWith(start));
+  if (FAILED.includes(code) || isRefused || isConflict(error))
     return new ScenepressError('storage_failed', because('Postgres refused the work'), passing);
-  if (FAILED_CLASSES.some((start) => code.startsWith(start)))
-    return new ScenepressError('storage_failed', because('Postgres refused the work'), cause);
   if (NOT_SECURE.test(code) || NO_TLS.test(message))
     return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);
   if (code === NOT_STORABLE)

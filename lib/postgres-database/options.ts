@@ -13,6 +13,11 @@ export interface PostgresOptions {
   /** Whether the start fails when the schema has no tables, instead of creating them. Default false. */
   mustExist?: boolean;
   /**
+   * The password, instead of one in the URL. Called for each new connection, so that a password that was changed is
+   * used without a restart.
+   */
+  password?: () => Promise<string | undefined>;
+  /**
    * TLS: true verifies the server's certificate with the CAs of Node; an object has the options of `tls.connect`, such
    * as `ca`, `cert` and `key`. Default: as the URL says (`sslmode`), else none.
    */

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { shownSetting } from '../../appliance/cli/config.ts';
 import { loadConfig, readSettings } from '../../appliance/config/config.ts';
 import { openInstallation } from '../../appliance/installation.ts';
-import { connectionOf, isExposed } from '../../appliance/place/database-connection.ts';
+import { isExposed } from '../../appliance/place/database-connection.ts';
 import { openPlace } from '../../appliance/place/open-place.ts';
 import { DataFolder, silentLogger } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
@@ -182,14 +182,6 @@ t.test('connections that others may read are recognized', async (t) => {
   ] as const) {
     t.equal(isExposed(loadConfig({ flags: { databaseUrl, ...options }, env: {} })), exposed, databaseUrl);
   }
-});
-
-t.test('a password from a file also reaches a URL whose host is a parameter', async (t) => {
-  const file = join(await temporaryFolder(t), 'password');
-  writeFileSync(file, 'open:@sesame\n', { mode: 0o600 });
-  const flags = { databaseUrl: 'postgres:///a?host=/run/pg', databasePasswordFile: file };
-  const { url } = await connectionOf(loadConfig({ flags, env: {} }));
-  t.match(new pg.Client({ connectionString: url }), { password: 'open:@sesame', host: '/run/pg' });
 });
 
 t.test('the password is never shown', async (t) => {

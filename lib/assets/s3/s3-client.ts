@@ -47,6 +47,12 @@ function notInstalled(name: string) {
   };
 }
 
+/** The SDK keeps credentials that don't say when they expire: those of a function may have been changed since. */
+function askedAgain(credentials: NonNullable<S3Options['credentials']>): typeof credentials {
+  if (typeof credentials !== 'function') return credentials;
+  return async () => ({ expiration: new Date(0), ...(await credentials()) });
+}
+
 /** A client for these options. Error: `invalid_request` for a certificate authority that is not PEM. */
 export function openBucket(sdk: Sdk, options: S3Options, clock: Clock): Bucket {
   const { bucket, endpoint, pathStyle, region, credentials, ca } = options;
@@ -75,6 +81,6 @@ export function openBucket(sdk: Sdk, options: S3Options, clock: Clock): Bucket {
   if (endpoint !== undefined) config.endpoint = endpoint;
   const known = region ?? (endpoint === undefined ? undefined : (process.env['AWS_REGION'] ?? 'us-east-1'));
   if (known !== undefined) config.region = known;
-  if (credentials !== undefined) config.credentials = credentials;
+  if (credentials !== undefined) config.credentials = askedAgain(credentials);
   return { sdk, client: new sdk.S3Client(config), name: bucket, hasChecksums: checksums, attempts };
 }

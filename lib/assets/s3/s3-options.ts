@@ -8,7 +8,7 @@ export interface S3Credentials {
   secretAccessKey: string;
   /** The token of temporary credentials. */
   sessionToken?: string;
-  /** When a function's credentials expire, so that it is called again before. */
+  /** When a function's credentials expire: it is called again before. Default: it is called for each request. */
   expiration?: Date;
 }
 

@@ -20,6 +20,9 @@ const outages: [what: string, failure: object][] = [
   ['transactions conflict again and again', { code: '40001' }],
   ['the disk of the server is full', { code: '53100' }],
   ['nothing listens', { code: 'ECONNREFUSED' }],
+  ['the password is that of before', { code: '28P01' }],
+  ['the database is gone', { code: '3D000' }],
+  ['a right is missing', { code: '42501' }],
 ];
 
 for (const [what, failure] of outages) {
@@ -31,9 +34,7 @@ for (const [what, failure] of outages) {
 }
 
 t.test('errors that no retry mends count as attempts', async (t) => {
-  for (const code of ['28P01', '3D000', '42501', 'XX001']) {
-    const error = explained(Object.assign(new Error('failed'), { code })) as Error;
-    t.ok(isScenepressError(error), code);
-    t.match(endOfFailure(job, error, silentLogger), { next: 'count' }, code);
-  }
+  const error = explained(Object.assign(new Error('failed'), { code: 'XX001' })) as Error;
+  t.ok(isScenepressError(error, 'storage_damaged'));
+  t.match(endOfFailure(job, error, silentLogger), { next: 'count' });
 });
