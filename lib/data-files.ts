@@ -33,6 +33,8 @@ export const DATA_FILES = {
   lockHolder: 'lock.holder',
   /** The socket for commands of the administrator. */
   adminSocket: 'admin.sock',
+  /** Which installation the data belongs to; exists when artifacts are kept elsewhere. Not in backups. */
+  installation: 'installation.json',
   /** Exists when the data was moved to a database; names the database. */
   moved: 'moved',
   /** Exists while a recovery replaces the database; names the folder with the former one. */

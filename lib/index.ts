@@ -29,6 +29,9 @@ export { FolderLock } from './data-folder/folder-lock.ts';
 export { restore } from './data-folder/restore.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 export { SortableIds } from './ids.ts';
+/** @internal */
+export { inspectClaim, isClaimable } from './installation/claimed-assets.ts';
+export type { InstallationRecord, InstallationRecords } from './installation/installation-records.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export type { FailedBy } from './jobs/failures.ts';
 export {
@@ -102,6 +105,12 @@ export {
 } from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export type { Machine, MachineReport, MachineStore } from './machines/machine-store.ts';
+export {
+  type CopiedInstallation,
+  continueInstallation,
+  type SeparateOptions,
+  separateInstallation,
+} from './migration/copied-installation.ts';
 export type { MigrationReport } from './migration/migrate.ts';
 export type { Page } from './pages.ts';
 export type {

@@ -4,6 +4,7 @@ import { spareBytesFor } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { InProgress } from './in-progress.ts';
+import { ClaimedAssets } from './installation/claimed-assets.ts';
 import { recoverJobs } from './jobs/recover-jobs.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { ServiceState } from './service-status.ts';
@@ -124,9 +125,12 @@ export class Lifecycle {
     step: <T>(work: () => T | Promise<T>) => Promise<T>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { dataFolder, dispatcher, gate, logger, owners, renderer, roles, webhooks, workers } = this.#parts;
+    const { assets, dataFolder, dispatcher, gate, logger } = this.#parts;
+    const { owners, renderer, roles, webhooks, workers } = this.#parts;
     await openStores(this.#parts, step);
     if (!withWorkers) return step(() => dispatcher.start(undefined));
+    // Before anything is rendered, recovered or removed.
+    if (assets instanceof ClaimedAssets) await step(() => assets.claim());
     await dataFolder?.spareSpace.start({ sizeBytes: spareBytesFor(workers), logger });
     // Before the workers, because it rejects invalid options.
     webhooks.assertOptions();

@@ -8,6 +8,7 @@ import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
 import { FolderLock } from './data-folder/folder-lock.ts';
 import { Gate } from './gate.ts';
+import { ClaimedAssets, isClaimable } from './installation/claimed-assets.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
@@ -85,7 +86,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     options.dataFolder ?? (options.folder ? new DataFolder(options.folder, { clock, random }) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
   const signals = options.signals ?? storage?.signals ?? new LocalSignals();
-  const assets = options.assets ?? dataFolder?.assets;
+  const assets = claimed(options.assets, storage, { clock, random }) ?? dataFolder?.assets;
   const settings = options.settings ?? storage?.settings ?? dataFolder?.settings;
   const workFolder = options.workFolder ?? dataFolder?.workFolder;
   assert(storage && settings && assets, NO_STORES);
@@ -250,4 +251,15 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     followers,
     remoteJobs,
   };
+}
+
+/** The given store, shared with no copy of the data. That of a data folder is copied with it. */
+function claimed(
+  store: AssetStore | undefined,
+  storage: Storage | undefined,
+  world: { clock: Clock; random: Random },
+): AssetStore | undefined {
+  const records = storage?.installation;
+  if (!store || !records || !isClaimable(store)) return store;
+  return new ClaimedAssets(store, { records, ...world });
 }

@@ -1,3 +1,4 @@
+import { ClaimedAssets } from './installation/claimed-assets.ts';
 import type { ServiceParts } from './service-parts.ts';
 
 interface Store {
@@ -38,5 +39,6 @@ export async function closeStores(parts: ServiceParts): Promise<void> {
 
 /** In the order in which they are closed. */
 function storesOf({ assets, dataFolder, ledger, storage }: ServiceParts): Store[] {
-  return [ledger, assets, ...(dataFolder ? [dataFolder] : []), storage] as Store[];
+  const store = assets instanceof ClaimedAssets ? assets.store : assets;
+  return [ledger, store, ...(dataFolder ? [dataFolder] : []), storage] as Store[];
 }

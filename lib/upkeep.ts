@@ -2,6 +2,7 @@ import type { AssetStore } from './assets/asset-store.ts';
 import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock, Timer } from './clock.ts';
 import { randomId } from './ids.ts';
+import { ClaimedAssets } from './installation/claimed-assets.ts';
 import type { Discards } from './jobs/discards.ts';
 import type { JobBook } from './jobs/job-book.ts';
 import { LEASE_MS } from './jobs/job-claims.ts';
@@ -40,7 +41,7 @@ const ONCE_AN_HOUR_MS = 30 * 60_000;
 
 /**
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests,
- * and forgotten texts from the disk, checks the storage, requeues, rolls back or settles jobs of dead processes. Of the
+ * and forgotten texts from the disk, checks the storage, renews the claim to the artifact store, requeues, rolls back or settles jobs of dead processes. Of the
  * processes that share a storage, one carries out a task of the schedule, and one audits at the start of several; any
  * process requeues jobs.
  */
@@ -96,6 +97,7 @@ export class Upkeep {
   async #hourly(): Promise<void> {
     await this.#once('tidying', ONCE_AN_HOUR_MS, () => this.#tidy());
     await this.#alone('purge', () => this.#purge());
+    await this.#once('claim', ONCE_AN_HOUR_MS, () => this.#renewClaim());
   }
 
   /** Runs once a day. */
@@ -219,6 +221,18 @@ export class Upkeep {
       return true;
     } catch (error) {
       this.#report(error, 'Removing old artifacts failed.');
+      return false;
+    }
+  }
+
+  async #renewClaim(): Promise<boolean> {
+    const { assets } = this.#options;
+    if (!(assets instanceof ClaimedAssets)) return true;
+    try {
+      await assets.renew();
+      return true;
+    } catch (error) {
+      this.#report(error, 'The claim to the artifact store could not be renewed.');
       return false;
     }
   }

@@ -17,6 +17,22 @@ export const CONNECTION_FLAGS: (keyof Config)[] = [
   'databaseKey',
 ];
 
+/** Options of where artifacts are kept. */
+export const ARTIFACT_FLAGS: (keyof Config)[] = [
+  'artifactDir',
+  's3Bucket',
+  's3Prefix',
+  's3Region',
+  's3Endpoint',
+  's3PathStyle',
+  's3Checksums',
+  's3Ca',
+  's3AccessKeyId',
+  's3SecretAccessKeyFile',
+  's3Encryption',
+  's3KmsKeyId',
+];
+
 /** Options of administrative commands. */
 export const ADMINISTRATION_FLAGS: (keyof Config)[] = [
   'dataDir',

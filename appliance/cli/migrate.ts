@@ -12,7 +12,7 @@ import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
-import { addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';
+import { ARTIFACT_FLAGS, addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';
 
@@ -23,22 +23,7 @@ interface Move {
   allowMissingArtifacts?: boolean;
 }
 
-const FLAGS: (keyof Config)[] = [
-  ...CONNECTION_FLAGS,
-  'masterKeyFile',
-  'artifactDir',
-  's3Bucket',
-  's3Prefix',
-  's3Region',
-  's3Endpoint',
-  's3PathStyle',
-  's3Checksums',
-  's3Ca',
-  's3AccessKeyId',
-  's3SecretAccessKeyFile',
-  's3Encryption',
-  's3KmsKeyId',
-];
+const FLAGS: (keyof Config)[] = [...CONNECTION_FLAGS, 'masterKeyFile', ...ARTIFACT_FLAGS];
 
 /** `scenepress migrate` */
 export function migrateCommand(): Command {

@@ -11,6 +11,7 @@ import { addExamples } from './describe.ts';
 import { doctorCommand } from './doctor.ts';
 import { healthCommand } from './health.ts';
 import { installServiceCommand } from './install-service.ts';
+import { installationCommand } from './installation.ts';
 import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
 import { machineCommand } from './machine.ts';
@@ -68,6 +69,7 @@ export function createProgram(): Command {
     .addCommand(masterKeyCommand())
     .addCommand(recoverCommand())
     .addCommand(migrateCommand())
+    .addCommand(installationCommand())
     .commandsGroup('Installation and diagnosis:')
     .addCommand(statusCommand())
     .addCommand(healthCommand())

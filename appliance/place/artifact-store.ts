@@ -82,6 +82,14 @@ export class LazyAssetStore implements AssetStore {
     await (await this.#started()).delete(assetKey);
   }
 
+  async readClaim(): Promise<string | undefined> {
+    return (await this.#started()).readClaim?.();
+  }
+
+  async writeClaim(text: string): Promise<void> {
+    await (await this.#started()).writeClaim?.(text);
+  }
+
   async stop(): Promise<void> {
     if (this.#starting !== undefined) await this.#store.stop?.();
     this.#starting = undefined;

@@ -48,7 +48,18 @@ export interface AssetStore {
   ): Promise<OpenedAsset | undefined>;
   /** Deleting a missing asset is not an error. */
   delete(assetKey: string): Promise<void>;
+  /**
+   * The text that was written last with {@link writeClaim}; undefined if none was. It names the installation that the
+   * artifacts belong to: a service whose data is a copy does not start with them, and deletes none. Without these two
+   * methods, nothing is compared.
+   */
+  readClaim?(): Promise<string | undefined>;
+  /** Replaces the claim; durable when the promise resolves. */
+  writeClaim?(text: string): Promise<void>;
 }
+
+/** The name of the file or object with the claim of a store. */
+export const CLAIM_FILE = 'scenepress.json';
 
 const KEY = /^[A-Za-z0-9_-]+\/[A-Za-z0-9_-]+\.[a-z0-9]+$/;
 

@@ -1,7 +1,13 @@
 import { type FileHandle, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { makeFolders, realDisk, replaceFile } from '../disk.ts';
-import { type AssetStore, assertAssetKey, type ByteRange, type OpenedAsset } from './asset-store.ts';
+import {
+  type AssetStore,
+  assertAssetKey,
+  type ByteRange,
+  CLAIM_FILE,
+  type OpenedAsset,
+} from './asset-store.ts';
 import { openRegularFile } from './regular-file.ts';
 
 const PIECE_BYTES = 256 * 1024;
@@ -62,6 +68,14 @@ export class FileAssetStore implements AssetStore {
       ({ code }: NodeJS.ErrnoException) => (code === 'ENOENT' ? undefined : folder),
     );
     if (left !== undefined) await realDisk.syncFolder(left);
+  }
+
+  async readClaim(): Promise<string | undefined> {
+    return (await realDisk.read(join(this.#folder, CLAIM_FILE)))?.toString();
+  }
+
+  async writeClaim(text: string): Promise<void> {
+    await replaceFile(realDisk, this.#folder, CLAIM_FILE, [Buffer.from(text)]);
   }
 
   /** The path of an asset. */

@@ -8,9 +8,10 @@ import { ScenepressError } from '../errors.ts';
 import { pagesOfJobs } from '../jobs/pages-of-jobs.ts';
 import type { MasterKey } from '../keys/master-key.ts';
 import { SecretsCheck } from '../keys/sealed-secrets.ts';
-import { allPages, pagesOf } from '../pages.ts';
+import { allPages } from '../pages.ts';
 import type { BackupReport } from './backup-report.ts';
 import { DataFolder } from './data-folder.ts';
+import { unfinishedDeliveries } from './unfinished-deliveries.ts';
 
 /** The name of the manifest's file. */
 export const MANIFEST = 'backup.json';
@@ -63,7 +64,8 @@ async function readAndCopyAssets(
 ): Promise<Contents> {
   let jobs = 0;
   const secrets = new SecretsCheck(masterKey);
-  const dueDeliveries = await countDue(copy, dropDeliveries);
+  const unfinished = await unfinishedDeliveries(copy.storage, { drop: dropDeliveries });
+  const dueDeliveries = dropDeliveries ? 0 : unfinished;
   for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
     for (const { assetKey, sizeBytes } of artifacts) {
       signal?.throwIfAborted();
@@ -93,24 +95,6 @@ async function readAndCopyAssets(
 
 function unlessGone(error: NodeJS.ErrnoException): void {
   if (error.code !== 'ENOENT') throw error;
-}
-
-/** The number of unfinished deliveries; with `drop`, marks them as failed. */
-async function countDue({ storage }: DataFolder, drop: boolean): Promise<number> {
-  let count = 0;
-  const pages = pagesOf(
-    (page) => storage.deliveries.listUnfinished(page),
-    ({ deliveryId }) => deliveryId,
-    PAGE,
-  );
-  for await (const page of pages) {
-    if (!drop) count += page.length;
-    else
-      await storage.transaction(async (tx) => {
-        for (const delivery of page) await storage.deliveries.update(tx, { ...delivery, dueAtMs: null });
-      });
-  }
-  return count;
 }
 
 export async function refuseExisting(path: string, what: string): Promise<void> {

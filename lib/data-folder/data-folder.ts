@@ -9,6 +9,7 @@ import { type DocumentContents, Documents } from '../documents/documents.ts';
 import { EmitterBase } from '../emitter.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
+import type { InstallationRecords } from '../installation/installation-records.ts';
 import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
@@ -32,6 +33,7 @@ import type { Flush, SqliteDatabaseOptions } from '../storage/sqlite/options.ts'
 import { SqliteDatabase } from '../storage/sqlite/sqlite-database.ts';
 import type { Storage } from '../storage/storage.ts';
 import { checkFolder } from './folder-check.ts';
+import { FolderInstallation } from './folder-installation.ts';
 import { FolderLock } from './folder-lock.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
@@ -90,6 +92,8 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   readonly #starting = new SingleFlight();
   /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
+  /** The file `installation.json`. @internal */
+  readonly installation: InstallationRecords;
   /** Jobs, queue and deliveries. */
   readonly storage: Storage;
   /** The books of a `StoredLedger`, in the same database as the jobs. */
@@ -124,7 +128,8 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
       onFullDisk,
       onFlush: (flush) => void this.emit('flush', flush),
     });
-    this.storage = new SqlStorage(this.database, random);
+    this.installation = new FolderInstallation(this.path, disk);
+    this.storage = Object.assign(new SqlStorage(this.database, random), { installation: this.installation });
     this.ledgerStore = new SqlLedgerStore(this.database, this.storage);
     this.keyUseStore = new SqlKeyUseStore(this.database);
     this.sessionStore = new SqlSessionStore(this.database);

@@ -15,7 +15,7 @@ const BEFORE_THE_DATA = new Set([
   `${database}-journal`,
 ]);
 /** Files that a first start creates after the database. */
-const DATA = new Set([databaseLog, ...withTemporary(...DOCUMENT_FILES)]);
+const DATA = new Set([databaseLog, ...withTemporary(...DOCUMENT_FILES, DATA_FILES.installation)]);
 const MOST_NAMED = 5;
 
 /**

@@ -5,6 +5,8 @@ import type { AssetStore } from '../assets/asset-store.ts';
 import { DataFolder } from '../data-folder/data-folder.ts';
 import type { DocumentContents } from '../documents/documents.ts';
 import { ScenepressError } from '../errors.ts';
+import { inspectClaim, isClaimable, refuseCopy } from '../installation/claimed-assets.ts';
+import type { InstallationRecords } from '../installation/installation-records.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
@@ -12,14 +14,13 @@ import type { PostgresStorage } from '../postgres/postgres-storage.ts';
 import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../sql/account-tables.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import type { SqlReader } from '../storage/sql.ts';
+import { assertUnused } from './assert-unused.ts';
 import { type Contents, contentsOf, differences, rowsOf } from './contents.ts';
 import { copyArtifacts } from './copy-artifacts.ts';
 import { COPIED_TABLES, copyRows, POSTGRES_SIDE, SQLITE_SIDE } from './copy-rows.ts';
 
 /** Added to the name of a folder that is not complete. */
 const PART = '.part';
-/** A process that has not reported for so long has ended. */
-const DEAD_AFTER_MS = 30_000;
 const MARK_MOVED = 'INSERT INTO moved VALUES (1, ?) ON CONFLICT (moved_id) DO NOTHING';
 
 /** What was moved. */
@@ -82,6 +83,7 @@ export async function migrateToPostgres(
   const expected = await contentsOfFolder(folder, signal);
   const isNew = await isEmpty(storage.database);
   if (!isNew && differences(expected, await contentsOfStorage(storage, signal)).length > 0) throw notEmpty();
+  await moveRecord({ from: folder.installation, to: storage.installation }, assets);
   const from = { storage: folder.storage, source: folder.assets };
   const artifacts = assets ? await copyArtifacts(from, assets, { signal, allowMissing }) : null;
   await storage.masterKey.load({ given: key.toHex() });
@@ -131,6 +133,7 @@ export async function migrateToFolder(
       await folder.masterKeys({ given: masterKey });
     }
     const contents = await contentsOfFolder(folder, signal);
+    await moveRecord({ from: storage.installation, to: folder.installation }, assets);
     const from = assets && { storage: folder.storage, source: assets };
     const artifacts = from ? await copyArtifacts(from, folder.assets, { signal, allowMissing }) : null;
     const audit = await audited(folder, signal);
@@ -148,6 +151,19 @@ export async function migrateToFolder(
   } finally {
     await folder.stop();
   }
+}
+
+/** The installation keeps its id. Error: `conflict` when the data is a copy, or the assets are those of others. */
+async function moveRecord(
+  { from, to }: { from: InstallationRecords; to: InstallationRecords },
+  assets: AssetStore | undefined,
+): Promise<void> {
+  const [before, place] = [await from.read(), await to.here()];
+  await refuseCopy(from);
+  // A repetition may find that a service has claimed the new place.
+  const records = (await to.read()) ? to : from;
+  if (assets && isClaimable(assets)) await inspectClaim(assets, records);
+  if (before) await to.change(() => ({ ...before, place, stamp: before.stamp + 1 }));
 }
 
 async function addRows(
@@ -218,14 +234,6 @@ async function audited(
     'storage_damaged',
     `The books are not in order, so the installation was not moved:\n  ${report.problems.join('\n  ')}`,
   );
-}
-
-/** Error: `conflict` while processes report to the storage. */
-async function assertUnused({ machineStore }: PostgresStorage): Promise<void> {
-  const alive = (await machineStore.list()).filter(({ unseenForMs }) => unseenForMs <= DEAD_AFTER_MS);
-  if (alive.length === 0) return;
-  const names = alive.map(({ name }) => name).join(', ');
-  throw new ScenepressError('conflict', `Stop these machines first: ${names}.`);
 }
 
 async function isEmpty(reader: SqlReader): Promise<boolean> {

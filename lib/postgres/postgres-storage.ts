@@ -1,5 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.ts';
 import { systemClock } from '../clock.ts';
+import type { InstallationRecords } from '../installation/installation-records.ts';
 import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
@@ -25,6 +26,7 @@ import { SqlSettings } from '../sql/sql-settings.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import { PostgresInstallation } from './postgres-installation.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
 import { PostgresSignals } from './postgres-signals.ts';
@@ -51,6 +53,8 @@ export interface PostgresStorage extends Storage {
   readonly machineStore: MachineStore;
   /** Checks the master key that a process was given: `masterKey.load({ given })`. */
   readonly masterKey: StoredMasterKey;
+  /** Recognizes a restored dump, which must not share an asset store with the original. */
+  readonly installation: InstallationRecords;
   /** Where the data was moved to; undefined if it was not. */
   movedTo(): Promise<string | undefined>;
   /** @internal */
@@ -98,6 +102,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     actStore: new SqlActStore(database),
     machineStore: new PostgresMachines(database),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
+    installation: new PostgresInstallation(database),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
     database,
     queueWork: () => queueWork(database, QUALITIES),

@@ -1,3 +1,4 @@
+import type { InstallationRecords } from '../installation/installation-records.ts';
 import type {
   EndedRender,
   IdempotentRequest,
@@ -53,6 +54,11 @@ export interface Storage {
   readonly settings?: SettingsStore;
   /** Signals between the processes that use it, if any: the service uses them unless it is given others. */
   readonly signals?: Signals;
+  /**
+   * The installation that the data belongs to, if the storage recognizes a copy of itself: the service then shares no
+   * asset store with the original.
+   */
+  readonly installation?: InstallationRecords;
 
   /** Opens the store; calling it again while open does nothing. */
   start(): Promise<void>;

@@ -49,6 +49,18 @@ export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behavi
       await store.delete(KEY);
       assert.equal(await store.open(KEY), undefined);
     },
+
+    async 'keeps a claim, if it can, beside the assets'(store) {
+      if (!store.readClaim || !store.writeClaim) return;
+      assert.equal(await store.readClaim(), undefined);
+      for (const claim of ['first', 'second']) {
+        await store.writeClaim(claim);
+        assert.equal(await store.readClaim(), claim);
+      }
+      await withFile('x', (path) => store.put(KEY, { path, contentType: 'video/mp4' }));
+      await store.delete(KEY);
+      assert.equal(await store.readClaim(), 'second');
+    },
   });
 }
 

@@ -33,6 +33,7 @@ const SOURCES = [
       'keys/master-keys.ts',
       'ledger/stored-ledger.ts',
       'local/local-renderer.ts',
+      'migration/copied-installation.ts',
       'postgres/postgres-storage.ts',
       'recovery/recover.ts',
       'render/setup/unpacked-root.ts',

@@ -21,10 +21,11 @@ async function bucket(t: Test) {
 }
 
 t.test('links of a bucket', { skip: noS3Server }, async (t) => {
-  const s3 = { ...(await bucket(t)), s3Prefix: 'renders/' };
+  const s3 = await bucket(t);
 
   async function rendered(t: Test, config: Partial<Config>) {
-    const appliance = await listeningAppliance(t, { ...s3, ...config, python: INSTANT_PYTHON });
+    const s3Prefix = `${config.s3Links}/`;
+    const appliance = await listeningAppliance(t, { ...s3, s3Prefix, ...config, python: INSTANT_PYTHON });
     const { jobId } = (await appliance.post({ className: 'A', code: 'x' })).json as { jobId: string };
     await appliance.service.wait(jobId);
     const { json } = await appliance.askAs(appliance.key, `/api/v2/render/${jobId}`);
@@ -45,7 +46,7 @@ t.test('links of a bucket', { skip: noS3Server }, async (t) => {
     t.equal(status, 307);
     t.match(
       headers.location,
-      new RegExp(`^${s3.s3Endpoint}/renders/renders/${jobId}-1/video\\.mp4\\?.*X-Amz-Signature=`),
+      new RegExp(`^${s3.s3Endpoint}/renders/presigned/${jobId}-1/video\\.mp4\\?.*X-Amz-Signature=`),
     );
     t.equal(await (await fetch(String(headers.location))).text(), 'a video');
     const page = await ask('/dashboard/sign-in');
@@ -61,7 +62,7 @@ t.test('links of a bucket', { skip: noS3Server }, async (t) => {
       s3Links: 'public',
       s3PublicUrl: 'https://cdn.example.org/a',
     });
-    t.equal(video, `https://cdn.example.org/a/renders/${jobId}-1/video.mp4`);
+    t.equal(video, `https://cdn.example.org/a/public/${jobId}-1/video.mp4`);
   });
 });
 

@@ -6,6 +6,7 @@ import {
   type AssetStore,
   assertAssetKey,
   type ByteRange,
+  CLAIM_FILE,
   isAssetKey,
   type OpenedAsset,
 } from '../asset-store.ts';
@@ -77,13 +78,8 @@ export class S3AssetStore implements AssetStore {
   async put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }> {
     const key = this.#keyOf(assetKey);
     const bucket = this.#started;
-    const { partBytes = PART_BYTES, encryption } = this.#options;
-    const params: ObjectParams = { ContentType: file.contentType, CacheControl: CACHE_CONTROL };
-    if (encryption) {
-      params.ServerSideEncryption = encryption.algorithm;
-      if ('keyId' in encryption) params.SSEKMSKeyId = encryption.keyId;
-      if ('bucketKey' in encryption) params.BucketKeyEnabled = encryption.bucketKey;
-    }
+    const { partBytes = PART_BYTES } = this.#options;
+    const params = this.#paramsOf({ ContentType: file.contentType, CacheControl: CACHE_CONTROL });
     const source = await openRegularFile(file.path);
     try {
       const { size: sizeBytes } = await source.stat();
@@ -111,6 +107,45 @@ export class S3AssetStore implements AssetStore {
       if (!isMissing(error))
         throw failureOf(`The object ${key} of the bucket ${name} could not be deleted`, error);
     });
+  }
+
+  async readClaim(): Promise<string | undefined> {
+    const { client, sdk, name } = this.#started;
+    const key = this.#claimKey;
+    try {
+      const { Body } = await client.send(new sdk.GetObjectCommand({ Bucket: name, Key: key }));
+      return await Body?.transformToString();
+    } catch (error) {
+      if (isMissing(error)) return undefined;
+      throw failureOf(`The object ${key} of the bucket ${name} could not be read`, error);
+    }
+  }
+
+  async writeClaim(text: string): Promise<void> {
+    const { client, sdk, name } = this.#started;
+    const key = this.#claimKey;
+    const params = this.#paramsOf({ ContentType: 'application/json' });
+    await client
+      .send(new sdk.PutObjectCommand({ ...params, Bucket: name, Key: key, Body: text }))
+      .catch((error: unknown) => {
+        throw failureOf(`The object ${key} could not be written to the bucket ${name}`, error);
+      });
+  }
+
+  get #claimKey(): string {
+    return `${this.#options.prefix ?? ''}${CLAIM_FILE}`;
+  }
+
+  /** With the encryption that is configured. */
+  #paramsOf(params: ObjectParams): ObjectParams {
+    const { encryption } = this.#options;
+    if (!encryption) return params;
+    return {
+      ...params,
+      ServerSideEncryption: encryption.algorithm,
+      ...('keyId' in encryption && { SSEKMSKeyId: encryption.keyId }),
+      ...('bucketKey' in encryption && { BucketKeyEnabled: encryption.bucketKey }),
+    };
   }
 
   /**

@@ -1,0 +1,57 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DATA_FILES } from '../data-files.ts';
+import { type Disk, replaceFile } from '../disk.ts';
+import { ScenepressError } from '../errors.ts';
+import type { InstallationRecord, InstallationRecords } from '../installation/installation-records.ts';
+import { Line } from '../line.ts';
+
+/**
+ * The record of a data folder whose artifacts are kept elsewhere, in a file that no backup contains. The place is the
+ * folder's inode with the time of its creation, which a copy does not have, and which a new name or mount point keeps.
+ */
+export class FolderInstallation implements InstallationRecords {
+  readonly #folder: string;
+  readonly #disk: Disk;
+  readonly #changes = new Line();
+
+  constructor(folder: string, disk: Disk) {
+    this.#folder = folder;
+    this.#disk = disk;
+  }
+
+  async here(): Promise<string> {
+    const { ino, birthtimeNs, ctimeNs } = await stat(this.#folder, { bigint: true });
+    // Without times of creation, Node gives those of the last change, or 0.
+    return `${ino}/${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
+  }
+
+  async read(): Promise<InstallationRecord | undefined> {
+    const path = join(this.#folder, DATA_FILES.installation);
+    const bytes = await this.#disk.read(path);
+    if (!bytes) return undefined;
+    try {
+      const record = JSON.parse(bytes.toString()) as Partial<InstallationRecord>;
+      const { installationId, place, stamp } = record;
+      if (typeof installationId === 'string' && typeof place === 'string' && typeof stamp === 'number')
+        return { installationId, place, stamp };
+    } catch {
+      // Not JSON.
+    }
+    throw new ScenepressError(
+      'storage_damaged',
+      `${path} can't be read. Remove it, then run \`scenepress installation continue\`.`,
+    );
+  }
+
+  change(
+    change: (before: InstallationRecord | undefined) => InstallationRecord,
+  ): Promise<InstallationRecord> {
+    return this.#changes.run(async () => {
+      const record = change(await this.read());
+      const bytes = Buffer.from(`${JSON.stringify(record, null, 2)}\n`);
+      await replaceFile(this.#disk, this.#folder, DATA_FILES.installation, [bytes]);
+      return record;
+    });
+  }
+}
