@@ -16,6 +16,7 @@ import {
   type Role,
   type ServiceStatus,
 } from '../../lib/index.ts';
+import type { PostgresRights } from '../../lib/postgres/index.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Fault } from '../support/faults.ts';
 
@@ -27,6 +28,8 @@ export interface Examination {
   data: DataStatistics;
   /** Why a file can't be put into the store of artifacts; null if it can. */
   storeFailure: string | null;
+  /** Of the user of the database; null for a data folder. */
+  rights: PostgresRights | null;
   /** User ids of accounts whose deletion is in progress or was interrupted. */
   halfDeletedAccounts: string[];
   /** Whether a rotation of the master key is in progress or was interrupted. */

@@ -200,13 +200,17 @@ export class DataAdministration {
   /** Recomputes every balance and collects the state of the data folder. */
   async examine(): Promise<Examination> {
     const [newest] = await this.#service.list({ limit: 1 });
+    const rights = (await this.#place.rights?.()) ?? null;
+    // A process that only renders may not look there.
+    const mayRead = (table: string) => rights === null || rights.guardedTables.includes(table);
     return {
       status: this.#service.status(),
       audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
       data: await this.#place.statistics(),
       storeFailure: await this.#storeFailure(),
-      halfDeletedAccounts: await this.#halfDeleted(),
-      isRotating: await this.#place.masterKeyFiles.isRotating(),
+      rights,
+      halfDeletedAccounts: mayRead('accounts') ? await this.#halfDeleted() : [],
+      isRotating: mayRead('master_keys') && (await this.#place.masterKeyFiles.isRotating()),
       newestMs: newest ? Date.parse(newest.createdAt) : null,
     };
   }

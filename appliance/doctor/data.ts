@@ -2,6 +2,7 @@ import { constants, type Stats } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DATA_FILES, DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
+import type { PostgresRights } from '../../lib/postgres/index.ts';
 import type { Examination } from '../admin/administration-views.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
@@ -41,6 +42,7 @@ export async function examineData(config: Config): Promise<DataReport> {
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
       report.findings.push(...findingsOf(placeNameOf(config), examination));
+      if (examination.rights) report.findings.push(rightsFinding(examination.rights, config));
       if (config.roles.includes('worker')) report.findings.push(storeFinding(examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
     };
@@ -115,6 +117,25 @@ function findingsOf(folder: string, { audit, data, ...examination }: Examination
   if (audit.problems.length === 0) return [...findings, ok('Books', 'every balance adds up')];
   const remedy = `Run ${ownCommand('credits audit')}, keep a backup, and compare with an earlier one.`;
   return [...findings, failed('Books', `the audit found ${audit.problems.length} problems`, remedy)];
+}
+
+/** A process that has no other role than `worker` runs the code of scenes and nothing that needs accounts. */
+function rightsFinding(
+  { user, isSuperuser, isOwner, guardedTables }: PostgresRights,
+  { roles }: Config,
+): Finding {
+  const rendersOnly = roles.every((role) => role === 'worker');
+  const excess = [
+    ...(isSuperuser ? ['is a superuser'] : []),
+    ...(isOwner && !roles.includes('upkeep') ? ['may change and remove the tables'] : []),
+    ...(rendersOnly && guardedTables.length > 0 ? [`may use ${guardedTables.join(', ')}`] : []),
+  ];
+  if (excess.length === 0) return ok('Rights', `the database user ${user} has those of its roles`);
+  return warning(
+    'Rights',
+    `the database user ${user} has more than ${roles.join(', ')} needs: it ${excess.join('; it ')}`,
+    'Give each role a user of its own: “Rights by role” of appliance/cluster.md has the SQL.',
+  );
 }
 
 function storeFinding({ storeFailure }: Examination): Finding {

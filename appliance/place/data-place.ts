@@ -1,4 +1,5 @@
 import type { AssetStore, DataFolder, DataFolderEvents, MachineStore } from '../../lib/index.ts';
+import type { PostgresRights } from '../../lib/postgres/index.ts';
 
 /**
  * Where an installation keeps its data: a data folder, or a database that several machines share. Then `path` is a folder
@@ -31,6 +32,8 @@ export interface DataPlace
   readonly assets: AssetStore;
   /** The processes of the installation; undefined where there is only one. */
   readonly machineStore?: MachineStore;
+  /** Of the user of the database; undefined in a data folder. */
+  rights?(): Promise<PostgresRights>;
   /** Rejects when the data was moved to another place, also while the place was being opened. */
   refuseMoved?(): Promise<void>;
 }

@@ -19,7 +19,7 @@ import {
   ScenepressError,
   type SessionStore,
 } from '../../lib/index.ts';
-import type { PostgresStorage } from '../../lib/postgres/index.ts';
+import type { PostgresRights, PostgresStorage } from '../../lib/postgres/index.ts';
 import { UserError } from '../user-error.ts';
 import type { DataPlace } from './data-place.ts';
 
@@ -103,6 +103,10 @@ export class DatabasePlace implements DataPlace {
 
   async statistics(): Promise<DataStatistics> {
     return { databaseBytes: await this.storage.databaseBytes(), logBytes: 0, documentBytes: 0 };
+  }
+
+  rights(): Promise<PostgresRights> {
+    return this.storage.rights();
   }
 
   artifactBytes(): Promise<number> {

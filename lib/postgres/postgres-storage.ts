@@ -29,6 +29,7 @@ import type { Storage, Transaction } from '../storage/storage.ts';
 import { PostgresInstallation } from './postgres-installation.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
+import { type PostgresRights, rightsOf } from './postgres-rights.ts';
 import { PostgresSignals } from './postgres-signals.ts';
 
 /** A storage in Postgres, with the other stores that are kept in the same database. They open and close with it. */
@@ -55,6 +56,8 @@ export interface PostgresStorage extends Storage {
   readonly masterKey: StoredMasterKey;
   /** Recognizes a restored dump, which must not share an asset store with the original. */
   readonly installation: InstallationRecords;
+  /** What the user of its connections may do beyond rendering. */
+  rights(): Promise<PostgresRights>;
   /** Where the data was moved to; undefined if it was not. */
   movedTo(): Promise<string | undefined>;
   /** @internal */
@@ -103,6 +106,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     machineStore: new PostgresMachines(database),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
     installation: new PostgresInstallation(database),
+    rights: () => rightsOf(database),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
     database,
     queueWork: () => queueWork(database, QUALITIES),

@@ -25,7 +25,7 @@ export interface Cluster {
   /** Starts a server or a worker, and waits until it is ready. */
   start: (command: 'serve' | 'worker', args?: string[], env?: Record<string, string>) => Promise<Machine>;
   /** Runs a command until it exits. */
-  run: (args: string[], env?: Record<string, string>) => Promise<Ended>;
+  run: (args: string[], env?: NodeJS.ProcessEnv) => Promise<Ended>;
   /** Runs a command with `--json`; its document. */
   json: <T>(args: string[]) => Promise<T>;
 }
@@ -61,7 +61,7 @@ export async function cluster(t: Test, given: Record<string, string> = {}): Prom
     SCENEPRESS_LOG_LEVEL: 'info',
     ...given,
   };
-  const run = (args: string[], more: Record<string, string> = {}) =>
+  const run = (args: string[], more: NodeJS.ProcessEnv = {}) =>
     scenepress(args, { env: { ...env, SCENEPRESS_DATA_DIR: '/nonexistent', ...more } });
   return {
     env,
