@@ -17,14 +17,6 @@ CREATE TABLE moved (
   target ${TEXT} NOT NULL
 );
 
--- Which installation the data belongs to, once it has claimed an asset store. See InstallationRecord.
-CREATE TABLE installation (
-  row_id bigint PRIMARY KEY CHECK (row_id = 1),
-  installation_id ${TEXT} NOT NULL,
-  place ${TEXT} NOT NULL,
-  stamp bigint NOT NULL
-);
-
 -- For workers that render some qualities only.
 CREATE INDEX queued_of_quality ON jobs (quality, owner, job_id) WHERE phase = 'queued';
 

@@ -5,6 +5,7 @@ import { PostgresSchema } from '../../postgres-database/schema.ts';
 import { ACCOUNT_SCHEMA } from './account-schema.ts';
 import { CLUSTER_SCHEMA } from './cluster-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
+import { INSTALLATION_SCHEMA } from './installation-schema.ts';
 import { LEDGER_SCHEMA } from './ledger-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
@@ -21,6 +22,7 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
       CONFIRMATIONS +
       LEADERS +
       PURGES,
+    { sql: INSTALLATION_SCHEMA, compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],
