@@ -58,7 +58,11 @@ export async function damageOf(log: LogBytes): Promise<LogDamage | undefined> {
   let broken: LogPart | undefined;
   let commits = 0;
   for await (const part of partsOf(log)) {
-    if (part.endsCommit && part.isIntact === (broken !== undefined)) commits += 1;
+    const isFirstBroken = broken === undefined && !part.isIntact;
+    // Its checksum may be right for what the frame before it was.
+    const isAfterIt = broken !== undefined && !broken.endsCommit && part.frame === broken.frame + 1;
+    const isIntactLater = broken !== undefined && part.isIntact;
+    if (part.endsCommit && (isFirstBroken || isAfterIt || isIntactLater)) commits += 1;
     if (!part.isIntact) broken ??= part;
     if (broken && commits === 2) {
       const { frame, hasItsPage } = broken;
