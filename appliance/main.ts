@@ -2,6 +2,8 @@
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
 });
+// The exit code still says how the command ended.
+process.stderr.on('error', () => {});
 
 void run();
 

@@ -83,7 +83,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const { clock = systemClock, logger = silentLogger } = options;
   const { random = systemRandom } = outside;
   const dataFolder =
-    options.dataFolder ?? (options.folder ? new DataFolder(options.folder, { clock, random }) : undefined);
+    options.dataFolder ??
+    (options.folder ? new DataFolder(options.folder, { clock, random, logger }) : undefined);
   const storage = options.storage ?? dataFolder?.storage;
   const signals = options.signals ?? storage?.signals ?? new LocalSignals();
   const assets = claimed(options.assets, storage, { clock, random }) ?? dataFolder?.assets;

@@ -38,7 +38,10 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
   ],
   ['2', 'invalid usage or configuration'],
   ['70', 'internal error of the program: please report it with its output'],
-  ['74', 'disk I/O failed while the service ran; the on-disk state is unknown'],
+  [
+    '74',
+    'disk I/O failed while the service ran, as the last line of its log says; the on-disk state is unknown',
+  ],
   ['130', 'interrupted (Ctrl-C)'],
 ];
 

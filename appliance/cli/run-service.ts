@@ -25,6 +25,8 @@ import { awaitStopSignal } from './stop-signal.ts';
 /** Runs a server or a worker until it is told to stop. `welcome`: renders a scene first. */
 export async function runService(config: Config, { welcome }: { welcome: boolean }): Promise<void> {
   limitYoungGeneration();
+  // Output to a full disk must not end it.
+  process.stdout.removeAllListeners('error').on('error', () => {});
   const { logger, reopen } = openLog(config);
   const internalToken = welcome ? new InternalToken() : undefined;
   const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });

@@ -35,7 +35,7 @@ export async function openPlace(
   const artifacts =
     configured && !serves ? { ...configured, assets: new LazyAssetStore(configured.assets) } : configured;
   if (config.databaseUrl === undefined) {
-    const folder = new DataFolder(path);
+    const folder = new DataFolder(path, { logger });
     await startFolder(folder);
     return { place: folder, ...artifacts };
   }

@@ -8,6 +8,8 @@ import { type TextTarget, textLine } from './log-text.ts';
 export type { Logger } from 'pino';
 
 const POLL_MS = 5_000;
+/** Lines that can't be written now are kept up to this size, and further ones dropped. */
+const MOST_KEPT_BYTES = 1024 * 1024;
 
 /** The log of the process. */
 export interface Log {
@@ -22,7 +24,8 @@ export interface Log {
  */
 export function openLog({ logLevel: level, logFormat: format, logFile: file }: LogConfig): Log {
   if (file === undefined) {
-    const lines = destination({ fd: 2, sync: true });
+    // There is no other place to report that it can't be written.
+    const lines = openDestination({ fd: 2 }, () => {});
     const isText = format === undefined ? isatty(2) : format === 'text';
     return { logger: loggerTo(level, isText ? asText(lines, terminal) : lines), reopen: () => {} };
   }
@@ -61,21 +64,29 @@ function loggerTo(level: string, lines: DestinationStream): Logger {
 
 function openFile(file: string): Destination {
   try {
-    const lines = destination({ dest: file, sync: true, mode: 0o640 });
     let reported = false;
-    // A full disk must not stop the service; lines are lost, which is reported once.
-    lines.on('error', (error: Error) => {
-      if (!reported)
-        process.stderr.write(`scenepress: the log file ${file} can't be written (${error.message})\n`);
+    return openDestination({ dest: file, mode: 0o640 }, ({ message }) => {
+      if (!reported) process.stderr.write(`scenepress: the log file ${file} can't be written (${message})\n`);
       reported = true;
     });
-    return lines;
   } catch (cause) {
     const { message } = cause as Error;
     throw new UserError(`The log file can't be opened: ${message}. Choose another with --log-file.`, {
       cause,
     });
   }
+}
+
+/** A full disk must not stop the service: lines are kept for a while, and then lost. */
+function openDestination(
+  target: { fd: number } | { dest: string; mode: number },
+  onError: (error: Error) => void,
+): Destination {
+  const lines = destination({ ...target, sync: true, maxLength: MOST_KEPT_BYTES });
+  lines.on('error', onError);
+  // Writes what is kept, if there is space again; nothing else would try. `flushSync` would wait for it.
+  lines.on('drop', () => void lines.write(''));
+  return lines;
 }
 
 function wasMoved(file: string, lines: Destination): boolean {

@@ -11,7 +11,7 @@ export interface Flush {
 export interface SqliteDatabaseOptions {
   clock: Clock;
   logger?: Logger;
-  /** Called when disk I/O failed and the on-disk state is unknown. Default: exits the process. */
+  /** Called when disk I/O failed and the on-disk state is unknown. Default: logs why, and exits the process with code 74. */
   onFatal?: (error: Error) => void;
   /** Called when the disk is full, before the pending commits reject. */
   onFullDisk?: () => Promise<void>;

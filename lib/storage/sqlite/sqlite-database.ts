@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { Line } from '../../line.ts';
-import { silentLogger } from '../../logger.ts';
+import { type Logger, silentLogger } from '../../logger.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
@@ -33,6 +33,14 @@ const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 /** SQLite then overwrites the log from its start. Flushes are several times as fast if the file does not grow. */
 const RESTART_LOG = 'PRAGMA wal_checkpoint(RESTART)';
 const LOG_IN_USE = "The log can't be emptied while another program reads the database. End that program.";
+
+/** Without a logger, standard error says why the process ends. */
+function exitAfter(error: Error, logger: Logger | undefined): never {
+  const message = `The process exits with code ${EXIT_IO_ERROR}: ${error.message}`;
+  if (logger) logger.error({ err: error }, message);
+  else process.stderr.write(`${message}\n`);
+  process.exit(EXIT_IO_ERROR);
+}
 
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');
@@ -80,7 +88,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#checkpointer = background(path);
     this.#clock = options.clock;
     this.#slice = new TimeSlice(this.#clock);
-    this.#onFatal = options.onFatal ?? (() => process.exit(EXIT_IO_ERROR));
+    this.#onFatal = options.onFatal ?? ((error) => exitAfter(error, options.logger));
     this.#onFullDisk = options.onFullDisk ?? (async () => {});
     this.#onFlush = options.onFlush ?? (() => {});
     this.#checkpoints = new Checkpoints({
