@@ -5,14 +5,7 @@ import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../render/run/render-task.ts';
 import { isShortage, isTransient } from '../shortage.ts';
-import {
-  CREDITS_RAN_OUT,
-  DISK_WAS_FULL,
-  type FailedBy,
-  MOST_ATTEMPTS,
-  NOT_STORED,
-  RENDERER_FAILED,
-} from './failures.ts';
+import { CREDITS_RAN_OUT, type FailedBy, NOT_STORED, RENDERER_FAILED } from './failures.ts';
 import type { JobOutcome, JobRecord } from './job.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
@@ -52,9 +45,9 @@ export interface AttemptWorld {
 const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**
- * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer, a disk
- * that was full during the render and files that the store does not take count as attempts; what ends other processes,
- * shortages of resources, a store that fails, and stops or crashes of the service are not the job's fault.
+ * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer
+ * and files that the store does not take count as attempts; what ends other processes, a full disk, shortages of
+ * resources, a store that fails, and stops or crashes of the service are not the job's fault.
  */
 export async function endOfAttempt(
   { job, claim }: ClaimedJob,
@@ -80,7 +73,9 @@ export async function endOfAttempt(
       return endOfStopped(result.reason, durationMs);
     case 'disk_full':
       logger.error({ jobId, attempt: attempts }, 'The disk was full while rendering.');
-      return endOfFullDisk(job, durationMs, world);
+      void world.spareSpace?.ranOut({ missingBytes: LEAST_MISSING_BYTES });
+      // It may need more space than there ever is.
+      return { next: 'wait', interrupted: true, hold: 'shortage', reason: 'the disk is full' };
     case 'died':
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
@@ -161,13 +156,4 @@ function detailsOf({ usage, output }: { usage?: RenderUsage; output?: string }):
   output?: string;
 } {
   return { ...(usage !== undefined && { usage }), ...(output && { output }) };
-}
-
-function endOfFullDisk(
-  { attempts }: JobRecord,
-  durationMs: number,
-  { spareSpace }: AttemptWorld,
-): AttemptEnd {
-  void spareSpace?.ranOut({ missingBytes: attempts >= MOST_ATTEMPTS ? 1 : LEAST_MISSING_BYTES });
-  return { next: 'count', error: DISK_WAS_FULL, durationMs };
 }

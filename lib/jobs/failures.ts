@@ -1,4 +1,4 @@
-/** A job fails after so many attempts that a killed scene, a full disk or an error of the service has ended. */
+/** A job fails after so many attempts that a killed scene or an error of the service has ended. */
 export const MOST_ATTEMPTS = 2;
 
 export const CANCELED = 'Canceled';
@@ -10,9 +10,6 @@ export const RENDERER_FAILED: string =
 export const NOT_STORED: string =
   'The video was rendered, but this service could not store it. The scene is not the cause; please tell the ' +
   'operator of this service.';
-export const DISK_WAS_FULL: string =
-  'The disk of this service has no space for the video. The scene is not the cause; please tell the operator ' +
-  'of this service.';
 
 /**
  * The cause of a failure: the scene (its code, or a limit it exceeded), a cancellation, the end of the owner's credits, or

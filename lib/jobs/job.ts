@@ -23,7 +23,7 @@ import type { FailedBy } from './failures.ts';
  * | reserving | - | it answered `insufficient`, or the service stopped meanwhile | reserve voided, record removed |
  * | - | queued | `enqueue`, with a ledger that shares the storage | reserve in the same commit |
  * | queued | running | a worker claimed it, in the same commit | attempts + 1, a higher token |
- * | running | queued | its scene was killed, or the disk was full; attempts left | the attempt stays counted |
+ * | running | queued | its scene was killed; attempts left | the attempt stays counted |
  * | running | queued | the service stopped or lacked resources, or its asset store was unavailable | attempts − 1 |
  * | running | queued | its thread died, or its worker did and the lease expired | attempts − 1, interruptions + 1 |
  * | running | completed, failed | the render ended | settle or void, and the webhook delivery, in the same commit |
@@ -199,8 +199,8 @@ export interface Job {
   /** Why it failed, for its owner; null otherwise. */
   error: string | null;
   /**
-   * Counted attempts: 0 before the first, 1 during and after it, and one more for each that a killed scene, a full disk
-   * or an error of the service ended. Attempts that ended because the service was stopped, killed or short of memory or
+   * Counted attempts: 0 before the first, 1 during and after it, and one more for each that a killed scene or an
+   * error of the service ended. Attempts that ended because the service was stopped, killed or short of memory or
    * file descriptors are not counted.
    */
   attempts: number;

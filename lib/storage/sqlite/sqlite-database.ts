@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { realDisk } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { Line } from '../../line.ts';
-import { type Logger, silentLogger } from '../../logger.ts';
+import { silentLogger } from '../../logger.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
@@ -12,6 +12,7 @@ import { type Background, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
+import { exitAfter } from './exit-after.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
 import type { Flush, SqliteDatabaseOptions } from './options.ts';
@@ -19,8 +20,6 @@ import type { Schema } from './schema.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
-/** The exit code after a disk I/O error (`EX_IOERR`). */
-const EXIT_IO_ERROR = 74;
 /** Maximum number of problems that a check reports. */
 const MOST_FAULTS = 100;
 const CHECKPOINT_AFTER_BYTES = 16 * 1024 * 1024;
@@ -33,14 +32,6 @@ const TRUNCATE_LOG = 'PRAGMA wal_checkpoint(TRUNCATE)';
 /** SQLite then overwrites the log from its start. Flushes are several times as fast if the file does not grow. */
 const RESTART_LOG = 'PRAGMA wal_checkpoint(RESTART)';
 const LOG_IN_USE = "The log can't be emptied while another program reads the database. End that program.";
-
-/** Without a logger, standard error says why the process ends. */
-function exitAfter(error: Error, logger: Logger | undefined): never {
-  const message = `The process exits with code ${EXIT_IO_ERROR}: ${error.message}`;
-  if (logger) logger.error({ err: error }, message);
-  else process.stderr.write(`${message}\n`);
-  process.exit(EXIT_IO_ERROR);
-}
 
 /** Rejects a group in which one transaction failed; the others are retried. */
 const SPOILED = new Error('another transaction of the group failed');

@@ -156,14 +156,13 @@ t.test('a render that could not start waits', async (t) => {
   }
 });
 
-t.test('a full disk during the render counts, and the space for a retry is asked for', async (t) => {
+t.test('a full disk during the render does not count, and the space for a retry is asked for', async (t) => {
   const { world, missing, errors } = newWorld();
   const result = { kind: 'disk_full', durationMs: 5, message: 'ENOSPC' } as const;
-  const end = { next: 'count', error: /^The disk of this service has no space/, durationMs: 5 };
-  t.match(await endOfAttempt(claimed(1), result, world), end);
-  t.match(errors, [{ jobId: '1', attempt: 1 }]);
+  const end = { next: 'wait', interrupted: true, hold: 'shortage' };
   t.match(await endOfAttempt(claimed(2), result, world), end);
-  t.same(missing, [16 * MIB, 1], 'after the last attempt there is no retry');
+  t.match(errors, [{ jobId: '1', attempt: 2 }]);
+  t.same(missing, [16 * MIB]);
   t.match(await endOfAttempt(claimed(), result, { ...world, spareSpace: undefined }), end);
 });
 
