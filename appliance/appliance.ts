@@ -7,13 +7,14 @@ import type { Config } from './config/config.ts';
 import { authenticator, type InternalToken } from './http/authentication.ts';
 import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
-import { type Installation, openInstallation, usesSecrets } from './installation.ts';
+import { type Installation, openInstallation } from './installation.ts';
 import { OwnMachine } from './machines/own-machine.ts';
+import { usesSecrets } from './place/master-key.ts';
+import { readWebhookAuthorities } from './place/webhook-authorities.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
 import { Teardown } from './teardown.ts';
 import { UserError } from './user-error.ts';
-import { readWebhookAuthorities } from './webhook-authorities.ts';
 
 const REQUESTS_GRACE_MS = 10_000;
 const NEVER = new Promise<never>(() => {});

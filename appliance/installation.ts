@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import {
   Accounts,
   ApiKeys,
@@ -19,11 +18,11 @@ import type { Config } from './config/config.ts';
 import { readinessOf } from './http/health.ts';
 import { Metrics } from './metrics/metrics.ts';
 import type { DataPlace } from './place/data-place.ts';
+import { configuredMasterKey, usesSecrets } from './place/master-key.ts';
 import { type OpenedPlace, type Opener, openPlace, placeNameOf } from './place/open-place.ts';
+import { readWebhookAuthorities } from './place/webhook-authorities.ts';
 import { createService, type ServiceEnvironment } from './service.ts';
 import { Faults } from './support/faults.ts';
-import { UserError } from './user-error.ts';
-import { readWebhookAuthorities } from './webhook-authorities.ts';
 
 /** An open data folder or database, with the objects that use it. */
 export interface Installation {
@@ -47,7 +46,7 @@ export interface Installation {
 
 /**
  * Opens the configured database or data folder; creates the folder if missing. Errors: `storage_locked` while another
- * process owns the folder.
+ * process owns the folder. `examines`: records nothing, not even which master key is the right one.
  */
 export async function openInstallation(
   config: Config,
@@ -56,13 +55,14 @@ export async function openInstallation(
     publicUrl: () => configuredPublicUrl(config),
     logger: silentLogger,
   },
-  { serves = false, mayCreate = true }: Partial<Opener> = {},
+  { serves = false, mayCreate = true, examines = false }: Partial<Opener> & { examines?: boolean } = {},
 ): Promise<Installation> {
   const opened = await openPlace(config, { serves, mayCreate, logger: world.logger });
   const { place, bucket } = opened;
   try {
     const given = await configuredMasterKey(config);
-    const masterKeys = await place.masterKeys({ given, required: serves && usesSecrets(config) });
+    const required = serves && usesSecrets(config);
+    const masterKeys = await place.masterKeys({ given, required, records: !examines });
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ store: place.accountStore });
     const keys = new ApiKeys({ store: place.keyStore, masterKeys });
@@ -117,11 +117,6 @@ export async function openInstallation(
   }
 }
 
-/** Whether a process with these roles signs or verifies with secrets. Those that render should not have the key. */
-export function usesSecrets({ roles }: Pick<Config, 'roles'>): boolean {
-  return roles.includes('api') || roles.includes('sender');
-}
-
 /** Undefined in unmetered mode. */
 function pricingOf({ creditsMode, creditsPerSecond, reserveSeconds }: Config): Pricing | undefined {
   return creditsMode === 'metered' ? new Pricing({ creditsPerSecond, reserveSeconds }) : undefined;
@@ -136,18 +131,4 @@ function pricesOf({
 }: Config): Prices | undefined {
   if (creditsMode === 'unmetered') return undefined;
   return { creditsPerSecond, reserveSeconds, freeCreditsPerMonth: freeCredits };
-}
-
-/** The configured master key (hexadecimal); undefined if it is in the data folder. */
-export async function configuredMasterKey({
-  masterKey,
-  masterKeyFile,
-}: Pick<Config, 'masterKey' | 'masterKeyFile'>): Promise<string | undefined> {
-  if (masterKey !== undefined) return masterKey;
-  if (masterKeyFile === undefined) return undefined;
-  try {
-    return await readFile(masterKeyFile, 'utf8');
-  } catch (cause) {
-    throw new UserError(`The master key can't be read: ${(cause as Error).message}.`, { cause });
-  }
 }

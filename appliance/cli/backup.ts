@@ -7,7 +7,7 @@ import {
   restore,
   type SealedSecrets,
 } from '../../lib/index.ts';
-import { configuredMasterKey } from '../installation.ts';
+import { configuredMasterKey } from '../place/master-key.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';

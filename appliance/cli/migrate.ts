@@ -6,10 +6,10 @@ import { type AssetStore, DATA_FILES, DataFolder, type MigrationReport } from '.
 import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import type { Config } from '../config/config.ts';
 import { withoutPassword } from '../config/database-options.ts';
-import { configuredMasterKey } from '../installation.ts';
 import { artifactStoreOf, UnknownArtifactStore } from '../place/artifact-store.ts';
 import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
+import { configuredMasterKey } from '../place/master-key.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
 import { ARTIFACT_FLAGS, addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';

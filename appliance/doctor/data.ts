@@ -1,5 +1,5 @@
-import { constants, type Stats } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { DATA_FILES, DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
@@ -10,7 +10,7 @@ import { placeNameOf } from '../place/open-place.ts';
 import { type Work, withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
-import { nearestFolder } from './machine.ts';
+import { examineFuture, isThere } from './future-folder.ts';
 
 const CHECK = 'Data';
 const MIB = 1024 * 1024;
@@ -20,17 +20,19 @@ export interface DataReport {
   findings: Finding[];
   /** Whether a running service owns the folder. */
   served: boolean;
+  /** Whether there is data that could be read. */
+  isReadable: boolean;
   /** Creation time of the newest job; null if unknown. */
   newestMs: number | null;
 }
 
-/** Examines the data folder or database, through a running service or directly. A missing folder isn't created. */
+/** Examines the data folder or database, through a running service or directly. Neither is created. */
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
-  const report: DataReport = { findings: [], served: false, newestMs: null };
+  const report: DataReport = { findings: [], served: false, isReadable: false, newestMs: null };
   if (config.databaseUrl === undefined) {
     if (!(await isThere(join(folder, DATA_FILES.database)))) {
-      report.findings.push(await examineFuture(folder));
+      report.findings.push(await examineFuture(CHECK, folder, '--data-dir'));
       return report;
     }
     report.findings.push(...(await examineRights(folder)));
@@ -46,27 +48,15 @@ export async function examineData(config: Config): Promise<DataReport> {
       if (config.roles.includes('worker')) report.findings.push(storeFinding(examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
     };
-    // The first start creates the tables in a database, too.
-    await withAdministration(config, examine, { mayCreate: config.databaseUrl !== undefined });
+    await withAdministration(config, examine, { examines: true });
+    report.isReadable = true;
   } catch (error) {
     if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
-    report.findings.push(failed(CHECK, error.message, remedyOf(error)));
-  }
-  return report;
-}
-
-async function examineFuture(folder: string): Promise<Finding> {
-  const place = nearestFolder(folder);
-  try {
-    await access(place, constants.W_OK | constants.X_OK);
-    return ok(CHECK, `${folder} contains no data yet: the first start creates it`);
-  } catch {
-    return failed(
-      CHECK,
-      `${folder} can't be created: this user may not write to ${place}`,
-      'Choose another folder with --data-dir, or create it and make this user its owner.',
+    report.findings.push(
+      isScenepressError(error.cause, 'not_found') ? withoutData(config) : unreadable(config, error),
     );
   }
+  return report;
 }
 
 /** Checks that the service, and no other user, can access the folder. */
@@ -153,21 +143,29 @@ function serviceFindings({ problems, queuePausedAt, queued, running }: ServiceSt
   return problems.map(({ message }) => failed('Service', message, 'Check its log.'));
 }
 
-function remedyOf(error: Error): string {
+/** The first start is likely, but so is a wrong name. */
+function withoutData(config: Config): Finding {
+  return warning(
+    CHECK,
+    `${placeNameOf(config)} contains no installation yet: the first start creates it`,
+    'If there should be one, correct --database-url or --database-schema.',
+  );
+}
+
+function unreadable(config: Config, error: Error): Finding {
+  return failed(CHECK, error.message, remedyOf(config, error));
+}
+
+function remedyOf({ databaseUrl }: Config, error: Error): string {
   if (isScenepressError(error, 'storage_locked')) {
     return 'End that process, unless it is a Scenepress service that is starting or stopping.';
   }
   if (isScenepressError(error, 'storage_damaged')) {
-    return `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} reports what can be recovered without one.`;
+    return databaseUrl === undefined
+      ? `Look for a backup first (${ownCommand('restore')}); ${ownCommand('recover')} reports what can be recovered without one.`
+      : `If the message names no remedy, restore a backup of the database with the tools of Postgres; ${ownCommand('credits audit')} checks the books.`;
   }
   return 'Fix this, then run the doctor again.';
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
-  );
 }
 
 function shown(bytes: number): string {

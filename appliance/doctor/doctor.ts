@@ -1,22 +1,68 @@
+import { resolve } from 'node:path';
+import { DataFolder, type Storage, silentLogger } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
-import { examineData } from './data.ts';
-import type { Finding } from './finding.ts';
-import { ClockWatch, examineMachine } from './machine.ts';
+import { NEEDS } from '../place/needs.ts';
+import { openPlace } from '../place/open-place.ts';
+import { UserError } from '../user-error.ts';
+import { examineArtifacts } from './artifacts.ts';
+import { type DataReport, examineData } from './data.ts';
+import { type Finding, failed } from './finding.ts';
+import { ClockWatch, databaseAheadMs, examineDisk, examineMachine } from './machine.ts';
 import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
 
 /**
  * Checks everything that a service with this configuration needs, with or without a running one, and reports each
- * finding as soon as it is known. Concurrent calls don't interfere.
+ * finding as soon as it is known. Creates nothing. Concurrent calls don't interfere.
  */
 export async function examine(config: Config, tell: (finding: Finding) => void): Promise<void> {
   const clock = new ClockWatch();
-  for (const finding of await examineMachine(config)) tell(finding);
+  const isWorker = config.roles.includes('worker');
+  if (isWorker) for (const finding of examineMachine(config)) tell(finding);
+  tell(await examineDisk(config));
+  const missing = await examineNeeds(config);
+  for (const finding of missing) tell(finding);
   const data = await examineData(config);
   for (const finding of data.findings) tell(finding);
+  const aheadMs = await withStorage(config, data, async (storage) => {
+    const isMissing = missing.some(({ check }) => check === 'Artifacts');
+    const artifacts = isMissing ? undefined : await examineArtifacts(config, storage);
+    if (artifacts) tell(artifacts);
+    return storage && (await databaseAheadMs(storage));
+  });
   tell(await examinePort(config, data));
   const certificate = await examineCertificate(config);
   if (certificate) tell(certificate);
-  await examineRenders(config, tell);
-  tell(clock.finding(data.newestMs));
+  if (isWorker) await examineRenders(config, tell);
+  tell(clock.finding({ newestMs: data.newestMs, aheadMs }));
+}
+
+/** What `serve` would refuse to start without. */
+async function examineNeeds(config: Config): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const { check, assert } of NEEDS) {
+    try {
+      await assert(config);
+    } catch (error) {
+      if (!(error instanceof UserError)) throw error;
+      findings.push(failed(check, error.message, 'Fix this, then run the doctor again.'));
+    }
+  }
+  return findings;
+}
+
+/** With the storage that has been examined; that of a data folder is not started. Undefined if it cannot be read. */
+async function withStorage<T>(
+  config: Config,
+  { isReadable }: DataReport,
+  work: (storage: Storage | undefined) => Promise<T>,
+): Promise<T> {
+  if (config.databaseUrl === undefined) return work(new DataFolder(resolve(config.dataDir)).storage);
+  if (!isReadable) return work(undefined);
+  const { place } = await openPlace(config, { serves: false, mayCreate: false, logger: silentLogger });
+  try {
+    return await work(place.storage);
+  } finally {
+    await place.stop();
+  }
 }

@@ -11,6 +11,7 @@ import {
 import type { DataPlace } from './data-place.ts';
 import { connectionOf, isExposed } from './database-connection.ts';
 import { DatabasePlace } from './database-place.ts';
+import { NEEDS } from './needs.ts';
 
 /** The opened place of an installation, and where its artifacts are if not there. */
 export interface OpenedPlace extends Partial<ArtifactStore> {
@@ -31,6 +32,7 @@ export async function openPlace(
   { serves, mayCreate, logger }: Opener & { logger: Logger },
 ): Promise<OpenedPlace> {
   const path = resolve(config.dataDir);
+  if (serves) for (const { assert } of NEEDS) await assert(config);
   const configured = await artifactStoreOf(config);
   const artifacts =
     configured && !serves ? { ...configured, assets: new LazyAssetStore(configured.assets) } : configured;
@@ -39,7 +41,6 @@ export async function openPlace(
     await startFolder(folder);
     return { place: folder, ...artifacts };
   }
-  if (serves) assertServable(config, artifacts);
   if (serves && isExposed(config)) {
     logger.warn(
       { databaseHost: new URL(config.databaseUrl).hostname },
@@ -54,24 +55,6 @@ export async function openPlace(
   const place = new DatabasePlace(path, { storage, assets, ownsFolder: serves });
   await place.start();
   return { place, ...artifacts };
-}
-
-/** Errors about what a process of several needs, which one alone does not. */
-function assertServable(config: Config, artifacts: ArtifactStore | undefined): void {
-  if (!artifacts) {
-    throw new UserError(
-      'With a database, artifacts must be where all machines reach them: set --s3-bucket (SCENEPRESS_S3_BUCKET), or ' +
-        '--artifact-dir (SCENEPRESS_ARTIFACT_DIR) to a folder that they share.',
-      { exitCode: 2 },
-    );
-  }
-  const { roles, publicUrl, assetUrl, s3Links } = config;
-  if (roles.includes('api') || (publicUrl ?? assetUrl) !== undefined || s3Links === 'public') return;
-  throw new UserError(
-    'The outcomes that webhooks get contain links to artifacts: set --public-url (SCENEPRESS_PUBLIC_URL) to the URL under ' +
-      'which clients reach the servers, as on the servers.',
-    { exitCode: 2 },
-  );
 }
 
 async function startFolder(folder: DataFolder): Promise<void> {

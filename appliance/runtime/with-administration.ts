@@ -13,6 +13,12 @@ import { UserError } from '../user-error.ts';
 const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;
 
+/** Whether a missing folder, and missing tables, are created; `examines`: nothing is recorded. */
+interface Creation {
+  mayCreate?: boolean;
+  examines?: boolean;
+}
+
 /** Work of an administrator. `served`: through a server. */
 export type Work<T> = (administration: RemoteAdministration, how: { served: boolean }) => Promise<T>;
 
@@ -24,9 +30,9 @@ export type Work<T> = (administration: RemoteAdministration, how: { served: bool
 export async function withAdministration<T>(
   config: Config,
   work: Work<T>,
-  { mayCreate = false }: { mayCreate?: boolean } = {},
+  { mayCreate = false, examines = false }: Creation = {},
 ): Promise<T> {
-  if (config.databaseUrl !== undefined) return withDatabase(config, work, mayCreate);
+  if (config.databaseUrl !== undefined) return withDatabase(config, work, { mayCreate, examines });
   const folder = resolve(config.dataDir);
   for (const giveUpAt = Date.now() + GIVE_UP_MS; ; await delay(RETRY_MS)) {
     const server = await connectAdministration(folder);
@@ -34,7 +40,7 @@ export async function withAdministration<T>(
     await refuseAnothersFolder(folder);
     if (!mayCreate) refuseMissingFolder(folder);
     try {
-      return await withoutServer(config, work, mayCreate);
+      return await withoutServer(config, work, { mayCreate, examines });
     } catch (error) {
       if (!isScenepressError(error, 'storage_locked') || Date.now() > giveUpAt) throw error;
     }
@@ -45,15 +51,15 @@ export async function withAdministration<T>(
  * Through the server of the data folder if it uses the same database, which also knows the state of its process; else
  * directly, whether servers run elsewhere or not.
  */
-async function withDatabase<T>(config: Config, work: Work<T>, mayCreate: boolean): Promise<T> {
+async function withDatabase<T>(config: Config, work: Work<T>, creation: Creation): Promise<T> {
   const server = await connectAdministration(resolve(config.dataDir)).catch(() => undefined);
   const place = await server?.data.showPlace().catch(() => undefined);
   if (server && place?.place === placeNameOf(config)) return work(server, { served: true });
-  return withoutServer(config, work, mayCreate);
+  return withoutServer(config, work, creation);
 }
 
-async function withoutServer<T>(config: Config, work: Work<T>, mayCreate: boolean): Promise<T> {
-  const installation = await openInstallation(config, undefined, { mayCreate });
+async function withoutServer<T>(config: Config, work: Work<T>, creation: Creation): Promise<T> {
+  const installation = await openInstallation(config, undefined, creation);
   try {
     await installation.service.startWithoutWorkers();
     return await work(installation.administrationFor(COMMAND_LINE), { served: false });

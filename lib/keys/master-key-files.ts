@@ -19,6 +19,8 @@ export interface MasterKeyOptions {
    * first use of a missing key is the error.
    */
   required?: boolean;
+  /** Whether a database that has not seen a master key records which one it is; default: true. */
+  records?: boolean;
 }
 
 /**

@@ -42,8 +42,8 @@ export class StoredMasterKey {
    * The master keys; the same object until {@link close}. During a replacement, either key may be given: all machines seal
    * with the new one. Error: `master_key`, with instructions.
    */
-  load({ given, required = true }: MasterKeyOptions = {}): Promise<MasterKeys> {
-    this.#loaded ??= this.#load(given, required).catch((error: unknown) => {
+  load({ given, required = true, records = true }: MasterKeyOptions = {}): Promise<MasterKeys> {
+    this.#loaded ??= this.#load(given, { required, records }).catch((error: unknown) => {
       this.#loaded = undefined;
       throw error;
     });
@@ -89,12 +89,18 @@ export class StoredMasterKey {
     return null;
   }
 
-  async #load(given: string | undefined, required: boolean): Promise<MasterKeys> {
+  async #load(
+    given: string | undefined,
+    { required, records }: { required: boolean; records: boolean },
+  ): Promise<MasterKeys> {
     if (given === undefined && required) throw new ScenepressError('master_key', MISSING);
     if (given === undefined) return new MasterKeys(null);
     const key = keyOf(given, 'The master key that was given');
     const { current, former } = (await this.#keysOfReplacement(key)) ?? { current: key };
-    const check = await this.#records.add('check', current.seal(CHECK_TEXT, this.#random));
+    const sealed = current.seal(CHECK_TEXT, this.#random);
+    const check = records
+      ? await this.#records.add('check', sealed)
+      : ((await this.#records.read('check')) ?? sealed);
     if (!current.decrypts(check) && !former?.decrypts(check)) throw new ScenepressError('master_key', WRONG);
     return new MasterKeys(current, { former, random: this.#random });
   }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
+import { ClockWatch } from '../../appliance/doctor/machine.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
 import { openInstallation } from '../../appliance/installation.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -82,4 +83,15 @@ t.test('interrupted operations and invalid documents are reported with a remedy'
       message: /accounts\.json can't be used: entry 1 .*"email" must be an e-mail address/,
     },
   ]);
+});
+
+t.test('a clock that differs from that of the database is found in both directions', async (t) => {
+  const finding = (aheadMs: number) => new ClockWatch().finding({ newestMs: null, aheadMs });
+  t.match(finding(3_600_000), {
+    status: 'failed',
+    message: /3600 s behind that of the database/,
+    remedy: /NTP/,
+  });
+  t.match(finding(-3_600_000), { status: 'failed', message: /3600 s ahead of that of the database/ });
+  t.match(finding(-2_000), { status: 'ok' });
 });

@@ -64,7 +64,6 @@ const APPLIANCE: Tree = {
     'main.ts',
     'renderer.ts',
     'service.ts',
-    'webhook-authorities.ts',
   ],
   above: ['cli', 'runtime'],
   uses: {

@@ -24,7 +24,8 @@ async function configOf(t: Test, flags: Record<string, unknown>) {
 /** The message with which a server refuses to start. */
 async function refusal(t: Test, flags: Record<string, unknown>): Promise<string> {
   const world = { serves: true, mayCreate: true, logger: silentLogger };
-  const opened = await openPlace(await configOf(t, flags), world).catch((error: Error) => error);
+  const config = { ...(await configOf(t, flags)), masterKey: MASTER_KEY };
+  const opened = await openPlace(config, world).catch((error: Error) => error);
   if (opened instanceof Error) return opened.message;
   await opened.place.stop();
   return 'opened';
