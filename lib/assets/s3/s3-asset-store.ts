@@ -60,7 +60,8 @@ export class S3AssetStore implements AssetStore {
     if (this.#bucket) return;
     const bucket = openBucket(await loadSdk(), this.#options, this.#clock);
     try {
-      await bucket.client.send(new bucket.sdk.HeadBucketCommand({ Bucket: bucket.name }));
+      // Not HEAD, whose answer has no reason: servers answer 404 for an unknown access key, too.
+      await bucket.client.send(new bucket.sdk.ListObjectsV2Command({ Bucket: bucket.name, MaxKeys: 1 }));
     } catch (error) {
       bucket.client.destroy();
       throw failureOf(`The bucket ${bucket.name} can't be used`, error);

@@ -47,13 +47,15 @@ const CREDENTIALS = '`credentials` (--s3-access-key-id and SCENEPRESS_S3_SECRET_
 const CHECKSUMS = '`checksums` (--s3-checksums)';
 const ENCRYPTION = '`encryption` (--s3-encryption and --s3-kms-key-id)';
 
+const UNKNOWN_KEY = `Correct ${CREDENTIALS}: the server does not know this access key.`;
+
 /** Advice, by the name or the code of an error. */
 const ADVICE: Record<string, string> = {
   AuthorizationHeaderMalformed: `Set ${REGION} to the region of the bucket.`,
   CredentialsProviderError: `Give ${CREDENTIALS}, or set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, an AWS profile or a role of the machine.`,
   ENOTFOUND: `Check ${ENDPOINT}; a server without a host name for each bucket needs ${PATH_STYLE}.`,
   ExpiredToken: 'The credentials have expired: renew them.',
-  InvalidAccessKeyId: `Correct ${CREDENTIALS}: the server does not know this access key.`,
+  InvalidAccessKeyId: UNKNOWN_KEY,
   InvalidToken: 'The credentials have expired: renew them.',
   NoSuchBucket: `Create the bucket, or correct ${BUCKET}.`,
   NotImplemented:
@@ -63,6 +65,8 @@ const ADVICE: Record<string, string> = {
   RequestTimeout: 'Check the network between this machine and the server.',
   SignatureDoesNotMatch: `Correct the secret of ${CREDENTIALS}, and check that no proxy changes requests.`,
   TokenRefreshRequired: 'The credentials have expired: renew them.',
+  // versitygw, with 404.
+  XAdminUserNotFound: UNKNOWN_KEY,
 };
 /** As {@link ADVICE}, for groups of errors. */
 const ADVICE_ON_GROUPS: [pattern: RegExp, advice: string][] = [

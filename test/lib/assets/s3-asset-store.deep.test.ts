@@ -451,11 +451,15 @@ test('a start names what is wrong and what to do', async (t) => {
   const failures: [Partial<S3Options>, RegExp][] = [
     [
       { bucket: 'nothing-here' },
-      /The bucket nothing-here can't be used: S3 answered 404\. Create the bucket/,
+      /The bucket nothing-here can't be used: S3 answered 404 NoSuchBucket .*Create the bucket/,
     ],
     [
       { credentials: { accessKeyId: 'tests', secretAccessKey: 'wrong' } },
-      /S3 answered 403.*Check `credentials`.*s3:PutObject/,
+      /S3 answered 403 SignatureDoesNotMatch .*Correct the secret of `credentials`/,
+    ],
+    [
+      { credentials: { accessKeyId: 'nobody', secretAccessKey: 'wrong' } },
+      /S3 answered 404 XAdminUserNotFound .*Correct `credentials`.*does not know this access key/,
     ],
     [
       { endpoint: 'http://127.0.0.1:1', attempts: 2 },
