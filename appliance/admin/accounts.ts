@@ -98,17 +98,23 @@ export class AccountAdministration {
     return accountInfo(changed);
   }
 
-  /** Replaces its password, given the current one, and signs it out everywhere. */
+  /**
+   * Replaces its password, given the current one, and signs it out everywhere. Errors: `invalid_request`; `conflict` when
+   * it was replaced meanwhile, as by an administrator.
+   */
   async changePassword(request: {
     account: string;
     current: string;
     password: string;
   }): Promise<AccountInfo> {
-    const { accountId, email } = await this.#accounts.find(request.account);
-    if (!(await this.#accounts.verifyPassword(email, String(request.current)))) {
-      throw new ScenepressError('invalid_request', 'The current password is wrong.');
-    }
-    return this.setPassword({ account: accountId, password: request.password });
+    const { email } = await this.#accounts.find(request.account);
+    const verified = await this.#accounts.verifyPassword(email, String(request.current));
+    if (!verified) throw new ScenepressError('invalid_request', 'The current password is wrong.');
+    const { accountId, passwordHash = null } = verified;
+    const password = String(request.password);
+    const changed = await this.#accounts.setPassword(accountId, { password, replaces: passwordHash });
+    await this.#place.sessionStore.removeSessionsOf(accountId);
+    return accountInfo(changed);
   }
 
   /** The link with which the account of the first start is claimed; null once an account has a password. */

@@ -64,8 +64,7 @@ export class Accounts {
   /** Enables an account: its keys are accepted again. */
   enable(accountId: string): Promise<Account> {
     return this.#store.changeAccount(accountId, (account) => {
-      const { disabledAtMs, ...enabled } = account;
-      if (account.deletedAtMs !== undefined) throw noAccount(accountId);
+      const { disabledAtMs, ...enabled } = existing(account);
       return disabledAtMs === undefined ? account : enabled;
     });
   }
@@ -110,7 +109,7 @@ export class Accounts {
     if (email !== undefined) checkEmail(email);
     const passwordHash = await hashPassword(password, this.#random);
     return this.#store.changeAccount(accountId, (account) => {
-      if (account.deletedAtMs !== undefined) throw noAccount(accountId);
+      existing(account);
       if (replaces !== undefined && (account.passwordHash ?? null) !== replaces) {
         throw new ScenepressError('conflict', 'The password of the account was changed meanwhile.');
       }
@@ -118,19 +117,23 @@ export class Accounts {
     });
   }
 
-  /** Changes what an account may do in the dashboard. */
+  /** Changes what an account may do in the dashboard. Error: `not_found`. */
   setRole(accountId: string, role: AccountRole): Promise<Account> {
-    return this.#store.changeAccount(accountId, (account) => ({ ...account, role }));
+    return this.#store.changeAccount(accountId, (account) => ({ ...existing(account), role }));
   }
 
-  /** Changes how many jobs of an account may wait; null: as many as of any account. Error: `invalid_request`. */
+  /**
+   * Changes how many jobs of an account may wait; null: as many as of any account. Errors: `invalid_request`,
+   * `not_found`.
+   */
   setMaxQueued(accountId: string, maxQueued: number | null): Promise<Account> {
     if (maxQueued !== null && !(Number.isSafeInteger(maxQueued) && maxQueued >= 1)) {
       throw new ScenepressError('invalid_request', 'A limit is a whole number of at least 1.');
     }
-    return this.#store.changeAccount(accountId, ({ maxQueued: _, ...account }) =>
-      maxQueued === null ? account : { ...account, maxQueued },
-    );
+    return this.#store.changeAccount(accountId, (account) => {
+      const { maxQueued: _, ...rest } = existing(account);
+      return maxQueued === null ? rest : { ...rest, maxQueued };
+    });
   }
 
   /** Its own limit of waiting jobs, as the queue options of a service take it. */
@@ -163,6 +166,12 @@ export class Accounts {
       ({ accountId }) => accountId,
     );
   }
+}
+
+/** The account, unless it was deleted meanwhile. Error: `not_found`. */
+function existing(account: Account): Account {
+  if (account.deletedAtMs !== undefined) throw noAccount(account.accountId);
+  return account;
 }
 
 function checkEmail(email: string): void {

@@ -33,8 +33,8 @@ export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: 
             admin.accounts.changePassword({ account: viewer.accountId, current, password }),
           );
         } catch (error) {
-          if (!isScenepressError(error, 'invalid_request', 'too_many_failures')) throw error;
-          const status = error.code === 'invalid_request' ? 400 : 429;
+          if (!isScenepressError(error, 'invalid_request', 'conflict', 'too_many_failures')) throw error;
+          const status = error.code === 'too_many_failures' ? 429 : 400;
           return { page: accountPage(visit, note('bad', error.message)), status };
         }
         cookies.setSession(request, h, await sessions.begin(viewer.accountId));
