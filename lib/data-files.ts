@@ -21,6 +21,8 @@ export const DATA_FILES = {
   work: 'work',
   /** Reserved space for finishing work when the disk is full. */
   spareSpace: 'spare-space',
+  /** The folder of empty files, reserved for the same on a file system that limits the number of files. */
+  spareFiles: 'spare-files',
   /** Encrypts webhook secrets, unless the master key is given by the configuration. */
   masterKey: 'master.key',
   /** Identifies the right master key; does not reveal it. */

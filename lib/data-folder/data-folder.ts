@@ -247,6 +247,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     await this.#documents.stop();
     this.masterKeyFiles.close();
     await this.storage.stop();
+    await this.spareSpace.close();
     this.#lock.release();
   }
 

@@ -9,6 +9,7 @@ const BEFORE_THE_DATA = new Set([
   ...STUDIO_PARTS,
   ...withTemporary(DATA_FILES.masterKey, DATA_FILES.masterKeyCheck, DATA_FILES.spareSpace),
   adminSocket,
+  DATA_FILES.spareFiles,
   ARTIFACTS,
   work,
   // SQLite creates it with the database; a power cut may keep only the one or the other.

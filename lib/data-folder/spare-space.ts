@@ -20,6 +20,8 @@ export function spareBytesFor(workers: number): number {
 }
 
 const CHUNK_BYTES = 1024 * 1024;
+/** One spare file is reserved for so many bytes: 16 for the end of a job, 32 for the rest. */
+const BYTES_PER_FILE = 64 * 1024;
 const LOOK_AGAIN_MS = 5_000;
 
 export interface SpareSpaceOptions {
@@ -31,8 +33,9 @@ export interface SpareSpaceOptions {
 
 /**
  * Disk space reserved for finishing work in progress: a file of random bytes (zeros take no space on some file
- * systems) that is deleted when the database cannot grow, and created again when there is space. From the first failed
- * write until then, no new work may start. Emits `available` when the shortage ends.
+ * systems), and empty files, because file systems limit their number. They are deleted when the database cannot grow,
+ * and created again when there is space. From the first failed write until then, no new work may start. Emits `available`
+ * when the shortage ends.
  *
  * ```
  *            ranOut()              free ≥ twice the spare space + what was missing
@@ -49,6 +52,7 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   #sizeBytes = 0;
   #missingBytes = 0;
   #short = false;
+  #isReleased = false;
   #timer: Timer | undefined;
   #working: Promise<void> = Promise.resolve();
   /** Several services may use the folder. */
@@ -79,11 +83,20 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
     this.#sizeBytes = sizeBytes;
     this.#logger = logger;
     const found = await this.#disk.read(this.#path);
-    if (found && found.length >= sizeBytes) return;
+    const files = await this.#disk.list(this.#files).catch((): string[] => []);
+    if (found && found.length >= sizeBytes && files.length >= filesFor(sizeBytes)) return;
     await this.#take().catch((error: unknown) => {
       if (!isOutOfSpace(error)) throw error;
       this.#becomeShort();
     });
+  }
+
+  /** Keeps as much as there is for the next start, which needs some, if it was all released. */
+  async close(): Promise<void> {
+    if (!this.#isReleased) return;
+    await this.#takeFiles(filesFor(BYTES_FOR_THE_REST)).catch(ignoreFullDisk);
+    await this.#takeBytes(BYTES_FOR_THE_REST, { allowsLess: true }).catch(ignoreFullDisk);
+    this.#isReleased = false;
   }
 
   async stop(): Promise<void> {
@@ -122,15 +135,18 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
 
   async #release(): Promise<void> {
     this.#becomeShort(); // The file may have been created again meanwhile.
-    await this.#disk.remove(this.#path);
-    await this.#disk.syncFolder(this.#folder);
+    await this.#remove();
   }
 
   async #look(): Promise<void> {
     if (!this.#short) return;
     const freeBytes = await this.#freeBytes(this.#folder);
     if (freeBytes < 2 * this.#sizeBytes + this.#missingBytes) return;
-    await this.#take();
+    try {
+      await this.#take();
+    } catch (error) {
+      return ignoreFullDisk(error); // Too few files.
+    }
     this.#short = false;
     this.#missingBytes = 0;
     this.#timer?.cancel();
@@ -140,17 +156,38 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   }
 
   async #take(): Promise<void> {
+    try {
+      await this.#takeBytes(this.#sizeBytes, { allowsLess: false });
+      await this.#takeFiles(filesFor(this.#sizeBytes));
+      this.#isReleased = false;
+    } catch (error) {
+      await this.#remove();
+      throw error;
+    }
+  }
+
+  async #remove(): Promise<void> {
+    this.#isReleased = true;
+    await this.#disk.remove(this.#path);
+    const files = await this.#disk.list(this.#files).catch((): string[] => []);
+    for (const name of files) await this.#disk.remove(`${this.#files}/${name}`);
+    await this.#disk.syncFolder(this.#folder);
+  }
+
+  async #takeBytes(sizeBytes: number, { allowsLess }: { allowsLess: boolean }): Promise<void> {
     const path = `${this.#path}.new`;
     try {
       const file = await this.#disk.open(path, 'create');
       try {
-        for (let at = 0; at < this.#sizeBytes; at += CHUNK_BYTES) {
-          const chunk = this.#random.bytes(Math.min(CHUNK_BYTES, this.#sizeBytes - at));
+        for (let at = 0; at < sizeBytes; at += CHUNK_BYTES) {
+          const chunk = this.#random.bytes(Math.min(CHUNK_BYTES, sizeBytes - at));
           await file.write(chunk, at);
         }
-        await file.sync();
+      } catch (error) {
+        if (!allowsLess) throw error;
+        ignoreFullDisk(error);
       } finally {
-        await file.close();
+        await file.sync().finally(() => file.close());
       }
       await this.#disk.rename(path, this.#path);
       await this.#disk.syncFolder(this.#folder);
@@ -160,7 +197,27 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
     }
   }
 
+  async #takeFiles(count: number): Promise<void> {
+    await this.#disk.makeFolder(this.#files);
+    for (let number = 0; number < count; number++) {
+      const file = await this.#disk.open(`${this.#files}/${number}`, 'create');
+      await file.close();
+    }
+  }
+
   get #path(): string {
     return `${this.#folder}/${DATA_FILES.spareSpace}`;
   }
+
+  get #files(): string {
+    return `${this.#folder}/${DATA_FILES.spareFiles}`;
+  }
+}
+
+function filesFor(sizeBytes: number): number {
+  return Math.ceil(sizeBytes / BYTES_PER_FILE);
+}
+
+function ignoreFullDisk(error: unknown): void {
+  if (!isOutOfSpace(error)) throw error;
 }

@@ -1,3 +1,5 @@
+import { statfsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
 import { isOutOfSpace } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
@@ -5,7 +7,7 @@ import { backup, DatabaseSync } from '../../node-sqlite.ts';
 import type { SqlValue } from '../sql.ts';
 
 /** Primary result codes of SQLite, without the extended bits. */
-const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, noDatabase: 26 };
+const CODES = { error: 1, readOnly: 8, ioError: 10, damaged: 11, full: 13, cantOpen: 14, noDatabase: 26 };
 const FLUSH_FAILED = 10 | (4 << 8);
 /** SQLITE_IOERR_SHMSIZE: the shared-memory file could not grow, nearly always because the disk is full. */
 const SHARED_MEMORY_FULL = 4874;
@@ -106,6 +108,13 @@ export function explained(error: unknown, path: string): unknown {
         `Nothing was changed: ${path} can't grow (${message}).`,
         cause,
       );
+    case CODES.cantOpen:
+      if (!lacksFiles(path)) return error;
+      return new ScenepressError(
+        'storage_full',
+        `Nothing was changed: no file can be created beside ${path}, because its file system has as many as it can hold.`,
+        cause,
+      );
     case CODES.damaged:
     case CODES.noDatabase:
       return damaged(path, message, error);
@@ -117,6 +126,16 @@ export function explained(error: unknown, path: string): unknown {
       );
     default:
       return error;
+  }
+}
+
+/** Whether a file system has no free inodes. SQLite only says that it cannot create a file. */
+function lacksFiles(path: string): boolean {
+  try {
+    const { files, ffree } = statfsSync(dirname(path));
+    return files > 0 && ffree === 0;
+  } catch {
+    return false;
   }
 }
 

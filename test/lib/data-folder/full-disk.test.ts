@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -9,7 +10,7 @@ import {
   type RenderServiceOptions,
   StoredLedger,
 } from '../../../lib/index.ts';
-import { fill, smallDisk } from '../../fixtures/small-disk.ts';
+import { fill, fillWithFiles, smallDisk } from '../../fixtures/small-disk.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 import { settled } from '../../simulator/settled.ts';
@@ -171,4 +172,33 @@ t.test('a service that starts on a full disk serves its jobs and waits for space
   await first.service.start();
   first.letGo();
   t.match(await first.service.wait(first.running), { status: 'completed' });
+});
+
+t.test('a service starts on a disk that can hold no more files, and waits for them', { skip }, async (t) => {
+  const disk = smallDisk(t, 24, 200) as string;
+  const { service, enqueue, running } = await crowdedService(t, disk);
+  await service.stop();
+  const free = fillWithFiles(disk);
+  await service.start();
+  t.match(service.status(), { ready: false, diskFull: true });
+  t.match(await service.get(running), { status: /queued|running/ });
+  await t.rejects(enqueue('x'), { code: 'storage_full' });
+  free();
+  await untilNotFull(service);
+  await service.cancel(running);
+  t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed' });
+});
+
+t.test('a stop in a shortage keeps space for the next start', { skip }, async (t) => {
+  const disk = smallDisk(t, 24) as string;
+  const { service, enqueue, running } = await crowdedService(t, disk);
+  fill(disk);
+  await enqueueUntilFull(t, enqueue);
+  // Others take the space that was released.
+  execFileSync('sh', ['-c', 'cat /dev/zero > "$0" || true', join(disk, 'others')], { stdio: 'ignore' });
+  await service.stop();
+  execFileSync('sh', ['-c', 'cat /dev/zero > "$0" || true', join(disk, 'more')], { stdio: 'ignore' });
+  await service.start();
+  t.match(service.status(), { ready: false, diskFull: true });
+  t.match(await service.get(running), { status: /queued|running/ });
 });
