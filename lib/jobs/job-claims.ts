@@ -4,6 +4,7 @@ import { isScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { heldUntilMs, LONGEST_HOLD_MS } from '../queue/suspects.ts';
+import { nowOf } from '../storage/now-of.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobRecord } from './job.ts';
@@ -116,9 +117,8 @@ export class JobClaims {
     return this.#storage.transaction(work, { isUrgent: true });
   }
 
-  /** The time of leases: by the clock of the storage, if machines share it, because their own may differ. */
-  async #nowMs(tx: Transaction): Promise<number> {
-    return (await this.#storage.nowMs?.(tx)) ?? this.#clock.now();
+  #nowMs(tx: Transaction): Promise<number> {
+    return nowOf({ storage: this.#storage, clock: this.#clock }, tx);
   }
 
   /** Undefined when the job cannot be read, so the other claimed jobs can proceed. */

@@ -28,6 +28,7 @@ import { type Turn, Turns } from './turns.ts';
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
 const COMMIT = queryOf('COMMIT', []);
+const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"';
 /** Interval of checks of a commit whose connection was lost. */
 const LOOK_AGAIN_MS = 50;
 
@@ -72,7 +73,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
     // After a lost connection, the id shows whether the transaction has ended.
     this.#join = queryOf(
-      `SELECT pg_current_xact_id()::text AS id, (extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs",
+      `SELECT pg_current_xact_id()::text AS id, ${NOW},
          pg_advisory_xact_lock_shared(${lockOf('?')})`,
       [`${this.#settings.schema} ${TRANSACTIONS}`],
     );
@@ -223,8 +224,10 @@ export class PostgresDatabase implements SqlDatabase {
   }
 
   /** As {@link Storage.nowMs}. */
-  async nowMs(tx: Transaction): Promise<number> {
-    return (await this.inside(tx).begun).nowMs;
+  async nowMs(tx?: Transaction): Promise<number> {
+    const time = tx ? await this.inside(tx).begun : await this.get<{ nowMs: number }>(`SELECT ${NOW}`);
+    assert(time, 'one row');
+    return time.nowMs;
   }
 
   inside(tx: Transaction): PostgresTransaction {

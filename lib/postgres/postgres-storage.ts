@@ -92,7 +92,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
   const database = new PostgresDatabase(url, POSTGRES_SCHEMA, { ...options, clock, random });
   const storage = new SqlStorage(database, random);
   return Object.assign(storage, {
-    nowMs: (tx: Transaction) => database.nowMs(tx),
+    nowMs: (tx?: Transaction) => database.nowMs(tx),
     lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),
     purgeDue: () => database.purgeDue(),
     settings: new SqlSettings(database),

@@ -88,10 +88,10 @@ export interface Storage {
   lead?(task: string, holder: string, forMs: number): Promise<boolean>;
 
   /**
-   * The time at which the transaction began, by the clock of the database, in epoch milliseconds. Leases end by it in
-   * storages that several machines share, whose clocks may differ.
+   * The time at which the transaction began, or the present, by the clock of the database, in epoch milliseconds. Leases
+   * end and deliveries are due by it in storages that several machines share, whose clocks may differ.
    */
-  nowMs?(tx: Transaction): Promise<number>;
+  nowMs?(tx?: Transaction): Promise<number>;
 
   /**
    * Waits until no other transaction has locked this owner, who may have no job yet, and keeps the lock until this one

@@ -6,6 +6,7 @@ import { pagesOf } from '../pages.ts';
 import { checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { isStorableText } from '../storable-text.ts';
+import { nowOf } from '../storage/now-of.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
 import { DeliveryBook, dueAt } from './delivery-book.ts';
@@ -100,7 +101,10 @@ export class Deliveries {
   /** The number of due deliveries, counted up to `limit`. */
   async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
     checkCount('limit', limit);
-    return this.#storage.deliveries.countDue({ ...dueAt(this.#clock.now()), limit });
+    return this.#storage.deliveries.countDue({
+      ...dueAt(await nowOf({ storage: this.#storage, clock: this.#clock })),
+      limit,
+    });
   }
 
   /**

@@ -5,6 +5,7 @@ import { SortableIds } from '../ids.ts';
 import { type JobRecord, jobOf } from '../jobs/job.ts';
 import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
 import type { Random } from '../random.ts';
+import { nowOf } from '../storage/now-of.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
 import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
@@ -63,6 +64,7 @@ export class DeliveryBook {
     const { jobId, owner, keyId, webhookUrl: url, webhookSecretSealed } = job;
     if (url === null) return;
     assert(job.phase === 'completed' || job.phase === 'failed');
+    const nowMs = await this.#nowMs(tx);
     const delivery: DeliveryRecord = {
       deliveryId: this.#ids.next(),
       jobId,
@@ -72,12 +74,12 @@ export class DeliveryBook {
       event: job.phase,
       url,
       host: new URL(url).host,
-      createdAtMs: this.#clock.now(),
+      createdAtMs: nowMs,
       repeats: null,
       mostAttempts: 1 + RETRY_DELAYS_MS.length,
       token: 0,
       attempts: [],
-      dueAtMs: this.#clock.now(),
+      dueAtMs: nowMs,
       deliveredAtMs: null,
     };
     await this.#storage.deliveries.insert(tx, delivery, jobJson(jobOf(job), this.#links()));
@@ -139,23 +141,24 @@ export class DeliveryBook {
     if (job?.forgottenAtMs !== undefined) return undefined;
     // Read again, because the master key may have been replaced since.
     const secretSealed = (await this.#storage.deliveries.get(delivery.deliveryId, tx))?.secretSealed;
+    const nowMs = await this.#nowMs(tx);
     return {
       ...delivery,
       ...(secretSealed !== undefined && { secretSealed }),
       deliveryId: this.#ids.next(),
-      createdAtMs: this.#clock.now(),
+      createdAtMs: nowMs,
       repeats: delivery.repeats ?? delivery.deliveryId,
       mostAttempts: 1,
       token: 0,
       attempts: [],
-      dueAtMs: this.#clock.now(),
+      dueAtMs: nowMs,
       deliveredAtMs: null,
     };
   }
 
   /** Whether any delivery is due. */
   async isAnyDue(): Promise<boolean> {
-    const period = dueAt(this.#clock.now());
+    const period = dueAt(await this.#nowMs());
     return (await this.#storage.deliveries.countDue({ ...period, limit: 1 })) > 0;
   }
 
@@ -164,8 +167,8 @@ export class DeliveryBook {
    * the claimed deliveries, and those that have used up their attempts (no longer due).
    */
   claim({ lanes, ...claiming }: Claiming): Promise<DeliveryRecord[]> {
-    return this.#storage.transaction((tx) => {
-      const nowMs = this.#clock.now();
+    return this.#storage.transaction(async (tx) => {
+      const nowMs = await this.#nowMs(tx);
       return this.#storage.deliveries.claimDue(tx, {
         ...claiming,
         ...dueAt(nowMs),
@@ -186,29 +189,32 @@ export class DeliveryBook {
   ): Promise<DeliveryRecord | undefined> {
     return this.#change(
       begun,
-      (delivery) => {
-        const now = this.#clock.now();
+      (delivery, nowMs) => {
         if (result.reason === 'stopped' && !result.sent) {
-          return { ...delivery, attempts: delivery.attempts.slice(0, -1), dueAtMs: now };
+          return { ...delivery, attempts: delivery.attempts.slice(0, -1), dueAtMs: nowMs };
         }
         const { status, reason, detail } = result;
         const last = delivery.attempts.at(-1) as DeliveryAttempt;
         const attempts = [
           ...delivery.attempts.slice(0, -1),
-          { ...last, endedAtMs: now, status, reason, detail },
+          { ...last, endedAtMs: nowMs, status, reason, detail },
         ];
         const delivered = reason === null && status >= 200 && status < 300;
-        const dueAtMs = delivered ? null : nextAttemptMs({ ...delivery, attempts }, now);
-        return { ...delivery, attempts, dueAtMs, deliveredAtMs: delivered ? now : null };
+        const dueAtMs = delivered ? null : nextAttemptMs({ ...delivery, attempts }, nowMs);
+        return { ...delivery, attempts, dueAtMs, deliveredAtMs: delivered ? nowMs : null };
       },
       result.sent ? { attempt: begun.attempts.length - 1, signature, answer: result.answer } : undefined,
     );
   }
 
+  #nowMs(tx?: Transaction): Promise<number> {
+    return nowOf({ storage: this.#storage, clock: this.#clock }, tx);
+  }
+
   /** Changes a delivery if its claim is still valid and its attempt has not ended. */
   #change(
     begun: DeliveryRecord,
-    change: (delivery: DeliveryRecord) => DeliveryRecord,
+    change: (delivery: DeliveryRecord, nowMs: number) => DeliveryRecord,
     exchange: Exchange | undefined,
   ): Promise<DeliveryRecord | undefined> {
     const { deliveries } = this.#storage;
@@ -216,7 +222,7 @@ export class DeliveryBook {
       const delivery = await deliveries.get(begun.deliveryId, tx);
       const last = delivery?.attempts.at(-1);
       if (!delivery || delivery.token !== begun.token || last?.endedAtMs !== null) return undefined;
-      const changed = change(delivery);
+      const changed = change(delivery, await this.#nowMs(tx));
       await deliveries.update(tx, changed, exchange);
       return changed;
     });

@@ -51,7 +51,7 @@ const LIB: Tree = {
     storage: [],
     testing: ['settings'],
     web: ['jobs'],
-    webhooks: ['jobs'],
+    webhooks: ['jobs', 'storage'],
   },
 };
 

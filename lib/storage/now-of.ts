@@ -1,0 +1,13 @@
+import type { Clock } from '../clock.ts';
+import type { Storage, Transaction } from './storage.ts';
+
+/**
+ * The time in epoch milliseconds; with `tx`, that at which the transaction began. It is that of the storage if machines
+ * share it, because their clocks may differ.
+ */
+export async function nowOf(
+  { storage, clock }: { storage: Pick<Storage, 'nowMs'>; clock: Clock },
+  tx?: Transaction,
+): Promise<number> {
+  return (await storage.nowMs?.(tx)) ?? clock.now();
+}
