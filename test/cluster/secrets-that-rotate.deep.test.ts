@@ -38,6 +38,7 @@ for (const how of ['a file of its own', 'the file of psql']) {
       databaseUrl: `postgres://studio@127.0.0.1:${server.port}/studio`,
       dataDir: join(folder, 'own'),
       artifactDir: join(folder, 'artifacts'),
+      masterKey: 'a'.repeat(64),
       ...(how === 'a file of its own' && { databasePasswordFile: file }),
     };
     const config = loadConfig({ flags, env: {} });

@@ -40,6 +40,7 @@ t.test('while the database is away, a server is not ready, and its other metrics
   t.match(away, /^process_cpu_seconds_total /m);
   t.notMatch(away, /^scenepress_queue_seconds\{/m);
 
+  await until(async () => /could not report to the others/.test(server.stderr()));
   proxy.resume();
   await until(isReady);
   await until(async () => /reports to the others again/.test(server.stderr()));
