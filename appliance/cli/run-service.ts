@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { createFirstAccount, type FirstKey, onlyAccount } from '../first-account.ts';
 import { claimForAdministrator } from '../first-administrator.ts';
 import { InternalToken } from '../http/authentication.ts';
+import { assertLimits } from '../process-limits.ts';
 import { openLog } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
@@ -24,6 +25,7 @@ import { awaitStopSignal } from './stop-signal.ts';
 
 /** Runs a server or a worker until it is told to stop. `welcome`: renders a scene first. */
 export async function runService(config: Config, { welcome }: { welcome: boolean }): Promise<void> {
+  assertLimits(config);
   limitYoungGeneration();
   // Output to a full disk must not end it.
   process.stdout.removeAllListeners('error').on('error', () => {});

@@ -7,7 +7,7 @@ import { UserError } from '../user-error.ts';
 import { examineArtifacts } from './artifacts.ts';
 import { type DataReport, examineData } from './data.ts';
 import { type Finding, failed } from './finding.ts';
-import { ClockWatch, databaseAheadMs, examineDisk, examineMachine } from './machine.ts';
+import { ClockWatch, databaseAheadMs, examineDisk, examineLimits, examineMachine } from './machine.ts';
 import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
 
@@ -19,6 +19,8 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
   const clock = new ClockWatch();
   const isWorker = config.roles.includes('worker');
   if (isWorker) for (const finding of examineMachine(config)) tell(finding);
+  const limits = examineLimits(config);
+  for (const finding of limits) tell(finding);
   tell(await examineDisk(config));
   const missing = await examineNeeds(config);
   for (const finding of missing) tell(finding);
@@ -33,7 +35,8 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
   tell(await examinePort(config, data));
   const certificate = await examineCertificate(config);
   if (certificate) tell(certificate);
-  if (isWorker) await examineRenders(config, tell);
+  // With too small limits, they could end this process.
+  if (isWorker && limits.every(({ status }) => status === 'ok')) await examineRenders(config, tell);
   tell(clock.finding({ newestMs: data.newestMs, aheadMs }));
 }
 

@@ -4,6 +4,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Storage } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { shortages } from '../process-limits.ts';
 import { type Finding, failed, gib, ok, warning } from './finding.ts';
 
 const MIB = 1024 * 1024;
@@ -42,6 +43,14 @@ function examineMemory({ workers, renderMemoryMb }: Config): Finding {
     message,
     'If all renders reach their limit, the machine runs out of memory: reduce --workers or --render-memory-mb.',
   );
+}
+
+/** Those of the doctor, which are those of a service that is started in the same way. */
+export function examineLimits(config: Config): Finding[] {
+  const lacking = shortages(config).map(({ message, remedy }) => failed('Process', message, remedy));
+  return lacking.length > 0
+    ? lacking
+    : [ok('Process', 'its limits of open files, processes and address space suffice')];
 }
 
 /** Checks the disk of the data folder. */

@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-
 /** Maximum numbers of open connections. */
 export interface ConnectionCaps {
   total: number;
@@ -36,10 +34,4 @@ export function connectionCapsOf(
 export function mostConnections(descriptorLimit: number): number {
   const reserved = Math.min(RESERVED_DESCRIPTORS, descriptorLimit / 2);
   return Math.max(LEAST, Math.floor((descriptorLimit - reserved) / DESCRIPTORS_PER_CONNECTION));
-}
-
-/** The limit of open files of this process. Node raises the soft limit to the hard limit at its start. */
-export function descriptorLimit(): number {
-  const [, soft] = /^Max open files\s+(\d+|unlimited)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
-  return soft === undefined || soft === 'unlimited' ? Number.MAX_SAFE_INTEGER : Number(soft);
 }

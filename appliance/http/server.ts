@@ -3,11 +3,12 @@ import type { RenderService } from '../../lib/index.ts';
 import type { Certificate } from '../certificate.ts';
 import { type Addresses, addressesOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
-import { connectionCapsOf, descriptorLimit } from '../edge/connection-caps.ts';
+import { connectionCapsOf } from '../edge/connection-caps.ts';
 import type { Connections } from '../edge/connections.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
 import type { Installation } from '../installation.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { processLimit } from '../process-limits.ts';
 import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';
 import { type ArtifactsOptions, artifacts } from './artifacts.ts';
@@ -67,7 +68,7 @@ export async function createServer(options: {
     debug: false,
     routes: { state: { parse: false, failAction: 'ignore' }, response: { ranges: false } },
   });
-  const caps = connectionCapsOf(config, descriptorLimit());
+  const caps = connectionCapsOf(config, processLimit('Max open files'));
   if (config.maxConnections !== undefined && caps.total < config.maxConnections) {
     const { total } = caps;
     logger.warn({ total }, 'The limit of open files is too low for maxConnections, which is lowered.');

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import t from 'tap';
 import { clientGroupOf } from '../../appliance/edge/client-group.ts';
-import { connectionCapsOf, descriptorLimit, mostConnections } from '../../appliance/edge/connection-caps.ts';
+import { connectionCapsOf, mostConnections } from '../../appliance/edge/connection-caps.ts';
+import { processLimit } from '../../appliance/process-limits.ts';
 import { guardedListener, openConnections, statusOn } from './guarded-listener.ts';
 
 const [HONEST, ATTACKER, OTHER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;
@@ -97,5 +98,5 @@ t.test('the caps stay below the limit of open files', async (t) => {
   });
   t.same(connectionCapsOf({ trustProxy: false, maxConnections: 5_000 }, 1_024).total, 256);
   for (const limit of [64, 256, 1_024, 4_096, 65_536]) t.ok(mostConnections(limit) * 2 < limit, `${limit}`);
-  t.ok(descriptorLimit() > 64);
+  t.ok(processLimit('Max open files') > 64);
 });
