@@ -1,4 +1,4 @@
-import { constants, fdatasync, fsync } from 'node:fs';
+import { constants, fdatasync, fsync, statSync } from 'node:fs';
 import {
   chmod,
   type FileHandle,
@@ -189,6 +189,26 @@ async function write(
     await file.close();
   }
   return sizeBytes;
+}
+
+/** Distinguishes a file or folder from a later one with the same name; inode numbers alone may be reused. */
+export function identityOf(status: { dev: number; ino: number; birthtimeMs: number }): string {
+  return `${status.dev}:${status.ino}:${status.birthtimeMs}`;
+}
+
+/** A folder and its identity, as plain data. */
+export interface KnownFolder {
+  path: string;
+  identity: string;
+}
+
+/** Whether the folder, or the target of a link, at a path is the known one. */
+export function isInPlace({ path, identity }: KnownFolder): boolean {
+  try {
+    return identityOf(statSync(path)) === identity;
+  } catch {
+    return false;
+  }
 }
 
 /** The bytes available to this user on the file system of a folder. */

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { AssetStoreWatch } from './assets/asset-store-watch.ts';
 import type { Clock } from './clock.ts';
+import type { FolderPlace } from './data-folder/folder-place.ts';
 import type { SpareSpace } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
@@ -15,11 +16,13 @@ const POLL_MS = 5_000;
 const MOST_SILENT_MS = 10_000;
 
 /**
- * The conditions for starting renders: free disk space, a store that takes artifacts, a working renderer, a queue that is
- * not paused. Emits `open` when one of them is met again; {@link isOpen} is true when all are met. Also whether the storage answers.
+ * The conditions for starting renders: free disk space, the data folder in its place, a store that takes artifacts, a
+ * working renderer, a queue that is not paused. Emits `open` when one of them is met again; {@link isOpen} is true when
+ * all are met. Also whether the storage answers.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
   readonly #spareSpace: SpareSpace | undefined;
+  readonly #place: FolderPlace | undefined;
   readonly #storeWatch: AssetStoreWatch;
   readonly #renderer: Renderer;
   readonly #settings: SettingsStore;
@@ -37,6 +40,8 @@ export class Gate extends EventEmitter<{ open: [] }> {
     /** Undefined: free disk space is not watched. */
     spareSpace: SpareSpace | undefined;
     storeWatch: AssetStoreWatch;
+    /** Of the data folder, if any. */
+    place?: FolderPlace | undefined;
     renderer: Renderer;
     settings: SettingsStore;
     signals: Signals;
@@ -47,6 +52,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     super();
     this.#spareSpace = parts.spareSpace;
     this.#storeWatch = parts.storeWatch;
+    this.#place = parts.place;
     this.#renderer = parts.renderer;
     this.#settings = parts.settings;
     this.#signals = parts.signals;
@@ -61,6 +67,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#isStorageAway = false;
     this.#spareSpace?.on('available', this.#spaceAvailable);
     this.#storeWatch.on('available', this.#emitOpen);
+    this.#place?.on('back', this.#emitOpen);
     this.#renderer.on('ready', this.#emitOpen);
     if (this.#isShared) this.#listen();
   }
@@ -70,12 +77,24 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#stopListening = () => {};
     this.#spareSpace?.off('available', this.#spaceAvailable);
     this.#storeWatch.off('available', this.#emitOpen);
+    this.#place?.off('back', this.#emitOpen);
     this.#renderer.off('ready', this.#emitOpen);
   }
 
   /** Whether renders may start. A broken renderer would only use up the attempts of jobs. */
   get isOpen(): boolean {
-    return this.#pausedAtMs === null && !this.isDiskFull && !this.isStoreUnusable && this.#renderer.mayRender;
+    return (
+      this.#pausedAtMs === null &&
+      !this.isDiskFull &&
+      !this.isFolderLost &&
+      !this.isStoreUnusable &&
+      this.#renderer.mayRender
+    );
+  }
+
+  /** Whether the data folder was moved or replaced. */
+  get isFolderLost(): boolean {
+    return this.#place?.isLost ?? false;
   }
 
   get isDiskFull(): boolean {

@@ -137,6 +137,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     dataFolder && !storage.isShared
       ? new TexCache({
           folder: join(dataFolder.path, DATA_FILES.tex),
+          place: dataFolder.place,
           mostBytes: texCacheBytes,
           clock,
           logger,
@@ -160,6 +161,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       logger,
       spareSpace,
       texCache,
+      dataPlace: options.workFolder === undefined ? dataFolder?.place : undefined,
     });
   const storeWatch = new AssetStoreWatch({
     assets,
@@ -169,8 +171,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     random,
     logger,
   });
+  const place = dataFolder?.place;
   const gate = new Gate({
     spareSpace,
+    place,
     storeWatch,
     renderer,
     settings,

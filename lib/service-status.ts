@@ -92,6 +92,9 @@ const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
 const STORAGE_AWAY =
   'The database does not answer: requests are refused until it does; the service then continues by itself. The log has the ' +
   'reason.';
+const FOLDER_LOST =
+  'The data folder was moved or replaced while the service uses it. Jobs can be read; nothing is accepted or written. Put ' +
+  'the folder back: the service then continues by itself. To use another folder, stop the service first.';
 const SANDBOX_REFUSED =
   'The sandbox no longer holds, so nothing is rendered. The log says what a scene could do; `scenepress doctor` ' +
   'checks again.';
@@ -118,10 +121,11 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway } = gate;
+  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway, isFolderLost } = gate;
   const problems = problemsOf({
     state,
     isStorageAway,
+    isFolderLost,
     refused,
     broken,
     workFolderUnusable,
@@ -153,6 +157,8 @@ function problemsOf(service: {
   state: ServiceState;
   /** The last poll of the database failed. */
   isStorageAway: boolean;
+  /** The data folder was moved or replaced. */
+  isFolderLost: boolean;
   /** The sandbox failed its check after it had passed before. */
   refused: boolean;
   /** The probe scene does not render. */
@@ -168,6 +174,7 @@ function problemsOf(service: {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
     ...(service.isStorageAway ? [{ part: 'storage' as const, message: STORAGE_AWAY }] : []),
+    ...(service.isFolderLost ? [{ part: 'storage' as const, message: FOLDER_LOST }] : []),
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),

@@ -1,7 +1,6 @@
 import { constants } from 'node:fs';
-import { chmod, type FileHandle, open, rm } from 'node:fs/promises';
+import { chmod, type FileHandle, lstat, open, rm } from 'node:fs/promises';
 import { request as httpRequest } from 'node:http';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { Server } from '@hapi/hapi';
 import { DATA_FILES, type ErrorCode, isScenepressError, ScenepressError } from '../../lib/index.ts';
@@ -14,6 +13,8 @@ import type { Administration } from './administration.ts';
 const MOST_SILENT_MS = 15_000;
 const OTHER_VERSION =
   'The server of this data folder runs another version of Scenepress. Restart it with this version.';
+
+const LOOK_MS = 1_000;
 
 /** All commands count as one client. */
 const CAPS = { total: 128, perAddress: 128 };
@@ -38,6 +39,10 @@ export class AdminSocket {
   readonly #logger: Logger;
   #hapi: Server | undefined;
   #directory: FileHandle | undefined;
+  /** The inode of the socket. */
+  #inode: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #restoring: Promise<void> | undefined;
 
   constructor(options: { folder: string; administration: RemoteAdministration; logger: Logger }) {
     this.#folder = options.folder;
@@ -46,32 +51,71 @@ export class AdminSocket {
   }
 
   async start(): Promise<void> {
-    // A killed server leaves its socket behind. This process owns the folder, so no other one listens on it.
-    await rm(join(this.#folder, DATA_FILES.adminSocket), { force: true });
     this.#directory = await openDirectory(this.#folder);
-    const path = shortPath(this.#directory);
+    await this.#listen(this.#directory);
+    this.#timer = setInterval(() => this.#look(), LOOK_MS).unref();
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#restoring;
+    await this.#hapi?.stop({ timeout: 5_000 });
+    await this.#directory?.close();
+    this.#hapi = undefined;
+    this.#directory = undefined;
+  }
+
+  async #listen(directory: FileHandle): Promise<void> {
+    const path = shortPath(directory);
+    // A killed server leaves its socket behind. This process owns the folder, so no other one listens on it.
+    await rm(path, { force: true });
     // Loaded here, because most commands only connect.
     const { server: createHapi } = await import('@hapi/hapi');
     const { listener } = createListener();
-    this.#hapi = createHapi({ port: path, listener, debug: false });
+    const hapi = createHapi({ port: path, listener, debug: false });
     // Only the server's own user can connect, but its programs may hang or fail too.
     guardListener(listener, { caps: CAPS, logger: this.#logger });
-    this.#hapi.route({
+    hapi.route({
       method: 'POST',
       path: '/{noun}/{operation}',
       options: { payload: { protoAction: 'ignore' }, response: { emptyStatusCode: 200 } },
       handler: ({ params, payload }) =>
         this.#handle(String(params['noun']), String(params['operation']), payload),
     });
-    await this.#hapi.start();
-    await chmod(join(this.#folder, DATA_FILES.adminSocket), 0o600);
+    await hapi.start();
+    this.#hapi = hapi;
+    await chmod(path, 0o600);
+    this.#inode = (await lstat(path)).ino;
   }
 
-  async stop(): Promise<void> {
-    await this.#hapi?.stop({ timeout: 5_000 });
-    await this.#directory?.close();
-    this.#hapi = undefined;
-    this.#directory = undefined;
+  /** Without its socket, commands would take a healthy server for one that hangs. */
+  #look(): void {
+    const directory = this.#directory;
+    if (!directory || this.#restoring !== undefined) return;
+    this.#restoring = this.#restore(directory)
+      .catch((err: unknown) =>
+        this.#logger.debug({ err }, 'The socket of the administration cannot be made again.'),
+      )
+      .finally(() => {
+        this.#restoring = undefined;
+      });
+  }
+
+  /** Addresses the folder by its descriptor: another one may be at its path. */
+  async #restore(directory: FileHandle): Promise<void> {
+    const found = await lstat(shortPath(directory)).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'ENOENT') throw error;
+    });
+    if (found?.ino === this.#inode) return;
+    // The folder itself was removed.
+    if ((await directory.stat()).nlink === 0) return;
+    await this.#hapi?.stop({ timeout: 0 });
+    await this.#listen(directory);
+    const { adminSocket } = DATA_FILES;
+    this.#logger.warn(
+      { folder: this.#folder },
+      `The socket ${adminSocket} was removed or replaced. It is made again.`,
+    );
   }
 
   async #handle(noun: string, name: string, request: unknown): Promise<object> {
@@ -134,8 +178,8 @@ async function isListening(folder: string): Promise<boolean> {
   } catch (cause) {
     if (!signal.aborted) return false; // Opening the folder reports errors more precisely.
     throw new UserError(
-      `The server of the data folder ${folder} has not answered for ${MOST_SILENT_MS / 1000} s. If it does not recover, ` +
-        'kill it and start it again.',
+      `The server of the data folder ${folder} has not answered for ${MOST_SILENT_MS / 1000} s. Its log may say why. ` +
+        'If it does not recover, and /health/live does not answer either, kill it and start it again.',
       { cause },
     );
   }

@@ -158,7 +158,10 @@ function unreadable(config: Config, error: Error): Finding {
 
 function remedyOf({ databaseUrl }: Config, error: Error): string {
   if (isScenepressError(error, 'storage_locked')) {
-    return 'End that process, unless it is a Scenepress service that is starting or stopping.';
+    return (
+      'If it is a Scenepress service, leave it: it may be starting or stopping. Run the doctor again, and look at its ' +
+      'log. Otherwise end it.'
+    );
   }
   if (isScenepressError(error, 'storage_damaged')) {
     return databaseUrl === undefined

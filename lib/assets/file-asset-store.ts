@@ -21,9 +21,12 @@ const PIECE_BYTES = 256 * 1024;
  */
 export class FileAssetStore implements AssetStore {
   readonly #folder: string;
+  readonly #assertInPlace: () => void;
 
-  constructor(folder: string) {
+  /** @param assertInPlace - Throws while the folder must not be used. */
+  constructor(folder: string, assertInPlace: () => void = () => {}) {
     this.#folder = folder;
+    this.#assertInPlace = assertInPlace;
   }
 
   async start(): Promise<void> {
@@ -31,7 +34,7 @@ export class FileAssetStore implements AssetStore {
   }
 
   async put(assetKey: string, file: { path: string }): Promise<{ sizeBytes: number }> {
-    const target = this.path(assetKey);
+    const target = this.#usablePath(assetKey);
     const folder = dirname(target);
     await makeFolders(folder);
     const source = await openRegularFile(file.path);
@@ -46,7 +49,7 @@ export class FileAssetStore implements AssetStore {
   }
 
   async open(assetKey: string, range?: ByteRange): Promise<OpenedAsset | undefined> {
-    const path = this.path(assetKey);
+    const path = this.#usablePath(assetKey);
     const file = await openRegularFile(path).catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return undefined;
       throw error;
@@ -57,7 +60,7 @@ export class FileAssetStore implements AssetStore {
   }
 
   async delete(assetKey: string): Promise<void> {
-    const path = this.path(assetKey);
+    const path = this.#usablePath(assetKey);
     const folder = dirname(path);
     await rm(path, { force: true });
     // Left by a process that was killed in `put`.
@@ -76,6 +79,11 @@ export class FileAssetStore implements AssetStore {
 
   async writeClaim(text: string): Promise<void> {
     await replaceFile(realDisk, this.#folder, CLAIM_FILE, [Buffer.from(text)]);
+  }
+
+  #usablePath(assetKey: string): string {
+    this.#assertInPlace();
+    return this.path(assetKey);
   }
 
   /** The path of an asset. */

@@ -35,10 +35,12 @@ import type { Storage } from '../storage/storage.ts';
 import { checkFolder } from './folder-check.ts';
 import { FolderInstallation } from './folder-installation.ts';
 import { FolderLock } from './folder-lock.ts';
+import { FolderPlace, guarded } from './folder-place.ts';
 import { SpareSpace, type SpareSpaceOptions } from './spare-space.ts';
 
 /** Options of {@link DataFolder}. */
-export interface DataFolderOptions extends Omit<SqliteDatabaseOptions, 'clock' | 'onFullDisk' | 'onFlush'> {
+export interface DataFolderOptions
+  extends Omit<SqliteDatabaseOptions, 'clock' | 'onFullDisk' | 'onFlush' | 'assertWritable'> {
   clock?: Clock;
   /** @internal */
   spareSpace?: SpareSpaceOptions;
@@ -90,6 +92,8 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   readonly #line = new Line();
   #isOpen = false;
   readonly #starting = new SingleFlight();
+  /** Watches whether the folder is still where it was opened. @internal */
+  readonly place: FolderPlace;
   /** Watches the free disk space. @internal */
   readonly spareSpace: SpareSpace;
   /** The file `installation.json`. @internal */
@@ -115,10 +119,18 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
 
   constructor(folder: string, given: DataFolderOptions = {}) {
     super();
-    const { spareSpace, disk = realDisk, clock = systemClock, random = systemRandom, ...options } = given;
+    const {
+      spareSpace,
+      disk: givenDisk = realDisk,
+      clock = systemClock,
+      random = systemRandom,
+      ...options
+    } = given;
     this.path = resolve(folder);
-    this.#disk = disk;
     this.clock = clock;
+    this.place = new FolderPlace(this.path, { clock, logger: given.logger });
+    const disk = guarded(givenDisk, this.place);
+    this.#disk = disk;
     this.#lock = new FolderLock(this.path, { random });
     this.spareSpace = new SpareSpace(this.path, { disk, clock, random, ...spareSpace });
     const onFullDisk = () => this.spareSpace.ranOut();
@@ -126,6 +138,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
       ...options,
       clock,
       onFullDisk,
+      assertWritable: () => this.place.assert(),
       onFlush: (flush) => void this.emit('flush', flush),
     });
     this.installation = new FolderInstallation(this.path, disk);
@@ -139,7 +152,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     this.keyStore = this.#documents.keys;
     this.settings = this.#documents.settings;
     this.masterKeyFiles = new MasterKeyFiles(this.path, disk, { clock, random });
-    this.assets = new FileAssetStore(join(this.path, DATA_FILES.artifacts));
+    this.assets = new FileAssetStore(join(this.path, DATA_FILES.artifacts), () => this.place.assert());
   }
 
   /** The folder for files of running renders. */
@@ -163,6 +176,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
       await checkFolder(this.#disk, this.path);
       await this.#disk.makeFolder(this.path);
       await this.#lock.acquire();
+      this.place.start();
       await this.storage.start();
       await this.#documents.start();
       await this.assets.start();
@@ -247,8 +261,11 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
     await this.#documents.stop();
     this.masterKeyFiles.close();
     await this.storage.stop();
-    await this.spareSpace.close();
-    this.#lock.release();
+    // What is at the path may not be ours.
+    const isLost = this.place.look();
+    if (!isLost) await this.spareSpace.close();
+    this.#lock.release({ leavesFiles: isLost });
+    this.place.stop();
   }
 
   /** Lets other users traverse the folder but not list it, which renders without bubblewrap need. */

@@ -75,9 +75,10 @@ export class FolderLock {
     }
   }
 
-  release(): void {
+  /** `leavesFiles`: another folder is at the path. */
+  release({ leavesFiles = false }: { leavesFiles?: boolean } = {}): void {
     if (!this.#database) return;
-    rmSync(this.#holderFile, { force: true });
+    if (!leavesFiles) rmSync(this.#holderFile, { force: true });
     this.#server?.close();
     this.#server = undefined;
     this.#database.close();

@@ -6,6 +6,7 @@ import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
 import { abortable } from '../../abortable.ts';
 import type { Clock } from '../../clock.ts';
 import { OLD_WORK_SUFFIX } from '../../data-files.ts';
+import type { KnownFolder } from '../../disk.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Random } from '../../random.ts';
@@ -67,6 +68,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #launcher: Launcher;
   readonly #limits: RenderLimits;
   readonly #workFolder: string;
+  readonly #dataFolder: KnownFolder | undefined;
   readonly #place: WorkFolder;
   /** What was written into the work folder for the renderers. */
   #preparedPath: string | undefined;
@@ -101,6 +103,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     launcher: Launcher;
     limits: RenderLimits;
     workFolder: string;
+    /** The data folder that contains it, if one does. */
+    dataFolder?: KnownFolder | undefined;
     clock: Clock;
     random: Random;
     logger: Logger;
@@ -112,6 +116,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#launcher = options.launcher;
     this.#limits = options.limits;
     this.#workFolder = options.workFolder;
+    this.#dataFolder = options.dataFolder;
     this.#place = new WorkFolder(options.workFolder);
     this.#clock = options.clock;
     this.#pulse = new Pulse({ pulses: this.#pulses, side: 'owner', clock: options.clock });
@@ -134,6 +139,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       limits: this.#limits,
       workers: this.size,
       workFolder: this.#workFolder,
+      dataFolder: this.#dataFolder,
       shutdownChannel: this.#shutdownName,
       threads: this.#counters,
       pulses: this.#pulses,
@@ -270,7 +276,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.versions = null;
     this.sandbox = null;
     this.refusal = null;
-    await discardFolder(this.#workFolder, this.#warn);
+    if (this.#place.isInPlace) await discardFolder(this.#workFolder, this.#warn);
     await this.#removal;
     this.#keepAlive?.port1.close();
   }

@@ -5,6 +5,7 @@ import { mkdir } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import type { Clock } from '../../clock.ts';
 import type { FolderLock } from '../../data-folder/folder-lock.ts';
+import type { FolderPlace } from '../../data-folder/folder-place.ts';
 import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
@@ -63,6 +64,8 @@ interface Options {
   spareSpace: SpareSpace | undefined;
   /** Keeps the formulas of owners. */
   texCache?: TexCache | undefined;
+  /** That of the data folder, if it contains the work folder. */
+  dataPlace?: FolderPlace | undefined;
   /** Replaces the Python side, for simulations. */
   simulated?: { launcher: Launcher; startThreads: StartThreads } | undefined;
 }
@@ -95,8 +98,20 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { renderer, studio, scene, workers, limits, workFolder, lock, clock, random, logger, texCache } =
-      this.#options;
+    const {
+      renderer,
+      studio,
+      scene,
+      workers,
+      limits,
+      workFolder,
+      lock,
+      clock,
+      random,
+      logger,
+      texCache,
+      dataPlace,
+    } = this.#options;
     const { simulated } = this.#options;
     assert(workFolder !== undefined, 'a renderer that starts has a work folder');
     if (studio) openStudio(studio);
@@ -111,6 +126,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       launcher,
       limits,
       workFolder,
+      dataFolder: dataPlace?.known,
       clock,
       random,
       logger,
@@ -127,7 +143,10 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     this.#logSandbox(pool);
     const { probeAfterMs = PROBE_AFTER_MS, spareSpace } = this.#options;
     const place = new WorkFolderWatch({
-      check: (how) => pool.checkWorkFolder(how),
+      check: async (how) => {
+        dataPlace?.assert();
+        return pool.checkWorkFolder(how);
+      },
       clock,
       logger,
     });

@@ -2,6 +2,7 @@ import { chownSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
+import { isInPlace } from '../../disk.ts';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
@@ -159,6 +160,8 @@ export class Forks {
 
   /** Creates a folder owned by the fork's user. */
   async makeFolder(folder: string): Promise<void> {
+    const { dataFolder } = this.#settings;
+    if (dataFolder && !isInPlace(dataFolder)) throw new Error('the data folder was moved or replaced');
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     if (uid !== undefined) chownSync(folder, uid, uid);

@@ -1,3 +1,4 @@
+import type { KnownFolder } from '../../disk.ts';
 import type { Pulses } from '../pool/pulse.ts';
 import type { ThreadCounters } from '../pool/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
@@ -15,4 +16,6 @@ export interface SharedSettings {
   limits: RenderLimits;
   /** The parent of the workers' folders. */
   workFolder: string;
+  /** The data folder that contains it: without it, nothing is made at its path. */
+  dataFolder?: KnownFolder | undefined;
 }

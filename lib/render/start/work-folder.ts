@@ -1,6 +1,7 @@
 import { constants, lstatSync } from 'node:fs';
 import { access, chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { identityOf } from '../../disk.ts';
 
 /** Renders may run as separate users, who must be able to traverse the folder but not list it. */
 const MODE = 0o711;
@@ -41,6 +42,11 @@ export class WorkFolder {
     return isNew;
   }
 
+  /** Whether the folder at the path is the one that was made. */
+  get isInPlace(): boolean {
+    return identityAt(this.path) === this.#known;
+  }
+
   async #write(): Promise<void> {
     const probe = join(this.path, PROBE);
     try {
@@ -59,9 +65,4 @@ export function identityAt(path: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Distinguishes a folder from a later one with the same name; inode numbers alone may be reused. */
-function identityOf(status: { dev: number; ino: number; birthtimeMs: number }): string {
-  return `${status.dev}:${status.ino}:${status.birthtimeMs}`;
 }

@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { existsSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
 import { lstat, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../clock.ts';
+import type { FolderPlace } from '../../data-folder/folder-place.ts';
 import { realDisk } from '../../disk.ts';
 import type { Logger } from '../../logger.ts';
+import { identityAt } from '../start/work-folder.ts';
 
 /** Follows the name of a pack that is being written. */
 export const NEW_SUFFIX = '.new';
@@ -33,21 +35,32 @@ export class TexCache {
   readonly #mostBytes: number;
   readonly #clock: Clock;
   readonly #logger: Logger;
+  readonly #place: FolderPlace | undefined;
+  #identity: string | undefined;
   #removals = 0;
   #isOpen = false;
 
   /** `mostBytes`: of all packs together; the ones that were not used for the longest time are removed. */
-  constructor(options: { folder: string; mostBytes: number; clock: Clock; logger: Logger }) {
+  constructor(options: {
+    folder: string;
+    mostBytes: number;
+    /** Of the data folder that contains it. */
+    place?: FolderPlace;
+    clock: Clock;
+    logger: Logger;
+  }) {
     this.#folder = options.folder;
     this.#mostBytes = options.mostBytes;
     this.#clock = options.clock;
     this.#logger = options.logger;
+    this.#place = options.place;
   }
 
   /** Creates the folder and removes old packs. Without a folder, nothing is kept, but renders work. */
   async open(): Promise<void> {
     try {
       await realDisk.makeFolder(this.#folder);
+      this.#identity = identityAt(this.#folder);
       this.#isOpen = this.#mostBytes > 0;
       await this.#trim();
     } catch (error) {
@@ -58,6 +71,7 @@ export class TexCache {
   /** The pack for a render of an owner; undefined when nothing is kept. */
   lease(owner: string): TexLease | undefined {
     if (!this.#isOpen) return undefined;
+    this.#restoreFolder();
     const path = this.#pathOf(owner);
     const now = this.#clock.now() / 1000;
     utimes(path, now, now).catch(() => {}); // Missing before the first formula.
@@ -71,6 +85,7 @@ export class TexCache {
   async keep(lease: TexLease, newPath: string): Promise<void> {
     // Not flushed: checksums detect a damaged pack. Synchronous, so that nothing is removed in between.
     try {
+      this.#place?.assert();
       if (this.#isOpen && lease.removals === this.#removals) renameSync(newPath, lease.path);
       else rmSync(newPath, { force: true });
       await this.#trim();
@@ -81,10 +96,27 @@ export class TexCache {
 
   /** Removes the pack of an owner, from the disk too, and those of running renders. Errors: those of the file system. */
   async forget(owner: string): Promise<void> {
+    this.#place?.assert();
     this.#removals += 1;
     if (!existsSync(this.#folder)) return;
     await rm(this.#pathOf(owner), { force: true });
     await realDisk.syncFolder(this.#folder);
+  }
+
+  /** Makes the folder again if it was moved or removed: what was in it is only set again. */
+  #restoreFolder(): void {
+    if (identityAt(this.#folder) === this.#identity) return;
+    try {
+      this.#place?.assert();
+      if (!existsSync(this.#folder)) mkdirSync(this.#folder, { mode: 0o700 });
+      this.#identity = identityAt(this.#folder);
+      this.#logger.warn(
+        { folder: this.#folder },
+        'The folder of formulas that are kept for later renders was moved or removed. It is made again.',
+      );
+    } catch (error) {
+      this.#warn(error);
+    }
   }
 
   async #trim(): Promise<void> {

@@ -17,7 +17,8 @@ export interface BackgroundAnswer {
 }
 
 const port = parentPort as MessagePort;
-const connection = openInBackground((workerData as { path: string }).path);
+const { path, identity } = workerData as { path: string; identity: string };
+const connection = openInBackground(path, identity);
 
 port.on('message', (request: BackgroundRequest) => {
   if (request) {

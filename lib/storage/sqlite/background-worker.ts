@@ -1,5 +1,7 @@
+import { statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { identityOf } from '../../disk.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
 import type { BackgroundAnswer, BackgroundRequest } from './background-thread.ts';
@@ -52,7 +54,7 @@ export class BackgroundWorker {
     // A path, because the packed executable resolves its embedded files only by path.
     const worker = new Worker(fileURLToPath(THREAD_FILE), {
       name: 'database',
-      workerData: { path: this.#path },
+      workerData: { path: this.#path, identity: identityOf(statSync(this.#path)) },
     });
     this.#worker = worker;
     worker.on('message', ({ rows, error }: BackgroundAnswer) => {

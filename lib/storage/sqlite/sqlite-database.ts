@@ -18,6 +18,7 @@ import { makeDatabase } from './make-database.ts';
 import type { Flush, SqliteDatabaseOptions } from './options.ts';
 import type { Schema } from './schema.ts';
 import { SqliteTransaction } from './sqlite-transaction.ts';
+import { TasksAlone } from './tasks-alone.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
 /** Maximum number of problems that a check reports. */
@@ -55,6 +56,7 @@ export class SqliteDatabase implements SqlDatabase {
   readonly #clock: Clock;
   readonly #onFatal: (error: Error) => void;
   readonly #onFullDisk: () => Promise<void>;
+  readonly #assertWritable: () => void;
   readonly #onFlush: (flush: Flush) => void;
   readonly #checkpoints: Checkpoints;
   #connections: { writer: Connection; reader: Connection } | undefined;
@@ -66,8 +68,7 @@ export class SqliteDatabase implements SqlDatabase {
   /** The transactions since the last commit. */
   #group: CommitGroup | undefined;
   #flushing: Promise<void> | undefined;
-  /** Names of running exclusive tasks. */
-  readonly #tasksAlone = new Set<string>();
+  readonly #tasksAlone = new TasksAlone();
   readonly #slice: TimeSlice;
 
   constructor(path: string, schema: Schema, options: SqliteDatabaseOptions) {
@@ -81,6 +82,7 @@ export class SqliteDatabase implements SqlDatabase {
     this.#slice = new TimeSlice(this.#clock);
     this.#onFatal = options.onFatal ?? ((error) => exitAfter(error, options.logger));
     this.#onFullDisk = options.onFullDisk ?? (async () => {});
+    this.#assertWritable = options.assertWritable ?? (() => {});
     this.#onFlush = options.onFlush ?? (() => {});
     this.#checkpoints = new Checkpoints({
       logSize: () => this.#log.sizeBytes,
@@ -136,8 +138,7 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#flushing;
       await this.#checkpoints.underWay;
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
-    await this.#background.stop();
-    await this.#checkpointer.stop();
+    await Promise.all([this.#background.stop(), this.#checkpointer.stop()]);
     this.#opened.reader.close();
     this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
     await this.#log.close();
@@ -154,25 +155,23 @@ export class SqliteDatabase implements SqlDatabase {
     return this.#opened.reader.get<Row>(text, values);
   }
 
-  async alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
-    if (this.#tasksAlone.has(task)) return undefined;
-    this.#tasksAlone.add(task);
-    try {
-      return await work();
-    } finally {
-      this.#tasksAlone.delete(task);
-    }
+  alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined> {
+    return this.#tasksAlone.run(task, work);
   }
 
   async queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
     this.#assertOpen();
-    return this.#longTasks.run(() => this.#background.all<Row>(text, ...values));
+    return this.#longTasks.run(async () => {
+      this.#assertWritable();
+      return this.#background.all<Row>(text, ...values);
+    });
   }
 
   /** Writes a snapshot of the database to a new file while the service continues. */
   async copyTo(path: string): Promise<void> {
     this.#assertOpen();
     await this.#longTasks.run(async () => {
+      this.#assertWritable();
       const connection = Connection.open(this.#path);
       await connection.copyTo(path).finally(() => connection.close());
     });
@@ -219,6 +218,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
+    this.#assertWritable();
     if (!this.#group) await this.#flushing;
     if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
@@ -358,6 +358,7 @@ export class SqliteDatabase implements SqlDatabase {
    */
   #checkpoint(text: string): Promise<void> {
     return this.#longTasks.run(async () => {
+      this.#assertWritable();
       let copiedBytes: number;
       do {
         copiedBytes = this.#log.sizeBytes;

@@ -1,5 +1,13 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { silentLogger } from '../../../../lib/logger.ts';
@@ -116,5 +124,22 @@ t.test('without a usable folder nothing is kept, and a warning is logged', async
   const cache = cacheIn(folder, { logger });
   await cache.open();
   t.equal(cache.lease('one'), undefined);
+  t.equal(warnings.length, 1);
+});
+
+t.test('a folder that was moved or removed is made again', async (t) => {
+  const warnings: string[] = [];
+  const logger = {
+    ...silentLogger,
+    warn: (_details: object, message: string) => void warnings.push(message),
+  };
+  const [cache, folder] = await opened(t, { logger });
+  await keep(cache, leaseOf(cache, 'one'), 'of one');
+  renameSync(folder, `${folder}-moved`);
+  await keep(cache, leaseOf(cache, 'other'), 'of the other');
+  t.same(readdirSync(folder), [nameOf('other')]);
+  t.equal(statSync(folder).mode & 0o777, 0o700);
+  leaseOf(cache, 'one');
+  t.match(warnings, [/moved or removed\. It is made again/]);
   t.equal(warnings.length, 1);
 });
