@@ -8,6 +8,7 @@ import { authenticator, type InternalToken } from './http/authentication.ts';
 import { KeyUses } from './http/key-uses.ts';
 import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
+import { Comparison } from './machines/comparison.ts';
 import { OwnMachine } from './machines/own-machine.ts';
 import { usesSecrets } from './place/master-key.ts';
 import { readWebhookAuthorities } from './place/webhook-authorities.ts';
@@ -33,6 +34,8 @@ export class Appliance {
   readonly #faults = new Faults();
   readonly #logger: Logger;
   readonly #internalToken: InternalToken | undefined;
+  /** With the other machines of a database. */
+  readonly #comparison: Comparison | undefined;
   #certificate: Certificate | undefined;
   #graceMs = 0;
   /** Stops the started parts in reverse order. */
@@ -42,6 +45,7 @@ export class Appliance {
     this.#config = config;
     this.#logger = this.#faults.watch(logger);
     this.#internalToken = internalToken;
+    this.#comparison = config.databaseUrl === undefined ? undefined : new Comparison(this.#logger);
   }
 
   /**
@@ -52,6 +56,7 @@ export class Appliance {
     try {
       const webhookAuthorities = await readWebhookAuthorities(this.#config);
       let listening: HttpServer | undefined;
+      const comparison = this.#comparison;
       const installation = await openInstallation(
         this.#config,
         {
@@ -60,6 +65,7 @@ export class Appliance {
           logger: this.#logger,
           readiness: () => listening?.readiness(),
           faults: this.#faults,
+          ...(comparison && { heldBack: () => comparison.heldBack }),
           ...(signal && { signal }),
           ...(webhookAuthorities !== undefined && { webhookAuthorities }),
         },
@@ -82,6 +88,7 @@ export class Appliance {
         metrics: installation.metrics,
         installation: this.#config.dashboard === 'on' ? installation : undefined,
         certificate,
+        warnings: () => [...(certificate?.warnings() ?? []), ...(comparison?.warnings ?? [])],
         bucket: installation.bucket,
       });
       installation.metrics.start({
@@ -134,12 +141,13 @@ export class Appliance {
 
   /** Reports this process to the others, until its stores close. */
   async #report({ place, service }: Installation, { draining }: HttpServer): Promise<OwnMachine | undefined> {
-    if (!place.machineStore) return undefined;
+    if (!place.machineStore || !this.#comparison) return undefined;
     const machine = new OwnMachine({
       store: place.machineStore,
       openStore: () => place.storage.start(),
       service,
       config: this.#config,
+      comparison: this.#comparison,
       isDraining: () => draining.hasBegun,
       logger: this.#logger,
     });

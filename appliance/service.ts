@@ -28,6 +28,8 @@ export interface ServiceEnvironment {
   logger: Logger;
   /** The state of the HTTP server; undefined while none listens. */
   readiness?: () => Readiness | undefined;
+  /** Why this process must not work; undefined: it may. */
+  heldBack?: () => string | undefined;
   /** The latest warnings and errors. */
   faults?: Faults;
   /** Additional CA certificates (PEM) that webhooks trust. */
@@ -48,7 +50,7 @@ export function createService(
     keys,
     masterKeys,
   }: OpenedPlace & { ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
-  { assetUrl, logger, webhookAuthorities, signal }: ServiceEnvironment,
+  { assetUrl, logger, heldBack, webhookAuthorities, signal }: ServiceEnvironment,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
@@ -60,6 +62,7 @@ export function createService(
     ...(config.quality && { qualities: config.quality }),
     ...(config.s3Links === 'public' && bucket && { artifactUrl: bucket.artifactUrl }),
     ledger,
+    ...(heldBack && { heldBack }),
     admitsOwner: (owner, tx) => owner === INTERNAL_OWNER || accounts.isEnabled(owner, tx),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),

@@ -5,7 +5,7 @@ import type { FolderPlace } from './data-folder/folder-place.ts';
 import type { SpareSpace } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
-import { DISK_FULL_TO_CLIENTS } from './service-status.ts';
+import { DISK_FULL_TO_CLIENTS, HELD_BACK_TO_CLIENTS } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { Signals } from './signals/signals.ts';
 import { within } from './within.ts';
@@ -16,9 +16,9 @@ const POLL_MS = 5_000;
 const MOST_SILENT_MS = 10_000;
 
 /**
- * The conditions for starting renders: free disk space, the data folder in its place, a store that takes artifacts, a
- * working renderer, a queue that is not paused. Emits `open` when one of them is met again; {@link isOpen} is true when
- * all are met. Also whether the storage answers.
+ * The conditions for starting renders: a process that may work, free disk space, the data folder in its place, a store
+ * that takes artifacts, a working renderer, a queue that is not paused. Emits `open` when one of them is met again;
+ * {@link isOpen} is true when all are met. Also whether the storage answers.
  */
 export class Gate extends EventEmitter<{ open: [] }> {
   readonly #spareSpace: SpareSpace | undefined;
@@ -28,6 +28,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   readonly #settings: SettingsStore;
   readonly #signals: Signals;
   readonly #isShared: boolean;
+  readonly #heldBack: () => string | undefined;
   readonly #clock: Clock;
   #stopListening = () => {};
   #pausedAtMs: number | null = null;
@@ -47,6 +48,8 @@ export class Gate extends EventEmitter<{ open: [] }> {
     signals: Signals;
     /** Other processes may change the settings. */
     isShared: boolean;
+    /** Why this process must not work; undefined: it may. */
+    heldBack?: (() => string | undefined) | undefined;
     clock: Clock;
   }) {
     super();
@@ -57,6 +60,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#settings = parts.settings;
     this.#signals = parts.signals;
     this.#isShared = parts.isShared;
+    this.#heldBack = parts.heldBack ?? (() => undefined);
     this.#clock = parts.clock;
   }
 
@@ -85,6 +89,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   get isOpen(): boolean {
     return (
       this.#pausedAtMs === null &&
+      this.heldBack === undefined &&
       !this.isDiskFull &&
       !this.isFolderLost &&
       !this.isStoreUnusable &&
@@ -114,6 +119,17 @@ export class Gate extends EventEmitter<{ open: [] }> {
   /** When the queue was paused, in epoch milliseconds; null when it is not paused. */
   get pausedAtMs(): number | null {
     return this.#pausedAtMs;
+  }
+
+  /** Why this process must not work; undefined: it may. */
+  get heldBack(): string | undefined {
+    return this.#heldBack();
+  }
+
+  /** Error: `not_running` while this process must not work. */
+  assertNotHeldBack(): void {
+    if (this.heldBack === undefined) return;
+    throw new ScenepressError('not_running', HELD_BACK_TO_CLIENTS);
   }
 
   /** Error: `storage_full` while the disk is full. */

@@ -104,7 +104,15 @@ export {
   type LocalRequest,
 } from './local/local-renderer.ts';
 export { type Logger, silentLogger } from './logger.ts';
-export type { Machine, MachineReport, MachineStore } from './machines/machine-store.ts';
+export { disagreementsOf } from './machines/disagreements.ts';
+export {
+  type Disagreement,
+  MACHINE_DEAD_AFTER_MS,
+  type Machine,
+  type MachineOrders,
+  type MachineReport,
+  type MachineStore,
+} from './machines/machine-store.ts';
 export {
   type CopiedInstallation,
   continueInstallation,

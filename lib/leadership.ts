@@ -13,6 +13,8 @@ export interface LeadershipOptions {
   task: string;
   /** Identifies this process. */
   holder: string;
+  /** Returns false while another process should lead. Default: always true. */
+  mayLead?: () => boolean;
   clock: Clock;
   logger: Logger;
   /** Called when this process begins to lead. */
@@ -47,9 +49,13 @@ export class Leadership {
   async stop(): Promise<void> {
     this.#timer?.cancel();
     await this.#renewing;
-    const { storage, task, holder } = this.#options;
-    const led = this.#timer && this.isLeader;
+    if (this.#timer) await this.#resign();
     this.#timer = undefined;
+  }
+
+  async #resign(): Promise<void> {
+    const { storage, task, holder } = this.#options;
+    const led = this.isLeader;
     this.#untilMs = Number.NEGATIVE_INFINITY;
     // Otherwise it lapses.
     if (led) await storage.lead?.(task, holder, 0).catch(() => {});
@@ -62,7 +68,8 @@ export class Leadership {
   }
 
   async #ask(): Promise<void> {
-    const { storage, task, holder, clock, logger, onLead } = this.#options;
+    const { storage, task, holder, mayLead, clock, logger, onLead } = this.#options;
+    if (mayLead?.() === false) return this.#resign();
     const sinceMs = clock.uptimeMs();
     const wasLeader = this.isLeader;
     try {

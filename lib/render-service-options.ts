@@ -73,6 +73,12 @@ export interface RenderServiceOptions {
    * Default: accepts all owners.
    */
   admitsOwner?: (owner: string, tx: Transaction) => Promise<boolean> | boolean;
+  /**
+   * Why this process must not work, a sentence for its operator, such as that its prices are not those of other processes;
+   * undefined: it may. Asked often. While there is a reason, the process is not ready, accepts no jobs and begins no renders
+   * and no webhooks; those in progress end. Default: it may work.
+   */
+  heldBack?: () => string | undefined;
   /** What one render may use; default: `DEFAULT_LIMITS`. */
   limits?: Partial<RenderLimits>;
   /** Default: what set-up has made. */

@@ -111,7 +111,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    */
   async enqueue(enqueued: EnqueueRequest, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
     const newJob = newJobOf(enqueued);
-    this.#assertAccepting();
+    this.#assertWorking();
     const { intake, webhooks } = this.#parts;
     if (newJob.webhookUrl !== null) await abortable(webhooks.prepare(newJob.webhookSecret), signal);
     signal?.throwIfAborted();
@@ -123,7 +123,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * enqueue}; `not_found` also when the source of the earlier job has been removed.
    */
   async renderAgain(jobId: string, { owner }: JobScope = {}): Promise<Job> {
-    this.#assertAccepting();
+    this.#assertWorking();
     const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
     const code = await this.#parts.storage.readSource(jobId);
     if (code === undefined)
@@ -255,7 +255,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).
    */
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
-    this.#assertAccepting();
+    this.#assertWorking();
     return scenesOfOwner(this.#parts, code, options);
   }
 
@@ -338,6 +338,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     dispatcher.ended(record.owner);
     ends.notify(record.jobId);
     if (record.webhookUrl !== null) webhooks.notifyDue();
+  }
+
+  #assertWorking(): void {
+    this.#assertAccepting();
+    this.#parts.gate.assertNotHeldBack();
   }
 
   #assertAccepting(): void {

@@ -114,6 +114,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     assetUrl: options.assetUrl,
     artifactUrl: options.artifactUrl,
     outbound: outside.outbound,
+    mayWork: () => options.heldBack?.() === undefined,
     clock,
     random,
     logger,
@@ -180,6 +181,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     settings,
     signals,
     isShared: storage.isShared,
+    heldBack: options.heldBack,
     clock,
   });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });

@@ -8,6 +8,7 @@ export type ServiceState = 'stopped' | 'without workers' | 'starting' | 'running
 /** What can have a problem. */
 export const PROBLEM_PARTS = [
   'service',
+  'configuration',
   'storage',
   'sandbox',
   'renderer',
@@ -83,6 +84,9 @@ export const DISK_FULL: ServiceProblem = {
 export const DISK_FULL_TO_CLIENTS =
   'The disk of the service is full: no jobs are accepted until there is space. Try again later.';
 
+/** The message for clients of a process that must not work. */
+export const HELD_BACK_TO_CLIENTS = 'The service does not accept jobs at present. Try again later.';
+
 const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
   stopped: 'The service is not started.',
   'without workers': 'The service runs without workers: jobs stay queued until it is started.',
@@ -121,9 +125,10 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway, isFolderLost } = gate;
+  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway, isFolderLost, heldBack } = gate;
   const problems = problemsOf({
     state,
+    heldBack,
     isStorageAway,
     isFolderLost,
     refused,
@@ -155,6 +160,8 @@ export function statusOf(
 /** Lists the reasons why a service cannot render. */
 function problemsOf(service: {
   state: ServiceState;
+  /** Why it must not work. */
+  heldBack: string | undefined;
   /** The last poll of the database failed. */
   isStorageAway: boolean;
   /** The data folder was moved or replaced. */
@@ -173,6 +180,9 @@ function problemsOf(service: {
 }): ServiceProblem[] {
   if (service.state !== 'running') return [{ part: 'service', message: NOT_RUNNING[service.state] }];
   return [
+    ...(service.heldBack === undefined
+      ? []
+      : [{ part: 'configuration' as const, message: service.heldBack }]),
     ...(service.isStorageAway ? [{ part: 'storage' as const, message: STORAGE_AWAY }] : []),
     ...(service.isFolderLost ? [{ part: 'storage' as const, message: FOLDER_LOST }] : []),
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),

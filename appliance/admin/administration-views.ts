@@ -34,6 +34,8 @@ export interface Examination {
   halfDeletedAccounts: string[];
   /** Whether a rotation of the master key is in progress or was interrupted. */
   isRotating: boolean;
+  /** How far the clock of this machine is ahead of that of the database; null without one. */
+  clockAheadMs: number | null;
   /** Creation time of the newest job in epoch milliseconds; null without jobs. */
   newestMs: number | null;
 }
@@ -233,6 +235,21 @@ export interface MachineInfo {
   startedAt: string;
   /** When it last reported. */
   seenAt: string;
+  /** How far its clock is ahead of that of the database; null if not known. */
+  clockAheadMs: number | null;
+  /** What decides about money and links, by the names of the options. */
+  settings: Record<string, string>;
+  /** The limits that it applies, by the names of the options. */
+  limits: Record<string, string>;
+  /** Where it differs from most machines that are alive. */
+  differences: MachineDifference[];
+}
+
+/** A setting, a limit or the version of a machine that most others have otherwise. */
+export interface MachineDifference {
+  name: string;
+  value: string;
+  others: string;
 }
 
 /** The service as its operator sees it. */

@@ -23,7 +23,7 @@ import type { Faults } from '../support/faults.ts';
 import { VERSION } from '../version.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './administration-views.ts';
-import { machineInfo, missingRoles } from './machines.ts';
+import { machineInfos, missingRoles } from './machines.ts';
 
 type DataParts = Pick<
   AdministrationParts,
@@ -111,7 +111,7 @@ export class DataAdministration {
 
   /** They would not know the new key. */
   async #refuseOtherMachines(): Promise<void> {
-    const machines = (await this.#place.machineStore?.list())?.map(machineInfo) ?? [];
+    const machines = machineInfos((await this.#place.machineStore?.list()) ?? []);
     const alive = machines.filter(({ state }) => state !== 'dead');
     if (alive.length === 0) return;
     throw new ScenepressError(
@@ -152,7 +152,8 @@ export class DataAdministration {
 
   /** Health, workers, sandbox, disk, retention and recent faults. */
   async showService(): Promise<ServiceInfo> {
-    const machines = (await this.#place.machineStore?.list())?.map(machineInfo) ?? null;
+    const listed = await this.#place.machineStore?.list();
+    const machines = listed ? machineInfos(listed) : null;
     const health = this.#readiness();
     return {
       version: VERSION,
@@ -211,6 +212,7 @@ export class DataAdministration {
       rights,
       halfDeletedAccounts: mayRead('accounts') ? await this.#halfDeleted() : [],
       isRotating: mayRead('master_keys') && (await this.#place.masterKeyFiles.isRotating()),
+      clockAheadMs: (await this.#place.clockAheadMs?.()) ?? null,
       newestMs: newest ? Date.parse(newest.createdAt) : null,
     };
   }

@@ -1,9 +1,13 @@
-import { isoTime, type Machine, type MachineStore, QUALITIES, ScenepressError } from '../../lib/index.ts';
+import {
+  isoTime,
+  MACHINE_DEAD_AFTER_MS,
+  type Machine,
+  type MachineStore,
+  QUALITIES,
+  ScenepressError,
+} from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import type { MachineInfo } from './administration-views.ts';
-
-/** After six missed reports. Its jobs have been requeued by then. */
-const DEAD_AFTER_MS = 30_000;
+import type { MachineDifference, MachineInfo } from './administration-views.ts';
 
 /** The processes of an installation with a database. Requests and answers are plain data. */
 export class MachineAdministration {
@@ -13,9 +17,11 @@ export class MachineAdministration {
     this.#store = place.machineStore;
   }
 
-  /** Null for an installation without a database, which is one process. */
-  async list(): Promise<{ machines: MachineInfo[] | null }> {
-    return { machines: this.#store ? (await this.#store.list()).map(machineInfo) : null };
+  /** Null for an installation without a database, which is one process. `warnings`: what no machine does. */
+  async list(): Promise<{ machines: MachineInfo[] | null; warnings: string[] }> {
+    if (!this.#store) return { machines: null, warnings: [] };
+    const machines = machineInfos(await this.#store.list());
+    return { machines, warnings: missingRoles(machines) };
   }
 
   /** Lets a machine finish its renders, take no more and exit. */
@@ -48,7 +54,7 @@ export class MachineAdministration {
 
   /** By its id, or by its name if no other has it. */
   async #find(reference: string): Promise<MachineInfo> {
-    const all = (await this.#machines.list()).map(machineInfo);
+    const all = machineInfos(await this.#machines.list());
     const named = all.filter(({ name, machineId }) => machineId === reference || name === reference);
     const [machine] = named;
     if (!machine)
@@ -66,14 +72,50 @@ function nameOf({ name, machineId }: MachineInfo): string {
   return `The machine ${name} (${machineId})`;
 }
 
-export function machineInfo(machine: Machine): MachineInfo {
+/** The machines, each compared with the others. */
+export function machineInfos(machines: Machine[]): MachineInfo[] {
+  const usual = usualOf(machines.filter(({ unseenForMs }) => unseenForMs <= MACHINE_DEAD_AFTER_MS));
+  return machines.map((machine) => machineInfo(machine, usual));
+}
+
+/** What is compared, by name. */
+function comparedOf({ version, settings, limits }: Machine): Record<string, string> {
+  return { version, ...settings, ...limits };
+}
+
+/** The values that most machines have; of those that as many have, that of the machine that started first. */
+function usualOf(machines: Machine[]): Map<string, string> {
+  const all = Map.groupBy(
+    machines.flatMap((machine) => Object.entries(comparedOf(machine))),
+    ([name]) => name,
+  );
+  return new Map(
+    [...all].map(([name, entries]) => {
+      const same = [...Map.groupBy(entries, ([, value]) => value).entries()];
+      const [most] = same.toSorted(([, a], [, b]) => b.length - a.length);
+      return [name, most?.[0] ?? ''];
+    }),
+  );
+}
+
+function differencesOf(machine: Machine, usual: Map<string, string>): MachineDifference[] {
+  return Object.entries(comparedOf(machine)).flatMap(([name, value]) => {
+    const others = usual.get(name) ?? value;
+    return others === value ? [] : [{ name, value, others }];
+  });
+}
+
+function machineInfo(machine: Machine, usual: Map<string, string>): MachineInfo {
   const { unseenForMs, startedAtMs, seenAtMs, drainRequestedAtMs, roles, state, ...others } = machine;
   const isDraining = drainRequestedAtMs !== null || state === 'draining';
   return {
     ...others,
     roles: [...roles],
     qualities: machine.qualities && [...machine.qualities],
-    state: unseenForMs > DEAD_AFTER_MS ? 'dead' : isDraining ? 'draining' : state,
+    state: unseenForMs > MACHINE_DEAD_AFTER_MS ? 'dead' : isDraining ? 'draining' : state,
+    settings: { ...machine.settings },
+    limits: { ...machine.limits },
+    differences: unseenForMs > MACHINE_DEAD_AFTER_MS ? [] : differencesOf(machine, usual),
     startedAt: isoTime(startedAtMs),
     seenAt: isoTime(seenAtMs),
   };
@@ -81,7 +123,7 @@ export function machineInfo(machine: Machine): MachineInfo {
 
 /** What is missing for jobs to be accepted, rendered and reported: sentences. */
 export function missingRoles(machines: MachineInfo[]): string[] {
-  return [...withoutRole(machines, ['worker', 'sender', 'upkeep']), ...missingQualities(machines)];
+  return [...withoutRole(machines, ['api', 'worker', 'sender', 'upkeep']), ...missingQualities(machines)];
 }
 
 /** Sentences that say why no jobs, or none of some qualities, are rendered. */
@@ -109,6 +151,7 @@ function withoutRole(machines: MachineInfo[], roles: (keyof typeof WITHOUT_ROLE)
 }
 
 const WITHOUT_ROLE = {
+  api: 'no requests are accepted',
   worker: 'nothing is rendered',
   sender: 'no webhooks are sent',
   upkeep: 'jobs of dead workers are not put back, and old artifacts are kept',

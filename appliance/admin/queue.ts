@@ -1,7 +1,7 @@
 import type { MachineStore, RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { QueueInfo } from './administration-views.ts';
-import { machineInfo, missingWorkers } from './machines.ts';
+import { machineInfos, missingWorkers } from './machines.ts';
 
 /** The job queue. Requests and answers are plain data. */
 export class QueueAdministration {
@@ -23,7 +23,7 @@ export class QueueAdministration {
       runningEverywhere,
     } = this.#service.status();
     if (!this.#machines) return { pausedAt, queued, running, workers, ready, warnings: [] };
-    const alive = (await this.#machines.list()).map(machineInfo).filter(({ state }) => state !== 'dead');
+    const alive = machineInfos(await this.#machines.list()).filter(({ state }) => state !== 'dead');
     const rendering = alive.filter(({ roles }) => roles.includes('worker'));
     return {
       pausedAt,

@@ -1,5 +1,7 @@
 import { Command } from 'commander';
-import type { MachineInfo } from '../admin/administration-views.ts';
+import type { MachineDifference, MachineInfo } from '../admin/administration-views.ts';
+import { isClockWrong } from '../machines/clock.ts';
+import { optionOf } from '../machines/settings.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
@@ -19,13 +21,17 @@ export function machineCommand(): Command {
   machine.addCommand(
     administrative(
       'list',
-      'List servers and workers with their roles, versions and workers, those that started first at the top',
+      'List servers and workers, those that started first at the top, and roles and qualities that none has',
       'scenepress machine list --json',
     ).action(async (flags: Flags) => {
-      const { machines } = await withAdministration(configOf(flags), (admin) => admin.machines.list());
+      const listed = await withAdministration(configOf(flags), (admin) => admin.machines.list());
+      const { machines, warnings } = listed;
       if (!machines) throw new UserError('This installation has no database, so it has one machine only.');
       if (flags.json) printJson(machines);
-      else showMachines(machines);
+      else {
+        showMachines(machines);
+        for (const warning of warnings) print(warning);
+      }
     }),
   );
 
@@ -67,21 +73,48 @@ export function drainText({ name, machineId, busyWorkers }: MachineInfo): string
   return `${who} ends when its ${counted(busyWorkers, 'running render')} ${busyWorkers === 1 ? 'has' : 'have'} ended.`;
 }
 
-/** Prints a table of machines. */
+/** Prints a table of machines, and where they differ, marked with `*`. */
 export function showMachines(machines: MachineInfo[]): void {
   printTable(
-    ['NAME', 'ID', 'STATE', 'ROLES', 'WORKERS', 'VERSION', 'SINCE', 'LAST REPORT'],
+    ['NAME', 'ID', 'STATE', 'ROLES', 'WORKERS', 'VERSION', 'CLOCK', 'SETTINGS', 'SINCE', 'LAST REPORT'],
     machines.map((machine) => [
       machine.name,
       machine.machineId,
       machine.state,
       machine.roles.join(',') + (machine.qualities ? ` (${machine.qualities.join(',')})` : ''),
       workersText(machine),
-      machine.version,
+      machine.version + marked(machine.differences.some(({ name }) => name === 'version')),
+      clockCell(machine),
+      settingsCell(machine),
       shownTime(machine.startedAt),
       shownTime(machine.seenAt),
     ]),
   );
+  for (const { name, machineId, differences } of machines)
+    for (const difference of differences) print(`* ${name} (${machineId}): ${differenceText(difference)}`);
+}
+
+/** `--render-memory-mb is 4096, on most machines 2048` */
+export function differenceText({ name, value, others }: MachineDifference): string {
+  return `${optionOf(name)} is ${value}, on most machines ${others}`;
+}
+
+/** How far it is ahead of the database: `+0.3 s`, `-612.0 s *`; empty if not known. */
+export function clockCell({ clockAheadMs }: Pick<MachineInfo, 'clockAheadMs'>): string {
+  if (clockAheadMs === null) return '';
+  const tenths = Math.round(clockAheadMs / 100);
+  return `${tenths < 0 ? '-' : '+'}${(Math.abs(tenths) / 10).toFixed(1)} s${marked(isClockWrong(clockAheadMs))}`;
+}
+
+/** Empty of a machine whose version reports none. */
+function settingsCell({ differences, settings }: MachineInfo): string {
+  if (Object.keys(settings).length === 0) return '';
+  const different = differences.filter(({ name }) => name !== 'version').length;
+  return different === 0 ? 'usual' : `${different} unusual${marked(true)}`;
+}
+
+function marked(isDifferent: boolean): string {
+  return isDifferent ? ' *' : '';
 }
 
 /** `3 of 8 busy, 8 warm`; empty for a machine without workers. */

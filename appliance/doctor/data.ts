@@ -1,11 +1,18 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { DATA_FILES, DOCUMENT_FILES, isScenepressError, type ServiceStatus } from '../../lib/index.ts';
+import {
+  DATA_FILES,
+  DOCUMENT_FILES,
+  disagreementsOf,
+  isScenepressError,
+  type ServiceStatus,
+} from '../../lib/index.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
-import type { Examination } from '../admin/administration-views.ts';
+import type { Examination, MachineInfo } from '../admin/administration-views.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
+import { optionOf, settingsOf } from '../machines/settings.ts';
 import { placeNameOf } from '../place/open-place.ts';
 import { type Work, withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
@@ -24,12 +31,20 @@ export interface DataReport {
   isReadable: boolean;
   /** Creation time of the newest job; null if unknown. */
   newestMs: number | null;
+  /** How far the clock of this machine is ahead of that of the database; null without one. */
+  clockAheadMs: number | null;
 }
 
 /** Examines the data folder or database, through a running service or directly. Neither is created. */
 export async function examineData(config: Config): Promise<DataReport> {
   const folder = resolve(config.dataDir);
-  const report: DataReport = { findings: [], served: false, isReadable: false, newestMs: null };
+  const report: DataReport = {
+    findings: [],
+    served: false,
+    isReadable: false,
+    newestMs: null,
+    clockAheadMs: null,
+  };
   if (config.databaseUrl === undefined) {
     if (!(await isThere(join(folder, DATA_FILES.database)))) {
       report.findings.push(await examineFuture(CHECK, folder, '--data-dir'));
@@ -43,8 +58,11 @@ export async function examineData(config: Config): Promise<DataReport> {
       report.served = served;
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
+      report.clockAheadMs = examination.clockAheadMs;
       report.findings.push(...findingsOf(placeNameOf(config), examination));
       if (examination.rights) report.findings.push(rightsFinding(examination.rights, config));
+      const { machines } = await admin.machines.list();
+      if (machines) report.findings.push(machinesFinding(machines, config));
       if (config.roles.includes('worker')) report.findings.push(storeFinding(examination));
       if (served) report.findings.push(...serviceFindings(examination.status));
     };
@@ -125,6 +143,22 @@ function rightsFinding(
     'Rights',
     `the database user ${user} has more than ${roles.join(', ')} needs: it ${excess.join('; it ')}`,
     'Give each role a user of its own: “Rights by role” of appliance/cluster.md has the SQL.',
+  );
+}
+
+/** A process with this configuration would not be let to work beside machines with another. */
+function machinesFinding(machines: MachineInfo[], config: Config): Finding {
+  const alive = machines.filter(({ state }) => state !== 'dead');
+  const disagreements = disagreementsOf(settingsOf(config), alive);
+  if (disagreements.length === 0) return ok('Machines', `${alive.length} alive, with the same settings`);
+  const differences = disagreements.map(
+    ({ name, own, others, machines }) =>
+      `${optionOf(name)} is ${own} here, but ${others} on ${machines.join(', ')}`,
+  );
+  return warning(
+    'Machines',
+    differences.join('; '),
+    'Give all machines the same value: a process that disagrees with those that work accepts and renders nothing.',
   );
 }
 

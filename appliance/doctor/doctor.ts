@@ -7,7 +7,7 @@ import { UserError } from '../user-error.ts';
 import { examineArtifacts } from './artifacts.ts';
 import { type DataReport, examineData } from './data.ts';
 import { type Finding, failed } from './finding.ts';
-import { ClockWatch, databaseAheadMs, examineDisk, examineLimits, examineMachine } from './machine.ts';
+import { ClockWatch, examineDisk, examineLimits, examineMachine } from './machine.ts';
 import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
 
@@ -26,18 +26,16 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
   for (const finding of missing) tell(finding);
   const data = await examineData(config);
   for (const finding of data.findings) tell(finding);
-  const aheadMs = await withStorage(config, data, async (storage) => {
-    const isMissing = missing.some(({ check }) => check === 'Artifacts');
-    const artifacts = isMissing ? undefined : await examineArtifacts(config, storage);
+  if (!missing.some(({ check }) => check === 'Artifacts')) {
+    const artifacts = await withStorage(config, data, (storage) => examineArtifacts(config, storage));
     if (artifacts) tell(artifacts);
-    return storage && (await databaseAheadMs(storage));
-  });
+  }
   tell(await examinePort(config, data));
   const certificate = await examineCertificate(config);
   if (certificate) tell(certificate);
   // With too small limits, they could end this process.
   if (isWorker && limits.every(({ status }) => status === 'ok')) await examineRenders(config, tell);
-  tell(clock.finding({ newestMs: data.newestMs, aheadMs }));
+  tell(clock.finding(data.newestMs, data.clockAheadMs));
 }
 
 /** What `serve` would refuse to start without. */

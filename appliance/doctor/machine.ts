@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
-import type { Storage } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
+import { clockText, isClockWrong } from '../machines/clock.ts';
 import { shortages } from '../process-limits.ts';
 import { type Finding, failed, gib, ok, warning } from './finding.ts';
 
@@ -15,8 +15,6 @@ const LEAST_MEMORY = 512 * MIB;
 /** A clock before the release of this program is wrong. */
 const EARLIEST_PLAUSIBLE_MS = Date.parse('2026-01-01T00:00:00Z');
 const DRIFT_MS = 500;
-/** Times of jobs and webhooks are those of the machines, which must agree within a few seconds. */
-const MOST_DIFFERENCE_MS = 5_000;
 
 /** Checks cores and memory against what the renders of the configuration need. */
 export function examineMachine(config: Config): Finding[] {
@@ -69,34 +67,29 @@ export function nearestFolder(path: string): string {
   return existsSync(folder) ? folder : nearestFolder(dirname(folder));
 }
 
-/** By how much the clock of a database is ahead of this machine's; undefined for a storage without one. */
-export async function databaseAheadMs(storage: Storage): Promise<number | undefined> {
-  if (!storage.nowMs) return undefined;
-  const beforeMs = Date.now();
-  const databaseMs = await storage.transaction((tx) => storage.nowMs?.(tx) ?? Promise.resolve(beforeMs));
-  return databaseMs - (beforeMs + Date.now()) / 2;
-}
-
 /** Detects clock changes between its construction and `finding`. */
 export class ClockWatch {
   readonly #wallMs = Date.now();
   readonly #steadyMs = performance.now();
 
   /**
-   * `newestMs`: the latest stored timestamp, of this machine's clock if there is no database. `aheadMs`: by how much the
-   * clock of the database is ahead.
+   * `newestMs`: the latest stored timestamp of the same clock. `aheadMs`: how far it is ahead of that of the database; null
+   * without one.
    */
-  finding({ newestMs, aheadMs }: { newestMs: number | null; aheadMs: number | undefined }): Finding {
+  finding(newestMs: number | null, aheadMs: number | null): Finding {
     const wallMs = Date.now();
     const drift = wallMs - this.#wallMs - (performance.now() - this.#steadyMs);
     const remedy = 'Synchronize the clock with NTP; with systemd: timedatectl set-ntp true.';
     const now = new Date(wallMs).toISOString();
     if (wallMs < EARLIEST_PLAUSIBLE_MS)
       return failed('Clock', `it shows ${now}, which is in the past`, remedy);
-    if (aheadMs !== undefined && Math.abs(aheadMs) > MOST_DIFFERENCE_MS) {
-      const seconds = Math.round(Math.abs(aheadMs) / 1000);
-      const how = aheadMs > 0 ? 'behind' : 'ahead of';
-      return failed('Clock', `it shows ${now}, ${seconds} s ${how} that of the database`, remedy);
+    if (isClockWrong(aheadMs)) {
+      const difference = `it shows ${now}, ${clockText(aheadMs)} that of the database`;
+      return failed(
+        'Clock',
+        difference,
+        'Synchronize both with NTP; with systemd: timedatectl set-ntp true.',
+      );
     }
     if (newestMs !== null && newestMs > wallMs + 60_000) {
       const newest = new Date(newestMs).toISOString();

@@ -56,6 +56,8 @@ export async function createServer(options: {
   bucket?: Installation['bucket'];
   /** Started certificate for HTTPS. */
   certificate?: Certificate | undefined;
+  /** Conditions that will become problems. */
+  warnings?: () => string[];
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
   const hapi = createHapi({
@@ -79,7 +81,7 @@ export async function createServer(options: {
   const readiness = () =>
     readinessOf(service, {
       isDraining: draining.hasBegun,
-      warnings: options.certificate?.warnings() ?? [],
+      warnings: options.warnings?.() ?? [],
     });
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);

@@ -4,6 +4,8 @@ import type { MachineReport, MachineStore, RenderService } from '../../lib/index
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';
+import type { Comparison } from './comparison.ts';
+import { settingsOf, shownLimitsOf } from './settings.ts';
 
 const REPORT_MS = 5_000;
 /** How long a stop waits for the database. */
@@ -17,7 +19,11 @@ export class OwnMachine {
   readonly #store: MachineStore;
   readonly #openStore: () => Promise<void>;
   readonly #service: RenderService;
-  readonly #identity: Pick<MachineReport, 'machineId' | 'name' | 'roles' | 'qualities' | 'version'>;
+  readonly #identity: Pick<
+    MachineReport,
+    'machineId' | 'name' | 'roles' | 'qualities' | 'version' | 'settings' | 'limits'
+  >;
+  readonly #comparison: Comparison;
   readonly #logger: Logger;
   readonly #isDraining: () => boolean;
   readonly #drainRequested = Promise.withResolvers<void>();
@@ -31,7 +37,9 @@ export class OwnMachine {
     /** Reopens the store: the service closes it when it stops or fails to start. */
     openStore: () => Promise<void>;
     service: RenderService;
-    config: Pick<Config, 'machineName' | 'roles' | 'quality'>;
+    config: Config;
+    /** Learns what each report is answered. */
+    comparison: Comparison;
     isDraining: () => boolean;
     logger: Logger;
   }) {
@@ -39,6 +47,7 @@ export class OwnMachine {
     this.#store = options.store;
     this.#openStore = options.openStore;
     this.#service = options.service;
+    this.#comparison = options.comparison;
     this.#isDraining = options.isDraining;
     this.#logger = options.logger;
     this.#identity = {
@@ -47,6 +56,8 @@ export class OwnMachine {
       roles: config.roles,
       qualities: config.quality ?? null,
       version: VERSION,
+      settings: settingsOf(config),
+      limits: shownLimitsOf(config),
     };
   }
 
@@ -91,14 +102,15 @@ export class OwnMachine {
     const isStarting = problems.some(({ part }) => part === 'service');
     const state = this.#isDraining() ? 'draining' : ready ? 'ready' : isStarting ? 'starting' : 'not ready';
     try {
-      const { mustDrain } = await this.#store.report({
+      const orders = await this.#store.report({
         ...this.#identity,
         state,
         workers,
         busyWorkers: running,
         warmWorkers,
       });
-      if (mustDrain) this.#drainRequested.resolve();
+      this.#comparison.note(orders);
+      if (orders.mustDrain) this.#drainRequested.resolve();
       if (this.#hasFailed) this.#logger.info({}, 'This machine reports to the others again.');
       this.#hasFailed = false;
     } catch (err) {

@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { RenderService } from '../../lib/index.ts';
-import { machineInfo } from '../admin/machines.ts';
+import { machineInfos } from '../admin/machines.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { gauge, OF_INSTALLATION } from './gauge.ts';
 
@@ -30,9 +30,11 @@ async function workersByQuality(
   { machineStore }: DataPlace,
   service: RenderService,
 ): Promise<(quality: string) => number> {
-  const machines = (await machineStore?.list())?.map(machineInfo);
-  if (!machines) return () => service.status().workers;
-  const rendering = machines.filter(({ roles, state }) => roles.includes('worker') && state === 'ready');
+  const listed = await machineStore?.list();
+  if (!listed) return () => service.status().workers;
+  const rendering = machineInfos(listed).filter(
+    ({ roles, state }) => roles.includes('worker') && state === 'ready',
+  );
   return (quality) =>
     rendering
       .filter(({ qualities }) => qualities?.some((one) => one === quality) ?? true)

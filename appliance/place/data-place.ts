@@ -34,6 +34,8 @@ export interface DataPlace
   readonly machineStore?: MachineStore;
   /** Of the user of the database; undefined in a data folder. */
   rights?(): Promise<PostgresRights>;
+  /** How far the clock of this machine is ahead of that of the database, in milliseconds; undefined in a data folder. */
+  clockAheadMs?(): Promise<number>;
   /** Rejects when the data was moved to another place, also while the place was being opened. */
   refuseMoved?(): Promise<void>;
 }

@@ -109,6 +109,10 @@ export class DatabasePlace implements DataPlace {
     return this.storage.rights();
   }
 
+  clockAheadMs(): Promise<number> {
+    return this.storage.clockAheadMs();
+  }
+
   artifactBytes(): Promise<number> {
     return this.storage.artifactBytes();
   }

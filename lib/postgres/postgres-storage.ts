@@ -6,6 +6,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
+import { clockAheadMs } from '../machines/clock-ahead.ts';
 import type { MachineStore } from '../machines/machine-store.ts';
 import type { PostgresOptions } from '../postgres-database/options.ts';
 import { PostgresDatabase } from '../postgres-database/postgres-database.ts';
@@ -58,6 +59,8 @@ export interface PostgresStorage extends Storage {
   readonly installation: InstallationRecords;
   /** What the user of its connections may do beyond rendering. */
   rights(): Promise<PostgresRights>;
+  /** How far the clock of this machine is ahead of that of the database, in milliseconds. */
+  clockAheadMs(): Promise<number>;
   /** Where the data was moved to; undefined if it was not. */
   movedTo(): Promise<string | undefined>;
   /** @internal */
@@ -103,10 +106,11 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     keyUseStore: new SqlKeyUseStore(database),
     sessionStore: new SqlSessionStore(database),
     actStore: new SqlActStore(database),
-    machineStore: new PostgresMachines(database),
+    machineStore: new PostgresMachines(database, clock),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
     installation: new PostgresInstallation(database),
     rights: () => rightsOf(database),
+    clockAheadMs: () => clockAheadMs(clock, () => database.nowMs()),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
     database,
     queueWork: () => queueWork(database, QUALITIES),

@@ -42,6 +42,8 @@ interface Options {
   artifactUrl?: ArtifactUrl | undefined;
   /** Sends requests; default: an {@link OutboundThread} of its own. */
   outbound?: OutsideSender | undefined;
+  /** Returns false while no deliveries may be sent. Default: always true. */
+  mayWork?: () => boolean;
   clock: Clock;
   random: Random;
   logger: Logger;
@@ -83,19 +85,27 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   /** Starts to send due deliveries. Call it after {@link assertOptions}. */
   start(): void {
     assert(!this.#outbound, 'stopped');
-    const { options, storage, signals, clock, logger, dataFolder } = this.#options;
+    const { options, storage, signals, clock, logger, dataFolder, mayWork = () => true } = this.#options;
     this.#outbound = this.#options.outbound ?? new OutboundThread({ options, clock, logger });
     this.#outbound.start();
     // The limits per host are those of one process.
     const holder = randomId('sender', this.#options.random);
-    const leadership = new Leadership({ storage, task: 'sender', holder, clock, logger, onLead: this.#wake });
+    const leadership = new Leadership({
+      storage,
+      task: 'sender',
+      holder,
+      mayLead: mayWork,
+      clock,
+      logger,
+      onLead: this.#wake,
+    });
     this.#leadership = leadership;
     this.#sender = new DeliverySender({
       store: storage.deliveries,
       book: this.#book,
       outbound: this.#outbound,
       secretOf: (delivery) => this.#secrets.of(delivery),
-      mayBegin: () => leadership.isLeader && !dataFolder?.spareSpace.isShort,
+      mayBegin: () => leadership.isLeader && mayWork() && !dataFolder?.spareSpace.isShort,
       clock,
       logger,
       concurrency: options.concurrency ?? DEFAULT_CONCURRENCY,

@@ -1,8 +1,13 @@
 import { mock } from 'node:test';
 import t from 'tap';
+import { loadConfig } from '../../appliance/config/config.ts';
+import { Comparison } from '../../appliance/machines/comparison.ts';
 import { OwnMachine } from '../../appliance/machines/own-machine.ts';
 import type { Logger } from '../../appliance/support/log.ts';
-import type { MachineStore, RenderService } from '../../lib/index.ts';
+import type { MachineOrders, MachineStore, RenderService } from '../../lib/index.ts';
+
+const logger = { warn: () => {}, error: () => {}, info: () => {} } as unknown as Logger;
+const NOTHING: MachineOrders = { mustDrain: false, clockAheadMs: 0, disagreements: [] };
 
 function machineWith(store: Partial<MachineStore>): OwnMachine {
   const status = { ready: true, problems: [], workers: 1, warmWorkers: 1, running: 0 };
@@ -10,19 +15,20 @@ function machineWith(store: Partial<MachineStore>): OwnMachine {
     store: store as MachineStore,
     openStore: async () => {},
     service: { status: () => status } as unknown as RenderService,
-    config: { machineName: 'one', roles: ['worker'] },
+    config: loadConfig({ flags: { databaseUrl: 'postgres://db/studio', roles: 'worker' }, env: {} }),
+    comparison: new Comparison(logger),
     isDraining: () => false,
-    logger: { warn: () => {} } as unknown as Logger,
+    logger,
   });
 }
 
 t.test('a machine does not report again before its last report is answered', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
-  const answers: PromiseWithResolvers<{ mustDrain: boolean }>[] = [];
+  const answers: PromiseWithResolvers<MachineOrders>[] = [];
   const machine = machineWith({
     report: () => {
-      const answer = Promise.withResolvers<{ mustDrain: boolean }>();
+      const answer = Promise.withResolvers<MachineOrders>();
       answers.push(answer);
       return answer.promise;
     },
@@ -30,7 +36,7 @@ t.test('a machine does not report again before its last report is answered', asy
   });
   const started = machine.start();
   await null;
-  answers[0]?.resolve({ mustDrain: false });
+  answers[0]?.resolve(NOTHING);
   await started;
   for (let i = 0; i < 10; i++) {
     mock.timers.tick(5_000);
@@ -41,7 +47,7 @@ t.test('a machine does not report again before its last report is answered', asy
   answers[1]?.reject(new Error('the database is away'));
   await new Promise(setImmediate);
   t.equal(answers.length, 3, 'what is told at once comes after the report that is under way');
-  answers[2]?.resolve({ mustDrain: true });
+  answers[2]?.resolve({ ...NOTHING, mustDrain: true });
   await told;
   await machine.drainRequested;
   await machine.stop();

@@ -12,7 +12,7 @@ function candidate(
   holder: string,
 ) {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const state = { begun: 0, fault: undefined as Error | undefined };
+  const state = { begun: 0, mayLead: true, fault: undefined as Error | undefined };
   const lead = storage.lead;
   const watched = lead && {
     lead: (...args: [string, string, number]) => (state.fault ? Promise.reject(state.fault) : lead(...args)),
@@ -24,6 +24,7 @@ function candidate(
     storage: watched ?? {},
     task: 'x',
     holder,
+    mayLead: () => state.mayLead,
     clock,
     logger: silentLogger,
     onLead,
@@ -79,6 +80,20 @@ t.test('a process that cannot renew stops leading before another begins', async 
   one.clock.advance(3_000);
   await turn();
   t.notOk(one.leadership.isLeader);
+});
+
+t.test('a process that may not lead lets another do it', async (t) => {
+  const store = storeOf(new FakeClock('2026-11-21T10:00:00Z'));
+  const [one, other] = [candidate(t, store, 'one'), candidate(t, store, 'other')];
+  one.leadership.start();
+  await turn();
+  one.state.mayLead = false;
+  one.clock.advance(3_000);
+  await turn();
+  t.notOk(one.leadership.isLeader);
+  other.leadership.start();
+  await turn();
+  t.ok(other.leadership.isLeader);
 });
 
 t.test('in a storage of one process, it leads', async (t) => {

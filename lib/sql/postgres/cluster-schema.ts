@@ -2,8 +2,7 @@ import { TEXT } from './refusals.ts';
 
 /**
  * Shared state of the processes of a service besides its data: the check of the master key, and the machines.
- * `machines` is not logged, because each process writes its row again every few seconds: a crash of the server loses no
- * more than a request to drain of which the machine has not heard yet. Times are those of the server.
+ * Times are those of the server.
  */
 export const CLUSTER_SCHEMA: string = `
 CREATE TABLE master_keys (

@@ -7,6 +7,7 @@ import { CLUSTER_SCHEMA } from './cluster-schema.ts';
 import { DUE_SCHEMA } from './due-schema.ts';
 import { INSTALLATION_SCHEMA } from './installation-schema.ts';
 import { LEDGER_SCHEMA } from './ledger-schema.ts';
+import { MACHINE_SCHEMA } from './machine-schema.ts';
 import { MAIN_SCHEMA } from './main-schema.ts';
 import { QUEUE_SCHEMA } from './queue-schema.ts';
 
@@ -23,6 +24,7 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
       LEADERS +
       PURGES,
     { sql: INSTALLATION_SCHEMA, compatibleFrom: 1 },
+    { sql: MACHINE_SCHEMA, compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -257,6 +257,8 @@ t.test('a machine that starts while the database is moved prevents that', async 
       workers: 1,
       busyWorkers: 0,
       warmWorkers: 0,
+      settings: {},
+      limits: {},
     });
   const options = { assets: during(assets, report), masterKey, target: path };
   await t.rejects(migrateToFolder(storage, path, options), {
