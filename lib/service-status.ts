@@ -133,7 +133,8 @@ export function statusOf(
     isFolderLost,
     refused,
     broken,
-    workFolderUnusable,
+    // It is a part of the data folder, unless one of its own is given.
+    workFolderUnusable: workFolderUnusable && !isFolderLost,
     diskFull,
     isStoreUnusable,
     isShortage,
