@@ -92,7 +92,11 @@ async function partsOf({ storage, assets }: CopiedInstallation) {
     );
   }
   // Those that are recorded in a copy report to the original.
-  if (machineStore && !(await isCopy(records))) await assertUnused({ machineStore });
+  if (machineStore) {
+    // The machines in a copy are those of the original: others would be compared with them.
+    if (await isCopy(records)) await machineStore.removeUnseen(0);
+    else await assertUnused({ machineStore });
+  }
   return { records, store: assets };
 }
 
