@@ -21,6 +21,9 @@ export function describeProcesses(pid: number): string {
     .join('');
 }
 
+/** Room for two paths of a deep checkout. */
+const LONGEST_COMMAND = 500;
+
 interface Described {
   id: number;
   parent: number;
@@ -36,7 +39,7 @@ function describe(id: number): Described[] {
     const [state = '', parent = ''] = read('stat')
       .replace(/^.*\) /s, '')
       .split(' ');
-    const command = read('cmdline').replaceAll('\0', ' ').trim().slice(0, 200);
+    const command = read('cmdline').replaceAll('\0', ' ').trim().slice(0, LONGEST_COMMAND);
     return [{ id, parent: Number(parent), state, waits: waitsIn(id), command }];
   } catch {
     return [];
