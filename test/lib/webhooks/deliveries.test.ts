@@ -58,6 +58,13 @@ t.test('a delivery is found by its id, and by its owner only', async (t) => {
   await t.rejects(deliveries.get(long), { message: `There is no delivery ${'x'.repeat(80)}.` });
 });
 
+t.test('the body of a delivery is empty after its job was forgotten', async (t) => {
+  const { deliveries, add, storage } = await openList(t);
+  await add('1');
+  await storage.transaction((tx) => storage.deliveries.forget(tx, deliveryRecord('1')));
+  t.equal((await deliveries.get('1')).body, '');
+});
+
 t.test('an attempt shows what was sent and received in its last exchange', async (t) => {
   const { deliveries, add, storage } = await openList(t);
   await add('1');
@@ -98,6 +105,39 @@ t.test('deliveries are listed newest first, and due ones are counted', async (t)
   clock.advance(1);
   t.equal(await deliveries.countDue(), 2);
   t.equal(await deliveries.countDue({ limit: 1 }), 1);
+});
+
+t.test('deliveries are listed by their state', async (t) => {
+  const { deliveries, add } = await openList(t);
+  await add('1', { dueAtMs: nowMs });
+  await add('2', { dueAtMs: null, deliveredAtMs: nowMs });
+  await add('3', { dueAtMs: null });
+  for (const [state, deliveryId] of [
+    ['pending', '1'],
+    ['delivered', '2'],
+    ['failed', '3'],
+  ] as const) {
+    const list = await deliveries.list({ state });
+    t.same(
+      list.map((delivery) => delivery.deliveryId),
+      [deliveryId],
+      state,
+    );
+  }
+});
+
+t.test('an invalid query is rejected, and the error names the invalid part', async (t) => {
+  const { deliveries } = await openList(t);
+  const refused = (name: string) => ({ code: 'invalid_request', message: new RegExp(`^${name} must be`) });
+  for (const name of ['owner', 'jobId', 'keyId', 'before', 'after'])
+    await t.rejects(deliveries.list({ [name]: 'a\0' }), refused(name), name);
+  await t.rejects(deliveries.list({ state: 'sending' as never }), refused('state'));
+  await t.rejects(deliveries.list({ limit: 0 }), refused('limit'));
+  await t.rejects(deliveries.countDue({ limit: 0 }), refused('limit'));
+  const sinceMs = nowMs;
+  await t.rejects(deliveries.sendFailedAgain({ sinceMs: 0.5 }), refused('sinceMs'));
+  await t.rejects(deliveries.sendFailedAgain({ sinceMs, limit: 0 }), refused('limit'));
+  await t.rejects(deliveries.sendFailedAgain({ sinceMs, owner: 'a\0' }), refused('owner'));
 });
 
 t.test('a delivery that is sent again is new, has one attempt, and names the first one', async (t) => {

@@ -227,6 +227,18 @@ t.test('a delivery that is sent again has one attempt', async (t) => {
   t.match(await book.conclude(await begin(), refused), { dueAtMs: null, deliveredAtMs: null });
 });
 
+t.test('several deliveries are sent again unless their jobs have newer ones', async (t) => {
+  const { end, only, book, storage, clock } = await openBook(t);
+  await end();
+  const first = await only();
+  clock.advance(1);
+  const added = await book.redeliverAll([first]);
+  t.match(added, [{ repeats: first.deliveryId, mostAttempts: 1, dueAtMs: START + 1 }]);
+  t.same(added, [await only()]);
+  t.same(await book.redeliverAll([first]), []);
+  t.equal((await storage.deliveries.list({})).length, 2);
+});
+
 t.test('a delivery whose body was removed is not sent again', async (t) => {
   const { end, only, book, storage } = await openBook(t);
   const removed = { code: 'not_found', message: /has been removed/ };

@@ -108,7 +108,7 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 }
 
 t.test('a due delivery is sent with its body and signature, and its attempt recorded', async (t) => {
-  const { sender, posts, add, get, attempted, logged, clock } = await setUp(t);
+  const { sender, posts, add, get, attempted, logged, clock, storage } = await setUp(t);
   await add('1', { owner: 'ada', url: 'https://a.test/hook', event: 'completed' });
   sender.start();
   await until(() => posts.length === 1);
@@ -128,6 +128,7 @@ t.test('a due delivery is sent with its body and signature, and its attempt reco
   await until(() => attempted.length === 1);
   t.match(await get('1'), { deliveredAtMs: nowMs + 70 });
   t.match(attempted[0], { deliveryId: '1', attempts: [{ status: 200 }] });
+  t.same(await storage.deliveries.readExchanges('1'), [{ attempt: 0, signature, answer: 'ok' }]);
   await until(() => logged.length === 1);
   const details = { deliveryId: '1', jobId: 'job of 1', host: 'a.test', attempt: 1, status: 200, ms: 70 };
   t.match(logged, [['info', details, 'webhook']]);
@@ -153,12 +154,13 @@ for (const [title, secretOf, errors] of [
   ],
 ] as [string, () => Promise<string | null>, number][]) {
   t.test(`a delivery ${title} is not sent, and the attempt counts`, async (t) => {
-    const { sender, posts, add, attempted, logged } = await setUp(t, { secretOf });
+    const { sender, posts, add, attempted, logged, storage } = await setUp(t, { secretOf });
     await add('1');
     sender.start();
     await until(() => attempted.length === 1);
     t.match(attempted[0]?.attempts, [{ status: 0, reason: 'secret' }]);
     t.equal(posts.length, 0);
+    t.same(await storage.deliveries.readExchanges('1'), []);
     const failures = logged.filter(([level]) => level === 'error');
     t.equal(failures.length, errors);
     if (errors > 0) t.match(failures[0]?.[1], { err: { message: 'no key' }, deliveryId: '1' });

@@ -13,13 +13,13 @@ async function openDeliveries(t: Test) {
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
-  /** A delivery of a job of its own, that many minutes ago; failed unless changed. */
+  /** A delivery of a job of its own, or of a new job with this id, that many minutes ago; failed unless changed. */
   const add = (minutesAgo: number, change: Partial<DeliveryRecord> = {}) =>
     storage.transaction(async (tx) => {
       const deliveryId = `${firstIdAt(NOW - minutesAgo * 60_000)}${'0'.repeat(36)}`;
-      const jobId = `job of ${deliveryId}`;
+      const { jobId = `job of ${deliveryId}` } = change;
       await storage.insertJob(tx, jobRecord(jobId, { phase: 'failed' }), '');
-      const failed = { jobId, dueAtMs: null, ...change };
+      const failed = { dueAtMs: null, ...change, jobId };
       await storage.deliveries.insert(tx, deliveryRecord(deliveryId, failed), 'body');
       return { deliveryId, jobId };
     });
@@ -103,7 +103,8 @@ t.test(
   'the jobs of an owner are locked in the order of their ids, then what is due of the owner',
   async (t) => {
     const { storage, add, deliveries } = await openDeliveries(t);
-    for (const [minutes, owner] of ['ada', 'bob', 'ada', 'bob'].entries()) await add(minutes + 1, { owner });
+    const ids = [1, 3, 2].flatMap((number) => [`ada ${number}`, `bob ${number}`]);
+    for (const [minutes, jobId] of ids.entries()) await add(minutes + 1, { owner: jobId.slice(0, 3), jobId });
     const store = storage.deliveries;
     const [list, get, insert] = [store.list.bind(store), store.get.bind(store), store.insert.bind(store)];
     const jobs: string[] = [];
@@ -121,14 +122,14 @@ t.test(
       locked.push(`what is due of ${delivery.owner}`);
       return insert(tx, delivery, body);
     };
-    t.match(await deliveries.sendFailedAgain({ sinceMs: 0, untilMs: NOW }), { sent: 4 });
-    for (const ofOwner of [jobs.slice(0, 2), jobs.slice(2)]) t.same(ofOwner, ofOwner.toSorted());
-    const twice = (text: string) => [text, text];
+    t.match(await deliveries.sendFailedAgain({ sinceMs: 0, untilMs: NOW }), { sent: 6 });
+    for (const ofOwner of [jobs.slice(0, 3), jobs.slice(3)]) t.same(ofOwner, ofOwner.toSorted());
+    const thrice = (text: string) => [text, text, text];
     t.same(
       locked,
       ['ada', 'bob'].flatMap((owner) => [
-        ...twice(`a delivery of ${owner}`),
-        ...twice(`what is due of ${owner}`),
+        ...thrice(`a delivery of ${owner}`),
+        ...thrice(`what is due of ${owner}`),
       ]),
     );
   },

@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners, once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
 import { connect, createServer as createTcp, type Socket } from 'node:net';
@@ -208,6 +209,14 @@ t.test('only the first part of a long response is kept, and an endless one is no
   t.ok(written < 64 * 1024 * 1024);
 });
 
+t.test('a response with more overhead than content is cut, and its status counts', async (t) => {
+  const port = await speaking(t, (socket) => {
+    socket.write('HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n');
+    socket.write('1\r\nx\r\n'.repeat(30_000));
+  });
+  t.match(await post(port), { status: 200, reason: null, answer: 'x'.repeat(ANSWER_BYTES) });
+});
+
 t.test('refused, reset and aborted connections are reported', async (t) => {
   const server = createTcp();
   const port = await listen(t, server);
@@ -404,6 +413,10 @@ t.test('connecting can be aborted, and the next address is not tried', async (t)
   const cut = new AbortController();
   const { port, received } = await webhookReceiver(t, certificate);
   await silence(t, port);
+  const sockets: Socket[] = [];
+  const opened = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+  subscribe('net.client.socket', opened);
+  t.teardown(() => unsubscribe('net.client.socket', opened));
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const request = { url: `https://receiver.test:${port}/`, headers: {}, body: BODY };
   const resolve = async () => ['127.0.0.9', '127.0.0.1'];
@@ -411,6 +424,7 @@ t.test('connecting can be aborted, and the next address is not tried', async (t)
   await until(() => clock.nextInMs === 2_500);
   cut.abort();
   t.match(await posted, { reason: 'stopped', sent: false });
+  t.match(sockets, [{ destroyed: true }]);
   t.equal(clock.nextInMs, undefined);
   t.same(received, []);
 });

@@ -82,7 +82,11 @@ t.test('a signature that is too old or in the future is invalid', async (t) => {
   t.match(verifyWebhook(BODY, header, SECRET, { now: Number.NaN }), { valid: false });
 });
 
-t.test('an empty secret is misuse', async (t) => {
+t.test('an empty secret, or none, is misuse', async (t) => {
+  for (const none of [undefined, null, Buffer.from(SECRET)] as unknown as string[]) {
+    t.throws(() => verifyWebhook(BODY, undefined, none), TypeError, 'also without a header');
+    t.throws(() => signWebhook(BODY, none), TypeError);
+  }
   t.throws(() => verifyWebhook(BODY, header, ''), TypeError);
   t.throws(() => signWebhook(BODY, ''), TypeError);
 });

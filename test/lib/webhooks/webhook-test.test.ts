@@ -1,6 +1,7 @@
 import t from 'tap';
 import { SortableIds } from '../../../lib/ids.ts';
-import { systemClock, verifyWebhook } from '../../../lib/index.ts';
+import { type ArtifactName, type ArtifactUrl, systemClock, verifyWebhook } from '../../../lib/index.ts';
+import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { signWebhook } from '../../../lib/webhooks/signature.ts';
@@ -102,7 +103,8 @@ t.test('a test event is a completed job of this moment, and is signed as one', a
     clock.advance(250);
     return ACCEPTED;
   };
-  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids, links: () => '' });
+  const links: ArtifactUrl = ({ assetKey }) => `https://cdn.test/${assetKey}`;
+  const tests = new WebhookTests({ outbound: () => ({ post }), clock, ids, links: () => links });
   const sent = await tests.send({ owner: 'ada', url: 'https://example.org/', secret: SECRET });
   t.equal(sent.tookMs, 250);
   t.same(sent.headers, {
@@ -116,11 +118,18 @@ t.test('a test event is a completed job of this moment, and is signed as one', a
   t.equal(timestamp, String(Date.parse(now) / 1000));
   t.equal(computed, signature);
   t.match(verdict, { valid: true });
-  t.match(JSON.parse(sent.body), {
+  const { jobId, ...job } = JSON.parse(sent.body);
+  const linkTo = (name: ArtifactName) => `https://cdn.test/${assetKeyOf({ jobId, token: 1 }, name)}`;
+  t.match(job, {
     endpoint: 'render',
     status: 'completed',
     creditsCost: 0,
     durationMs: 0,
+    result: {
+      video: linkTo('video.mp4'),
+      thumbnail: linkTo('thumbnail.jpg'),
+      captions: linkTo('captions.vtt'),
+    },
     error: null,
     metadata: { test: true },
     createdAt: now,

@@ -2,7 +2,7 @@ import { AssertionError } from 'node:assert/strict';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { DataFolder, type Delivery, LocalSignals, silentLogger } from '../../../lib/index.ts';
+import { DataFolder, type Delivery, LocalSignals, silentLogger, systemClock } from '../../../lib/index.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
@@ -109,6 +109,53 @@ t.test('a signal that a delivery is due wakes the sender', async (t) => {
   t.equal(posts.length, 0, 'other signals do not');
   webhooks.notifyDue();
   await until(() => posts.length === 1);
+});
+
+t.test('a stopped service no longer listens for signals', async (t) => {
+  const { webhooks, signals } = await setUp(t);
+  let listeners = 0;
+  const subscribe = signals.subscribe.bind(signals);
+  signals.subscribe = (listener) => {
+    const unsubscribe = subscribe(listener);
+    listeners += 1;
+    return () => {
+      listeners -= 1;
+      unsubscribe();
+    };
+  };
+  webhooks.start();
+  t.equal(listeners, 1);
+  await webhooks.stop({ graceMs: 0 });
+  t.equal(listeners, 0);
+});
+
+t.test(
+  'of several processes only the one that leads sends, and it begins when it comes to lead',
+  async (t) => {
+    let leads = false;
+    const { webhooks, storage, posts, add, clock, settle } = await setUp(t);
+    storage.lead = async () => leads;
+    await add('1');
+    webhooks.start();
+    await settle();
+    t.equal(posts.length, 0);
+    leads = true;
+    clock.advance(3_000);
+    await until(() => posts.length === 1);
+  },
+);
+
+t.test('a service can stop while it comes to lead', async (t) => {
+  const { promise, resolve: comeToLead } = Promise.withResolvers<boolean>();
+  const { webhooks, storage, posts, add, settle } = await setUp(t);
+  storage.lead = (_task, _holder, forMs) => (forMs > 0 ? promise : Promise.resolve(false));
+  await add('1');
+  webhooks.start();
+  const stopped = webhooks.stop({ graceMs: 0 });
+  await settle();
+  comeToLead(true);
+  await stopped;
+  t.equal(posts.length, 0);
 });
 
 t.test('nothing is sent while the disk is full, and the sender is woken when there is room', async (t) => {
@@ -219,6 +266,30 @@ t.test('requests are posted by the thread of a started service, and by its own p
   webhooks.start();
   t.equal(await webhooks.post(request, signal), OK);
   t.same(posts, [request]);
+});
+
+t.test('the thread of a service has its options', async (t) => {
+  const { storage, signals, folder } = await setUp(t);
+  const asked: string[] = [];
+  const resolve = async (name: string) => {
+    asked.push(name);
+    return [];
+  };
+  const webhooks = new Webhooks({
+    options: { resolve },
+    storage,
+    signals,
+    dataFolder: folder,
+    assetUrl: undefined,
+    clock: systemClock,
+    random: systemRandom,
+    logger: silentLogger,
+  });
+  webhooks.start();
+  t.teardown(() => webhooks.stop({ graceMs: 0 }));
+  const request = { url: 'https://receiver.test/', headers: {}, body: Buffer.from('') };
+  t.match(await webhooks.post(request, new AbortController().signal), { reason: 'dns', sent: false });
+  t.same(asked, ['receiver.test']);
 });
 
 t.test('secrets of jobs are encrypted, and not again while the master key is the same', async (t) => {
