@@ -28,7 +28,7 @@ export interface Occupied {
   endReason: EndReason | undefined;
 }
 
-/** A fork ended, or its zygote died, before it had read its job. */
+/** A fork could not be prepared or ended, or its zygote died, before it had read its job. */
 export class JobNotRead extends Error {
   override readonly name = 'JobNotRead';
 }
@@ -76,7 +76,10 @@ export class Forks {
     await this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const stream =
-      onStream && (await processes.accept({ folder, name: STREAM_NAME, uid, onConnection: onStream }));
+      onStream &&
+      (await processes
+        .accept({ folder, name: STREAM_NAME, uid, onConnection: onStream })
+        .catch(rejectUnread));
     const channel = await JobChannel.open({
       folder,
       uid,
@@ -89,9 +92,9 @@ export class Forks {
         if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
         else onReport(report);
       },
-    }).catch((error: unknown) => {
+    }).catch((error: Error) => {
       stream?.close();
-      throw error;
+      return rejectUnread(error);
     });
     const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
     try {
@@ -116,8 +119,12 @@ export class Forks {
       await channel.drained();
       if (end.reason !== null || current.endReason) return { end, verdict };
       // Without a free file descriptor the service could not accept the connection.
-      if (!channel.connected)
-        throw new JobNotRead(end.problem ?? endedBefore(end), { cause: channel.shortage() });
+      if (!channel.connected) {
+        const cause = channel.shortage();
+        // Such as that its work folder was removed, and another is in its place.
+        if (end.problem !== null && cause === undefined) current.zygote.replace(end.problem);
+        throw new JobNotRead(end.problem ?? endedBefore(end), { cause });
+      }
       if (end.problem !== null || !isRead) {
         const problem = end.problem ?? endedBefore(end);
         current.zygote.replace(problem);
@@ -158,14 +165,18 @@ export class Forks {
     return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, error };
   }
 
-  /** Creates a folder owned by the fork's user. */
+  /** Creates a folder owned by the fork's user. Error: {@link JobNotRead}. */
   async makeFolder(folder: string): Promise<void> {
     const { dataFolder } = this.#settings;
-    if (dataFolder && !isInPlace(dataFolder)) throw new Error('the data folder was moved or replaced');
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    if (dataFolder && !isInPlace(dataFolder)) throw new JobNotRead('the data folder was moved or replaced');
+    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(rejectUnread);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     if (uid !== undefined) chownSync(folder, uid, uid);
   }
+}
+
+function rejectUnread(cause: Error): never {
+  throw new JobNotRead(cause.message, { cause });
 }
 
 /** The length of the video, as reported by the fork. */

@@ -2,10 +2,12 @@ import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import { ended, zygotesBelow } from '../../fixtures/processes.ts';
 import { drawing, enqueue, render, scene, startService } from '../../fixtures/renders.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SECONDS_MS = 5_000;
+const LATEST_MS = 30_000;
 
 const folder = testFolder(t);
 const work = join(folder, 'work');
@@ -34,6 +36,16 @@ t.test('a render whose folder is removed is repeated without counting an attempt
   const code = scene('self.wait(1 / config.frame_rate)', 'time.sleep(1.5)', 'self.wait(1)');
   const { jobId } = await drawing(service, { code });
   rmSync(work, { recursive: true });
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
+});
+
+t.test('renders continue when the work folder is removed and a renderer ends at the same time', async (t) => {
+  const before = zygotesBelow(process.pid);
+  rmSync(work, { recursive: true });
+  for (const { pid } of before) process.kill(pid, 'SIGKILL');
+  await ended(before);
+  const { jobId } = await enqueue(service, {});
+  void delay(LATEST_MS, undefined, { ref: false }).then(() => service.cancel(jobId).catch(() => {}));
   t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
 });
 
