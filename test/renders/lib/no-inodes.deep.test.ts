@@ -1,30 +1,25 @@
-import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { enqueue, render, startService } from '../../fixtures/renders.ts';
-import { smallDisk } from '../../fixtures/small-disk.ts';
+import { fillWithFiles, smallDisk } from '../../fixtures/small-disk.ts';
 
 const MIB = 64;
 const INODES = 5_000;
 const SHORT_MS = 6_000;
-const USE_UP = 'mkdir "$0"; cd "$0"; i=0; while true > $i; do i=$((i + 1)); done 2> /dev/null';
 
 t.test('a job waits without an attempt while the disk has space, but no inodes', async (t) => {
-  const disk = smallDisk(t, MIB);
+  const disk = smallDisk(t, MIB, INODES);
   if (disk === undefined) {
     t.pass('needs the right to mount', { skip: true });
     return;
   }
-  execFileSync('mount', ['-o', `remount,nr_inodes=${INODES}`, disk]);
   const service = await startService(t, { folder: join(disk, 'data'), workers: 1 });
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
-  const files = join(disk, 'files');
-  execFileSync('sh', ['-c', USE_UP, files]);
+  const free = fillWithFiles(disk);
   const { jobId } = await enqueue(service, {});
   await delay(SHORT_MS);
   t.match(await service.get(jobId), { status: 'queued', attempts: 0, error: null });
-  rmSync(files, { recursive: true });
+  free();
   t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
 });
