@@ -3,6 +3,7 @@ import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as encoding } from './encoding.ts';
 import { bench as latency } from './latency.ts';
+import { bench as month } from './month.ts';
 import { bench as profile } from './profile.ts';
 import { bench as render } from './render.ts';
 import { bench as sandbox } from './sandbox.ts';
@@ -29,6 +30,10 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   latency: {
     about: 'time from POST to the first line of a scene, and from its last line to `completed`, by steps',
     bench: latency,
+  },
+  month: {
+    about: 'what a service notices of a month of updates, cleaners, full disks, kills and restarts',
+    bench: month,
   },
   profile: {
     about: 'what the time of a scene is spent on, and the functions that take most of it',
