@@ -65,7 +65,7 @@ t.test('what serve refuses', { skip: noS3Server }, async (t) => {
     );
     t.same(
       findings.map(({ check }) => check),
-      ['Process', 'Disk', 'Data', 'Books', 'Rights', 'Artifacts', 'Port', 'Clock'],
+      ['Process', 'Disk', 'Data', 'Books', 'Rights', 'Machines', 'Artifacts', 'Port', 'Clock'],
     );
   });
 
