@@ -40,17 +40,8 @@ function describe(id: number): Described[] {
       .replace(/^.*\) /s, '')
       .split(' ');
     const command = read('cmdline').replaceAll('\0', ' ').trim().slice(0, LONGEST_COMMAND);
-    return [{ id, parent: Number(parent), state, waits: waitsIn(id), command }];
+    return [{ id, parent: Number(parent), state, waits: read('wchan'), command }];
   } catch {
     return [];
-  }
-}
-
-/** `?` if the kernel doesn't say. */
-function waitsIn(id: number): string {
-  try {
-    return readFileSync(join('/proc', `${id}`, 'wchan'), 'utf8') || '?';
-  } catch {
-    return '?';
   }
 }
