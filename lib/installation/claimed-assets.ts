@@ -49,7 +49,7 @@ export class ClaimedAssets implements AssetStore {
     await this.store.start?.();
   }
 
-  /** Claims the store if nobody has. Error: `conflict` when the data is a copy, or the store belongs to others. */
+  /** Claims the store if it has no claim. Error: `conflict` when the data is a copy, or the store belongs to others. */
   claim(): Promise<void> {
     return this.#claiming.run(async () => {
       if (!(await inspectClaim(this.store, this.#records))) {
@@ -95,7 +95,7 @@ export class ClaimedAssets implements AssetStore {
 }
 
 /**
- * The claim of a store; undefined if nobody has claimed it. Changes nothing. Error: `conflict` when the data is a copy, or
+ * The claim of a store; undefined if it has none. Changes nothing. Error: `conflict` when the data is a copy, or
  * the store belongs to others.
  */
 export async function inspectClaim(

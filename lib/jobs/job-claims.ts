@@ -55,7 +55,8 @@ export class JobClaims {
 
   /**
    * Returns a job from `running` to `queued`; undefined when the claim is invalid or this was the last attempt.
-   * `counted`: the attempt counts, because its scene was killed, for example. `interrupted`: the service, a thread or the renderer died.
+   * `counted`: the attempt counts, because its scene was killed, for example. `interrupted`: the service, a thread or
+   * the renderer died.
    */
   requeue(
     claim: Claim,

@@ -25,7 +25,7 @@ import type { FailedBy } from './failures.ts';
  * | queued | running | a worker claimed it, in the same commit | attempts + 1, a higher token |
  * | running | queued | its scene was killed; attempts left | the attempt stays counted |
  * | running | queued | the service stopped or lacked resources, or its asset store was unavailable | attempts − 1 |
- * | running | queued | its thread died, or its worker did and the lease expired | attempts − 1, interruptions + 1 |
+ * | running | queued | a process that no scene can reach died, its lease expired, or the disk was full | attempts − 1, interruptions + 1 |
  * | running | completed, failed | the render ended | settle or void, and the webhook delivery, in the same commit |
  * | queued, running | failed | `cancel` | the same |
  * | queued, running | settling | as the two rows above, with an external ledger | outcome fixed; shown as running |

@@ -121,7 +121,7 @@ export class Unit {
     try {
       for (;;) writeSync(pipe, '\n'.repeat(4096));
     } catch {
-      // It is full, but for less than a page.
+      // EAGAIN: less than 4096 bytes are free.
     } finally {
       closeSync(pipe);
     }
