@@ -4,7 +4,7 @@ import type { Config } from './config/config.ts';
 import { UserError } from './user-error.ts';
 
 const GIB = 1024 ** 3;
-/** File descriptors for the least useful number of clients, each with a connection and an open artifact. */
+/** The clients, each with a connection and an open artifact, that a service must be able to serve at once. */
 const LEAST_CONNECTIONS = 8;
 
 /** A limit of this process, of which it can use less than it needs. */
