@@ -19,20 +19,25 @@ process.on('worker', (thread) => thread.threadName !== 'database' && threads.pus
 
 const folder = testFolder(t);
 const service = await startService(t, { folder, workers: 1, renderer: { silenceTimeoutMs: 1500 } });
+/** Without namespaces a scene could have ended these processes itself, so an attempt counts. */
+const isReduced = service.status().sandbox?.level === 'reduced';
+const mostKills = isReduced ? 1 : 2;
+const attempts = isReduced ? 2 : 1;
 
-for (const victim of ['zygote', 'watch', 'init'] as const) {
-  t.test(`a job is completed without counting an attempt when its ${victim} is killed twice`, async (t) => {
+const victims = ['zygote', 'watch', ...(isReduced ? [] : ['init'])] as ('zygote' | 'watch' | 'init')[];
+for (const victim of victims) {
+  t.test(`a job whose ${victim} is killed is completed in the permitted number of attempts`, async (t) => {
     let kills = 0;
     service.on('progress', (_, { frames }) => {
-      if (frames === 0 || kills === 2) return;
+      if (frames === 0 || kills === mostKills) return;
       kills += 1;
       if (victim === 'zygote') killZygotes('SIGKILL');
       else killOfJob(victim);
     });
     const job = await render(service, { code: WITH_A_CHILD });
     service.removeAllListeners('progress');
-    t.match(job, { status: 'completed', attempts: 1, error: null });
-    t.equal(kills, 2);
+    t.match(job, { status: 'completed', attempts, error: null });
+    t.equal(kills, mostKills);
   });
 }
 
@@ -66,16 +71,13 @@ t.test('a renderer killed between two jobs is replaced before the next', async (
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
 });
 
-t.test(
-  'a hanging renderer is replaced, and its job rendered again without counting an attempt',
-  async (t) => {
-    const { jobId } = await drawing(service, { code: WITH_A_CHILD });
-    const before = zygotesAndScenes();
-    killZygotes('SIGSTOP');
-    t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
-    await ended(before);
-  },
-);
+t.test('a hanging renderer is replaced, and its job rendered again', async (t) => {
+  const { jobId } = await drawing(service, { code: WITH_A_CHILD });
+  const before = zygotesAndScenes();
+  killZygotes('SIGSTOP');
+  t.match(await service.wait(jobId), { status: 'completed', attempts, error: null });
+  await ended(before);
+});
 
 t.test('a job can be canceled while its renderer hangs', async (t) => {
   const { jobId } = await drawing(service, { code: ENDLESS });
@@ -119,7 +121,7 @@ t.test('queued jobs wait for the new renderer and are completed', async (t) => {
   const others = await Promise.all([enqueue(service, {}), enqueue(service, { aspectRatio: '9:16' })]);
   killZygotes('SIGKILL');
   for (const { jobId } of others) t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
-  t.match(await service.wait(first.jobId), { status: 'completed', attempts: 1 });
+  t.match(await service.wait(first.jobId), { status: 'completed', attempts });
 });
 
 t.test('a stop leaves no processes and no files of interrupted attempts', async (t) => {

@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import type { RenderService } from '../../../lib/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
-import { processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
-import { afterOneFrame, drawing, enqueue, render, startService } from '../../fixtures/renders.ts';
+import { ended, processesBelow, zygotesBelow } from '../../fixtures/processes.ts';
+import { afterOneFrame, drawing, render, startService } from '../../fixtures/renders.ts';
 
 const MINUTE_MS = 60_000;
 /** Longer than the interval at which the service checks the renderer. */
@@ -39,16 +38,6 @@ function skip(ms: number): void {
   clock.advance(ms);
 }
 
-/** The service's clock runs as fast as the system's. */
-async function pass(): Promise<void> {
-  clock.advance(STEP_MS);
-  await delay(STEP_MS);
-}
-
-async function until(ready: boolean, service: RenderService): Promise<void> {
-  while (service.status().ready !== ready) await pass();
-}
-
 t.test('a completed render counts as proof of readiness for ten minutes', async (t) => {
   skip(9 * MINUTE_MS);
   t.match(await render(service, { className: 'OneFrame' }), { status: 'completed' });
@@ -58,25 +47,12 @@ t.test('a completed render counts as proof of readiness for ten minutes', async 
   t.same(service.status().problems, []);
 });
 
-t.test('a renderer that no longer renders is detected while idle', async (t) => {
+t.test('a zygote whose forks no longer render is replaced while the service is idle', async (t) => {
+  const before = zygotesBelow(process.pid);
   skip(MINUTE_MS);
-  await until(false, service);
-  const { problems, warmWorkers } = service.status();
-  t.match(problems, [{ part: 'renderer', message: /could not be rendered.*log.*doctor/s }]);
-  t.notMatch(problems[0]?.message, /\/|py/, 'the message contains no details of the machine');
-  t.equal(warmWorkers, 1, 'the process itself is running');
-});
-
-t.test('the probe is repeated, and jobs wait until it renders', async (t) => {
-  const waiting = await enqueue(service, { className: 'OneFrame' });
-  skip(10_000);
-  await delay(CHECK_MS);
-  t.match(service.status(), { ready: false, queued: 1, running: 0 });
-  replaceZygote();
-  skip(MINUTE_MS);
-  await until(true, service);
-  t.match(await service.wait(waiting.jobId), { status: 'completed', attempts: 1 });
+  await ended(before);
   t.match(await render(service, {}), { status: 'completed', attempts: 1 });
+  t.equal(service.status().ready, true);
 });
 
 t.test('a dead renderer process is replaced while the service stays ready', async (t) => {
