@@ -1,10 +1,14 @@
-import { stat } from 'node:fs/promises';
+import type { BigIntStats } from 'node:fs';
+import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DATA_FILES } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import type { InstallationRecord, InstallationRecords } from '../installation/installation-records.ts';
 import { Line } from '../line.ts';
+
+/** The clock of a file system ticks at least every 10 ms, which takes far fewer changes. */
+const MOST_CHANGES = 10_000;
 
 /**
  * The record of a data folder whose artifacts are kept elsewhere, in a file that no backup contains. The place is the
@@ -21,9 +25,8 @@ export class FolderInstallation implements InstallationRecords {
   }
 
   async here(): Promise<string> {
-    const { ino, birthtimeNs, ctimeNs } = await stat(this.#folder, { bigint: true });
-    // Without times of creation, Node gives those of the last change, or 0.
-    return `${ino}/${birthtimeNs === ctimeNs ? 0 : birthtimeNs}`;
+    const status = await stat(this.#folder, { bigint: true });
+    return `${status.ino}/${await createdAtNs(this.#folder, status)}`;
   }
 
   async read(): Promise<InstallationRecord | undefined> {
@@ -54,4 +57,16 @@ export class FolderInstallation implements InstallationRecords {
       return record;
     });
   }
+}
+
+/** When a folder was created, in nanoseconds since 1970; 0 if the file system or the kernel does not tell. */
+async function createdAtNs(folder: string, { birthtimeNs, ctimeNs, mode }: BigIntStats): Promise<bigint> {
+  if (birthtimeNs !== ctimeNs) return birthtimeNs;
+  // Node gives the time of the last change if there is none of the creation; or the folder is new.
+  for (let change = 0; change < MOST_CHANGES; change++) {
+    await chmod(folder, Number(mode & 0o7777n));
+    const now = await stat(folder, { bigint: true });
+    if (now.ctimeNs !== ctimeNs) return now.birthtimeNs === birthtimeNs ? birthtimeNs : 0n;
+  }
+  return 0n;
 }

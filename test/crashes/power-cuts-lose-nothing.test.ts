@@ -20,6 +20,7 @@ import {
   type Program,
   type Recording,
   record,
+  restoreIn,
   save,
   withoutFlushes,
 } from '../fixtures/power-cuts/recording.ts';
@@ -176,10 +177,9 @@ const HISTORIES: Record<string, (folder: string, seed: number, t: Test) => Promi
     const isCut = random() < 0.7;
     const count = Math.floor(random() * recording.events.length);
     const before = isCut ? afterCut(recording, count, random) : recording;
-    const found = `${folder}-found`;
-    await layOut(found, mediumAfter(before).seen());
+    await restoreIn(folder, mediumAfter(before).seen());
     const next: typeof life = { ...life, seed: seed + 1, jobs: [31, 51], end: 'stop' };
-    return (await record({ program: 'service', folder: found, life: next, before })).recording;
+    return (await record({ program: 'service', folder, life: next, before })).recording;
   },
 };
 
