@@ -29,6 +29,8 @@ const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', '
 const [SHARED_S, PYTEST_S] = [30, 90];
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
+/** The first file that needs the single executable builds it if it is not up to date. */
+const [USE_EXECUTABLE, BUILD_S] = ['test/binary/', 600];
 
 /** A file for tap or for pytest. */
 const TEST_FILE = /\.test\.ts$|(^|\/)test_\w+\.py$/;
@@ -116,7 +118,8 @@ export function programsFor(files: string[], usual: Map<string, number>): Progra
 function program(name: string, files: string[], usual: Map<string, number>): Program {
   const usualS = files.reduce((sum, path) => sum + usualOf(path, usual), 0);
   const isKnown = files.every((path) => usual.has(path));
-  const limitS = isKnown ? LIMIT_S + LIMIT_FACTOR * usualS : UNKNOWN_S;
+  const buildS = name.startsWith(USE_EXECUTABLE) ? BUILD_S : 0;
+  const limitS = buildS + (isKnown ? LIMIT_S + LIMIT_FACTOR * usualS : UNKNOWN_S);
   const isPython = files.every((path) => path.endsWith('.py'));
   const isGroup = isPython || files.length > 1;
   const command = isPython
@@ -127,7 +130,7 @@ function program(name: string, files: string[], usual: Map<string, number>): Pro
 
 /** Renders use both cores, and what attacks may use is limited by the time that they take. */
 function weightOf(path: string): number {
-  if (path.startsWith('test/binary/')) return CAPACITY;
+  if (path.startsWith(USE_EXECUTABLE)) return CAPACITY;
   return path.startsWith('test/renders/') ? CAPACITY / 2 : CAPACITY / 3;
 }
 

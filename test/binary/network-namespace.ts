@@ -39,8 +39,7 @@ export function enterNetworkNamespace(systems: MachineKind['debian'][]): void {
   process.exit(status ?? 1);
 }
 
-/** Builds the program from the checkout with fast compression; `BINARY=as-is` keeps an existing one. */
-/** Builds the executable, unless `BINARY=as-is` says to take that which is there. Returns its path. */
+/** Builds the executable with fast compression, unless `BINARY=as-is` says to take that which is there. Returns its path. */
 export function buildProgram(): string {
   if (process.env['BINARY'] === 'as-is' && existsSync(PROGRAM)) return PROGRAM;
   const build = [join(PROJECT, 'scripts/binary/build.ts'), '--compression', '3', '--accept-newer'];
