@@ -166,7 +166,10 @@ export interface WaitOptions extends JobScope {
 export interface ScenesOptions {
   /** Aborts the wait. */
   signal?: AbortSignal;
-  /** The owner for whom the code runs: its run time counts toward the owner's failure budget. Default: not counted. */
+  /**
+   * The owner for whom the code runs: its run time counts toward the owner's failure budget and limit of concurrent
+   * renders. Default: not counted.
+   */
   owner?: string;
 }
 

@@ -251,7 +251,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox. Errors:
+   * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox, when a worker is
+   * free: listings take turns with jobs and count towards the limit of the owner's concurrent renders. Errors:
    * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).
    */
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {

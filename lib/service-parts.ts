@@ -19,6 +19,7 @@ import type { JobEvents } from './jobs/job-events.ts';
 import { JobFollowers } from './jobs/job-followers.ts';
 import { Owners } from './jobs/owners.ts';
 import { RemoteJobs } from './jobs/remote-jobs.ts';
+import { ShortRuns } from './jobs/short-runs.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { Pricing } from './ledger/pricing.ts';
 import { StoredLedger } from './ledger/stored-ledger.ts';
@@ -58,6 +59,7 @@ export interface ServiceParts {
   gate: Gate;
   cancellations: Cancellations;
   intake: Intake;
+  shortRuns: ShortRuns;
   dispatcher: Dispatcher;
   upkeep: Upkeep;
   ends: JobEnds;
@@ -187,6 +189,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner, previewIntervalMs = 0 } = options;
   const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
+  const shortRuns = new ShortRuns(owners);
   const dispatcher = new Dispatcher({
     book,
     cancellations,
@@ -198,6 +201,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     signals,
     discards,
     owners,
+    shortRuns,
     gate,
     spareSpace,
     queue,
@@ -240,6 +244,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     gate,
     cancellations,
     intake,
+    shortRuns,
     dispatcher,
     upkeep: new Upkeep({
       storage,

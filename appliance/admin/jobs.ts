@@ -30,6 +30,9 @@ import {
   type ShownJob,
 } from './administration-views.ts';
 
+/** How long a list of scenes may take, with the wait for a worker. */
+const LIST_WITHIN_MS = 3_000;
+
 /** Which jobs to list. Times are written in ISO 8601. */
 export interface JobFilter {
   account?: string | undefined;
@@ -160,8 +163,8 @@ export class JobAdministration {
   }
 
   /**
-   * The scenes that a source defines. Runs it, for at most one source of an account at a time; without workers, reads its
-   * text instead. Errors: `invalid_request` with the code's error; `conflict` while an earlier source of the account runs;
+   * The scenes that a source defines. Runs it, for at most one source of an account at a time; without workers, or if that
+   * takes longer than three seconds because others are busy, reads its text instead. Errors: `invalid_request` with the code's error; `conflict` while an earlier source of the account runs;
    * `too_many_failures`.
    */
   async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
@@ -174,9 +177,11 @@ export class JobAdministration {
     }
     this.#listing.add(accountId);
     try {
-      return { scenes: await this.#service.scenesOf(code, { owner: accountId }) };
+      const signal = AbortSignal.timeout(LIST_WITHIN_MS);
+      return { scenes: await this.#service.scenesOf(code, { owner: accountId, signal }) };
     } catch (error) {
-      if (!isScenepressError(error, 'not_running', 'renderer_unavailable')) throw error;
+      const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!isLate && !isScenepressError(error, 'not_running', 'renderer_unavailable')) throw error;
       return { scenes: sceneClassesIn(code) };
     } finally {
       this.#listing.delete(accountId);

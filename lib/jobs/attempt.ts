@@ -73,6 +73,11 @@ export class Attempt {
     this.#options = options;
   }
 
+  /** How long its render has taken so far. */
+  get runningMs(): number {
+    return this.#render?.workedMs() ?? 0;
+  }
+
   get progress(): RenderProgress | undefined {
     return this.#progress;
   }

@@ -2,7 +2,7 @@ import type { EventEmitter } from 'node:events';
 import type { Timer } from '../clock.ts';
 import type { Gate } from '../gate.ts';
 import { randomId } from '../ids.ts';
-import type { Claim, Wanted } from '../queue/queue.ts';
+import type { Claim, Precedence, Wanted } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
 import type { RenderProgress } from '../render/run/render-task.ts';
@@ -16,6 +16,7 @@ import type { ClaimedJob } from './job-claims.ts';
 import { Leases } from './leases.ts';
 import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
+import type { ShortRuns } from './short-runs.ts';
 
 /** How long a stop waits for pending removals of artifacts. */
 const DISCARD_GRACE_MS = 5_000;
@@ -32,6 +33,8 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
   owners: Pick<Owners, 'precedenceOf'>;
+  /** Runs of scene code that take turns with jobs. */
+  shortRuns: ShortRuns;
   /** The source of worker ids. */
   random: Random;
 }
@@ -48,6 +51,8 @@ export class Dispatcher {
   /** By job. */
   readonly #running = new Map<string, Attempt>();
   readonly #precedences: Precedences;
+  /** A short run began while jobs waited, which go first next time. */
+  #areJobsNext = false;
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
   /** While a claim is in progress: the jobs that are canceled meanwhile. */
@@ -61,10 +66,13 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { storage, book, owners, clock, logger } = options;
+    const { storage, book, shortRuns, clock, logger } = options;
     this.#hold = new BeginHold(clock).on('end', () => this.wake());
     this.#backlog = new Backlog(storage.queue);
-    this.#precedences = new Precedences(storage.queue, owners);
+    this.#precedences = new Precedences(storage.queue, {
+      precedenceOf: (owner) => this.#precedenceOf(owner),
+    });
+    shortRuns.onChange = () => this.wake();
     this.#leases = new Leases({
       renew: (claims) => book.claims.renew(claims),
       isShared: storage.isShared,
@@ -135,6 +143,7 @@ export class Dispatcher {
     this.#stopListening();
     this.#poll?.cancel();
     this.#stopping.abort();
+    this.#options.shortRuns.stop();
     // Without a claim in progress it only reads, and no claim begins without a renderer.
     if (this.#canceled) await this.#dispatching;
     const ended = () => Promise.all([...this.#running.values()].map((attempt) => attempt.ended));
@@ -186,7 +195,7 @@ export class Dispatcher {
   async #dispatch(): Promise<void> {
     while (this.#isWoken) {
       this.#isWoken = false;
-      await this.#claimOnce().catch((error: Error) => {
+      await this.#beginOnce().catch((error: Error) => {
         if (!this.#renderer) return; // The store may be closed by now.
         const againInMs = this.#hold.begin();
         this.#options.logger.error({ err: error, againInMs }, 'Claiming jobs failed; retrying.');
@@ -195,20 +204,46 @@ export class Dispatcher {
     this.#dispatching = undefined;
   }
 
-  async #claimOnce(): Promise<void> {
+  async #beginOnce(): Promise<void> {
     await this.#backlog.refresh();
-    if (this.#backlog.waiting === 0) {
-      // With no attempt running, nothing else would end a shortage.
-      if (!this.#hold.active && this.#running.size === 0) this.#hold.reset();
-      return;
-    }
+    const areJobsWaiting = this.#backlog.waiting > 0;
+    // With no attempt running, nothing else would end a shortage.
+    if (!areJobsWaiting && !this.#hold.active && this.#running.size === 0) this.#hold.reset();
     const renderer = this.#renderer;
-    if (!renderer || this.#running.size >= renderer.size) return;
-    if (!this.#hold.active && this.#options.gate.isOpen) await this.#claimFor(renderer);
+    if (!renderer) return;
+    const mayClaim = areJobsWaiting && !this.#hold.active && this.#options.gate.isOpen;
+    if (!this.#areJobsNext) this.#beginShortRun(renderer);
+    if (mayClaim && this.#freeOf(renderer).most > 0) await this.#claimFor(renderer);
+    // A worker that became free meanwhile is for the job whose turn it is.
+    while (this.#renderer === renderer && !this.#isWoken && this.#beginShortRun(renderer));
+  }
+
+  /** False if none waits, or there is no worker for it. */
+  #beginShortRun(renderer: Renders): boolean {
+    const { most, mostOfOthers } = this.#freeOf(renderer);
+    if (most < 1 || mostOfOthers < 1) return false;
+    if (!this.#options.shortRuns.begin(this.#mayBeginShortRun)) return false;
+    this.#areJobsNext = this.#backlog.waiting > 0;
+    return true;
+  }
+
+  readonly #mayBeginShortRun = (owner: string): boolean => {
+    const { shortRuns, queue } = this.#options;
+    const jobs = [...this.#running.values()].filter(({ claim }) => claim.owner === owner);
+    return jobs.length + shortRuns.runningOf(owner) < queue.maxRunningPerOwner;
+  };
+
+  /** What runs here counts, too: an owner may run for long before anything ends. */
+  #precedenceOf(owner: string): Precedence {
+    const ofOwner = [...this.#running.values()].filter(({ claim }) => claim.owner === owner);
+    return this.#options.owners.precedenceOf(
+      owner,
+      ofOwner.reduce((sumMs, { runningMs }) => sumMs + runningMs, 0),
+    );
   }
 
   async #claimFor(renderer: Renders): Promise<void> {
-    const { book, clock, queue, owners } = this.#options;
+    const { book, clock, queue } = this.#options;
     const sinceMs = clock.uptimeMs();
     const canceled = new Set<string>();
     this.#canceled = canceled;
@@ -219,14 +254,14 @@ export class Dispatcher {
         maxRunningPerOwner: queue.maxRunningPerOwner,
         qualities: this.#options.qualities,
         maySuspect: ![...this.#running.values()].some(({ isSuspect }) => isSuspect),
-        precedenceOf: (owner) => owners.precedenceOf(owner),
+        precedenceOf: (owner) => this.#precedenceOf(owner),
         changed: this.#precedences.takeChanged(),
       });
     } finally {
       this.#canceled = undefined;
     }
     for (const { job, claim } of claimed) {
-      const { inGoodStanding } = owners.precedenceOf(claim.owner);
+      const { inGoodStanding } = this.#precedenceOf(claim.owner);
       const attempt = new Attempt({ job, claim }, this.#optionsOf(inGoodStanding));
       this.#running.set(claim.jobId, attempt);
       this.#leases.add(claim, sinceMs);
@@ -234,14 +269,29 @@ export class Dispatcher {
       if (this.#stopping.signal.aborted) attempt.stop('shutdown');
       void attempt.begin(renderer).then(() => this.#forget(attempt));
     }
-    if (claimed.length > 0) await this.#backlog.refresh();
+    if (claimed.length === 0) return;
+    this.#areJobsNext = false;
+    await this.#backlog.refresh();
   }
 
-  #wantedFor({ size }: Renders): Wanted {
+  /** One worker less when it is the turn of a short run. */
+  #wantedFor(renderer: Renders): Wanted {
+    const { most, mostOfOthers } = this.#freeOf(renderer);
+    const { shortRuns } = this.#options;
+    const kept = !this.#areJobsNext && shortRuns.mayBegin(this.#mayBeginShortRun) ? 1 : 0;
+    return { most: most - kept, mostOfOthers: mostOfOthers - kept };
+  }
+
+  /** Short runs count as those of others, so that they leave the reserved workers to jobs. */
+  #freeOf({ size }: Renders): Wanted {
     const running = [...this.#running.values()];
-    const forAll = Math.max(1, size - this.#options.queue.reservedWorkers);
+    const { shortRuns, queue } = this.#options;
+    const forAll = Math.max(1, size - queue.reservedWorkers);
     const others = running.filter(({ inGoodStanding }) => !inGoodStanding);
-    return { most: size - running.length, mostOfOthers: forAll - others.length };
+    return {
+      most: size - running.length - shortRuns.running,
+      mostOfOthers: forAll - others.length - shortRuns.running,
+    };
   }
 
   #optionsOf(inGoodStanding: boolean): AttemptOptions {

@@ -47,11 +47,12 @@ export class Owners {
     this.#budgets.assertWithin(owner);
   }
 
-  precedenceOf(owner: string): Precedence {
+  /** `runningMs`: how long the running renders of the owner have taken so far. */
+  precedenceOf(owner: string, runningMs = 0): Precedence {
     return {
       // Accepted jobs are still rendered, but after those of other owners.
       yields: this.#budgets.isSpent(owner),
-      inGoodStanding: this.#standing.isGood(owner),
+      inGoodStanding: this.#standing.isGood(owner, runningMs),
     };
   }
 }

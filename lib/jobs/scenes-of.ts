@@ -1,19 +1,20 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
+import type { ListResult } from '../render/run/render-task.ts';
 import type { Role, ScenesOptions } from '../render-service-options.ts';
-import type { Owners } from './owners.ts';
+import type { ShortRuns } from './short-runs.ts';
 
 /**
- * As {@link scenesOf}, for an owner. Errors: also `renderer_unavailable` in a process without the role `worker`, and
- * `too_many_failures` when the owner has used up its budget.
+ * As {@link scenesOf}, for an owner, when a worker is free for it. Errors: also `renderer_unavailable` in a process
+ * without the role `worker`, and those of {@link ShortRuns.run}.
  */
 export async function scenesOfOwner(
   {
     renderer,
-    owners,
+    shortRuns,
     roles,
-  }: { renderer: Pick<Renderer, 'listScenes'>; owners: Owners; roles: readonly Role[] },
+  }: { renderer: Pick<Renderer, 'listScenes'>; shortRuns: ShortRuns; roles: readonly Role[] },
   code: string,
   { signal, owner }: ScenesOptions,
 ): Promise<string[]> {
@@ -21,14 +22,10 @@ export async function scenesOfOwner(
     const message = 'This process has no role `worker`. Call `scenesOf` in a process that has it.';
     throw new ScenepressError('renderer_unavailable', message);
   }
-  if (owner === undefined) return scenesOf(renderer, code, signal);
-  owners.assertWithinBudget(owner);
-  const listScenes = async (code: string) => {
-    const listed = await renderer.listScenes(code);
-    if (listed.kind !== 'died') owners.noteUnpaid(owner, listed.durationMs);
-    return listed;
-  };
-  return scenesOf({ listScenes }, code, signal);
+  assertCode(code);
+  const list = (how: { background: boolean }) => renderer.listScenes(code, how);
+  const durationOf = (listed: ListResult) => (listed.kind === 'died' ? 0 : listed.durationMs);
+  return scenesIn(await shortRuns.run(list, durationOf, { owner, signal }));
 }
 
 /** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */
@@ -37,10 +34,17 @@ export async function scenesOf(
   code: string,
   signal?: AbortSignal,
 ): Promise<string[]> {
+  assertCode(code);
+  signal?.throwIfAborted();
+  return scenesIn(await abortable(renderer.listScenes(code), signal));
+}
+
+function assertCode(code: unknown): void {
   if (typeof code !== 'string' || code === '')
     throw new ScenepressError('invalid_request', 'code is required');
-  signal?.throwIfAborted();
-  const listed = await abortable(renderer.listScenes(code), signal);
+}
+
+function scenesIn(listed: ListResult): string[] {
   if (listed.kind === 'listed') return listed.scenes;
   if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
   throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);

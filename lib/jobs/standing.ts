@@ -8,7 +8,7 @@ export const STANDING_MS: number = 24 * HOUR_MS;
 
 /**
  * Tracks which owners are in good standing: they had a completed render within the last 24 hours, and their completed
- * renders took at least as long as those that failed by their scenes or were canceled. About 1.5 KB per owner with a
+ * renders took at least as long as those that failed by their scenes, were canceled or still run. About 1.5 KB per owner with a
  * job that ended in that time.
  */
 export class Standing {
@@ -37,11 +37,12 @@ export class Standing {
     (isCompleted ? times.completedMs : times.failedMs).add(Math.max(1, durationMs), completedAtMs, nowMs);
   }
 
-  isGood(owner: string): boolean {
+  /** `runningMs`: how long the owner's running renders have taken so far; they may fail. */
+  isGood(owner: string, runningMs = 0): boolean {
     const times = this.#times.get(owner);
     if (!times) return false;
     const nowMs = this.#clock.now();
     const completedMs = times.completedMs.sum(nowMs);
-    return completedMs > 0 && completedMs >= times.failedMs.sum(nowMs);
+    return completedMs > 0 && completedMs >= times.failedMs.sum(nowMs) + runningMs;
   }
 }

@@ -3,11 +3,11 @@ import type { QueueCaps } from './queue.ts';
 
 /** Limits on waiting and running jobs. */
 export interface QueueOptions extends QueueCaps {
-  /** Concurrent renders per owner. Default: no limit. */
+  /** Concurrent renders per owner, with listings of scenes that run in the same process. Default: no limit. */
   maxRunningPerOwner: number;
   /**
    * Number of workers reserved for owners in good standing: those whose completed renders within 24 hours took at
-   * least as long as those that failed by their scenes or were canceled. This prevents an owner with endless scenes
+   * least as long as those that failed by their scenes, were canceled or still run. This prevents an owner with endless scenes
    * from occupying all workers. One worker always serves all owners. Default 0. Under CPU contention, renders of
    * other owners get about a seventh of the CPU share of those of owners in good standing.
    */

@@ -2,6 +2,7 @@
 
 import os
 import random
+import resource
 import socket
 import sys
 from pathlib import Path
@@ -24,6 +25,8 @@ from .work_times import stopwatch
 # How long a thread may keep others from running Python. The encoder needs it several times for each frame,
 # and would wait five milliseconds each time while the scene computes.
 _SWITCH_INTERVAL_S = 0.0005
+# Of each process. Its excess is reported by SIGXCPU.
+_LIST_CPU_SECONDS_MAX = 5
 
 
 def render(
@@ -72,6 +75,8 @@ def _render(
     tex.begin_job()
     stopwatch.start()
     if isinstance(job, ListJob):
+        limit = (_LIST_CPU_SECONDS_MAX, _LIST_CPU_SECONDS_MAX + 1)
+        resource.setrlimit(resource.RLIMIT_CPU, limit)
         return scene.names(job.code, folder)
     tex.compile_ahead(job.code, job.class_name)
     scene_class = scene.load(job.code, job.class_name, folder)

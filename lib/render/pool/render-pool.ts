@@ -259,9 +259,12 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   }
 
   /** Lists the scenes of a source on the next free worker. */
-  async listScenes(code: string): Promise<ListResult> {
+  async listScenes(
+    code: string,
+    { background }: { background: boolean } = { background: false },
+  ): Promise<ListResult> {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
-    return (await this.#threads.run({ listScenesOf: code })) as ListResult;
+    return (await this.#threads.run({ listScenesOf: code, background })) as ListResult;
   }
 
   /** Stops all renders and zygotes, then the threads. */

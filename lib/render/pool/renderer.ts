@@ -224,8 +224,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 
   /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
-  async listScenes(code: string): Promise<ListResult> {
-    return this.#started.listScenes(code);
+  async listScenes(code: string, how?: { background: boolean }): Promise<ListResult> {
+    return this.#started.listScenes(code, how);
   }
 
   get #started(): RenderPool {

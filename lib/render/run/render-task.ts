@@ -28,6 +28,8 @@ export interface RenderTask {
 export interface ListTask {
   /** The source code. */
   listScenesOf: string;
+  /** With a low CPU priority. */
+  background: boolean;
 }
 
 /** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */

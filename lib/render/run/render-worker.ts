@@ -44,10 +44,13 @@ import type {
 import { StreamedInspection } from './streamed-inspection.ts';
 import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
-import { OWN_RENDER_TIMEOUT_MS, OWN_SIZE, Zygotes } from './zygotes.ts';
+import { OWN_SIZE, Zygotes } from './zygotes.ts';
 
 /** A disk with less free space counts as full; the failed job may have deleted some of its files. */
 const FULL_BELOW_BYTES = 1024 * 1024;
+
+/** Time-out of a listing of scenes, which may use 5 seconds of processor time. */
+const LIST_TIMEOUT_MS = 15_000;
 
 /** Renders one task at a time in a fork of a zygote; another fork inspects its files. */
 export class RenderWorker {
@@ -268,25 +271,25 @@ export class RenderWorker {
   }
 
   /** Lists the scenes of a source by running it in the sandbox. */
-  async list({ listScenesOf: code }: ListTask): Promise<ListResult> {
+  async list({ listScenesOf: code, background }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
     const job: ListJob = { kind: 'list', code, ...OWN_SIZE, limits: jobLimits(this.#settings.limits) };
     try {
       await this.#texFill.end();
       const current: Occupied = {
         zygote: await this.#zygotes.get('landscape'),
-        background: false,
+        background,
         endReason: undefined,
       };
       this.#current = current;
       const { clock } = this.#settings;
       const startedMs = clock.uptimeMs();
-      const timer = clock.after(OWN_RENDER_TIMEOUT_MS, () => this.#end('timeout'));
+      const timer = clock.after(LIST_TIMEOUT_MS, () => this.#end('timeout'));
       const outcome = await this.#forks.run(current, folder, job, () => {}).finally(() => timer.cancel());
       const durationMs = Math.round(clock.uptimeMs() - startedMs);
       if (outcome.verdict?.type === 'scenes')
         return { kind: 'listed', scenes: outcome.verdict.names, durationMs };
-      if (current.endReason === 'timeout') {
+      if (current.endReason === 'timeout' || outcome.end.signal === 'SIGXCPU') {
         const error = 'The code takes too long before it defines its scenes.';
         return { kind: 'failed', error, durationMs };
       }

@@ -19,7 +19,7 @@ import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 const AGAIN_FIRST_MS = 1_000;
 const AGAIN_LONGEST_MS = 60_000;
 /** Time-out of the service's own renders, such as the sandbox check. */
-export const OWN_RENDER_TIMEOUT_MS = 30_000;
+const OWN_RENDER_TIMEOUT_MS = 30_000;
 export const OWN_SIZE = { widthPx: 64, heightPx: 36, fps: 1 } as const;
 
 export type Orientation = 'landscape' | 'portrait';

@@ -20,6 +20,7 @@ import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
+import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
@@ -33,6 +34,8 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
+/** How long each render has taken so far. */
+const RUNNING_MS = 4_000;
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
 
 /** A dispatcher with two workers, whose renders the test ends, and a running job of owner `a`. */
@@ -71,7 +74,7 @@ async function setUp(
         stops.push(reason);
         resolve({ kind: 'stopped', durationMs: 1, reason });
       };
-      return { result, stop };
+      return { result, stop, workedMs: () => RUNNING_MS };
     },
   } as unknown as Renders;
   const signals = more.signals ?? new LocalSignals();
@@ -103,6 +106,7 @@ async function setUp(
     signals,
     discards,
     owners,
+    shortRuns: shortRunsOf(owners),
     gate,
     storeWatch: { isAtFault: async () => false, noteStored: () => {} },
     spareSpace: undefined,
@@ -156,6 +160,11 @@ async function setUp(
     add,
     cancel,
   };
+}
+
+function shortRunsOf(owners: DispatcherOptions['owners']): ShortRuns {
+  const { precedenceOf } = owners;
+  return new ShortRuns({ precedenceOf, assertWithinBudget: () => {}, noteUnpaid: () => {} });
 }
 
 /** Appends the owner of each job that starts to `owners`. */
@@ -453,6 +462,103 @@ t.test('one worker always serves all owners', async (t) => {
   await until(() => ends.length === 2);
   t.equal(dispatcher.running, 1);
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await dispatcher.stop(0);
+});
+
+t.test('running renders count against the standing of their owner', async (t) => {
+  const runningMs: Record<string, number> = {};
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
+    owners: {
+      precedenceOf: (owner, ms) => {
+        if (ms !== undefined) runningMs[owner] = ms;
+        return FIRST;
+      },
+    },
+  });
+  await add('a');
+  await until(() => ends.length === 2);
+  await add('a');
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => ends.length === 3);
+  t.equal(runningMs['a'], RUNNING_MS, 'the other one still runs');
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+  await dispatcher.stop(0);
+});
+
+t.test('short runs take turns with jobs, and leave the reserved workers to them', async (t) => {
+  const owners: string[] = [];
+  const precedences = { precedenceOf: () => ({ yields: false, inGoodStanding: false }) };
+  const shortRuns = shortRunsOf(precedences);
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
+    owners: precedences,
+    shortRuns,
+    events: recordStartsIn(owners),
+  });
+  const endOf: (() => void)[] = [];
+  const begin = (owner: string) => {
+    const run = async ({ background }: { background: boolean }) => {
+      t.equal(background, true);
+      owners.push(`${owner}'s listing`);
+      await new Promise<void>((resolve) => endOf.push(resolve));
+      return 'listed';
+    };
+    return shortRuns.run(run, () => 1, { owner });
+  };
+  const first = begin('b');
+  const second = begin('b');
+  await add('c');
+  t.same(owners, ['a'], 'the second worker is reserved for owners in good standing');
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => endOf.length === 1);
+  t.equal(ends.length, 1);
+  endOf[0]?.();
+  t.equal(await first, 'listed');
+  await until(() => ends.length === 2);
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await until(() => endOf.length === 2);
+  t.same(owners, ['a', "b's listing", 'c', "b's listing"]);
+  endOf[1]?.();
+  await second;
+  const waiting = [begin('b'), begin('b')];
+  await until(() => endOf.length === 3);
+  await dispatcher.stop(0);
+  await t.rejects(waiting[1] as Promise<string>, { code: 'not_running' });
+  endOf[2]?.();
+  t.equal(await waiting[0], 'listed');
+});
+
+t.test('a short run counts towards the concurrent renders of its owner', async (t) => {
+  const shortRuns = shortRunsOf({ precedenceOf: () => FIRST });
+  const { dispatcher, ends } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, maxRunningPerOwner: 1 },
+    shortRuns,
+  });
+  const owners: (string | undefined)[] = [];
+  const run = (owner: string | undefined) =>
+    shortRuns.run(
+      async () => void owners.push(owner),
+      () => 1,
+      { owner },
+    );
+  const waiting = run('a');
+  const aborted = new AbortController();
+  const gone = shortRuns.run(
+    async () => void owners.push('gone'),
+    () => 1,
+    {
+      owner: 'a',
+      signal: aborted.signal,
+    },
+  );
+  await run('b');
+  await run(undefined);
+  t.same(owners, ['b', undefined], 'those of others run');
+  aborted.abort();
+  await t.rejects(gone, { name: 'AbortError' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  await waiting;
+  t.same(owners, ['b', undefined, 'a']);
   await dispatcher.stop(0);
 });
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import type { Storage } from '../../../lib/index.ts';
 import { Owners } from '../../../lib/jobs/owners.ts';
 import { scenesOf, scenesOfOwner } from '../../../lib/jobs/scenes-of.ts';
+import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
 import type { ListResult } from '../../../lib/render/run/render-task.ts';
 import { ROLES } from '../../../lib/render-service-options.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -55,7 +56,9 @@ t.test('the time counts for the owner, whose budget must not be spent', async (t
   const owners = new Owners({ storage: {} as Storage, clock, budgets });
   const listing = (result: ListResult, owner?: string) => {
     const renderer = rendererOf(result);
-    return scenesOfOwner({ renderer, owners, roles: ROLES }, 'code', owner === undefined ? {} : { owner });
+    const shortRuns = new ShortRuns(owners);
+    shortRuns.onChange = () => shortRuns.begin(() => true);
+    return scenesOfOwner({ renderer, shortRuns, roles: ROLES }, 'code', owner === undefined ? {} : { owner });
   };
   const slow: ListResult = { kind: 'listed', scenes: ['A'], durationMs: 30_000 };
   t.same(await listing(slow, 'ada'), ['A']);
