@@ -7,6 +7,7 @@ import {
   type Logger,
   type MasterKeys,
   RenderService,
+  systemClock,
 } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
@@ -14,6 +15,7 @@ import type { Readiness } from './http/health.ts';
 import { limitsOf } from './limits.ts';
 import type { OpenedPlace } from './place/open-place.ts';
 import { rendererOptions } from './renderer.ts';
+import { RunningLimit } from './running-limit.ts';
 import type { Faults } from './support/faults.ts';
 
 const PREVIEW_INTERVAL_MS = 500;
@@ -84,7 +86,14 @@ export function createService(
       maxQueuedPerOwner: maxQueuedPerAccount,
       maxQueuedOf: (owner, tx) => accounts.maxQueuedOf(owner, tx),
       reservedWorkers: config.reservedWorkers,
-      ...(maxRunningPerAccount !== undefined && { maxRunningPerOwner: maxRunningPerAccount }),
+      maxRunningPerOwner:
+        maxRunningPerAccount ??
+        new RunningLimit({
+          accounts: config.roles.includes('api') ? accounts : undefined,
+          machines: place.machineStore,
+          workers,
+          clock: systemClock,
+        }).most,
     },
     budgets: {
       failuresPerHour: config.failuresPerHour,

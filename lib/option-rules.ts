@@ -22,6 +22,11 @@ export const COUNT_OR_INFINITY: Rule = {
   isValid: (value) => value === Number.POSITIVE_INFINITY || COUNT.isValid(value),
 };
 
+export const COUNT_OR_INFINITY_OR_FUNCTION: Rule = {
+  allowed: `${COUNT.allowed}, Infinity, or a function that returns it`,
+  isValid: (value) => typeof value === 'function' || COUNT_OR_INFINITY.isValid(value),
+};
+
 export const COUNT_OR_ZERO: Rule = {
   allowed: 'an integer of at least 0',
   isValid: (value) => value === 0 || COUNT.isValid(value),

@@ -6,6 +6,7 @@ import { DEFAULT_PRICING, type PricingOptions } from './ledger/pricing.ts';
 import {
   COUNT,
   COUNT_OR_INFINITY,
+  COUNT_OR_INFINITY_OR_FUNCTION,
   COUNT_OR_ZERO,
   checkMethods,
   checkOption,
@@ -83,7 +84,7 @@ export function validOptions(options: RenderServiceOptions): ValidOptions {
     queue: groupOf('queue', options.queue, DEFAULT_QUEUE, {
       maxQueued: COUNT_OR_INFINITY,
       maxQueuedPerOwner: COUNT_OR_INFINITY,
-      maxRunningPerOwner: COUNT_OR_INFINITY,
+      maxRunningPerOwner: COUNT_OR_INFINITY_OR_FUNCTION,
       reservedWorkers: COUNT_OR_ZERO,
       maxQueuedOf: FUNCTION,
     }),

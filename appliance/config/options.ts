@@ -162,7 +162,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'a whole number of at least 1',
     schema: count(),
     value: 'number',
-    defaultText: 'the number of workers',
+    defaultText: 'one less than all workers if there are several accounts',
   },
   reservedWorkers: {
     description:

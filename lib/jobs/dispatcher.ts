@@ -53,6 +53,7 @@ export class Dispatcher {
   readonly #precedences: Precedences;
   /** A short run began while jobs waited, which go first next time. */
   #areJobsNext = false;
+  #maxRunningPerOwner = Number.POSITIVE_INFINITY;
   #isWoken = false;
   #dispatching: Promise<void> | undefined;
   /** While a claim is in progress: the jobs that are canceled meanwhile. */
@@ -212,10 +213,16 @@ export class Dispatcher {
     const renderer = this.#renderer;
     if (!renderer) return;
     const mayClaim = areJobsWaiting && !this.#hold.active && this.#options.gate.isOpen;
+    if (mayClaim || this.#options.shortRuns.waiting > 0) await this.#updateLimit();
     if (!this.#areJobsNext) this.#beginShortRun(renderer);
     if (mayClaim && this.#freeOf(renderer).most > 0) await this.#claimFor(renderer);
     // A worker that became free meanwhile is for the job whose turn it is.
     while (this.#renderer === renderer && !this.#isWoken && this.#beginShortRun(renderer));
+  }
+
+  async #updateLimit(): Promise<void> {
+    const { maxRunningPerOwner: limit } = this.#options.queue;
+    this.#maxRunningPerOwner = typeof limit === 'number' ? limit : await limit();
   }
 
   /** False if none waits, or there is no worker for it. */
@@ -228,9 +235,9 @@ export class Dispatcher {
   }
 
   readonly #mayBeginShortRun = (owner: string): boolean => {
-    const { shortRuns, queue } = this.#options;
+    const { shortRuns } = this.#options;
     const jobs = [...this.#running.values()].filter(({ claim }) => claim.owner === owner);
-    return jobs.length + shortRuns.runningOf(owner) < queue.maxRunningPerOwner;
+    return jobs.length + shortRuns.runningOf(owner) < this.#maxRunningPerOwner;
   };
 
   /** What runs here counts, too: an owner may run for long before anything ends. */
@@ -243,7 +250,7 @@ export class Dispatcher {
   }
 
   async #claimFor(renderer: Renders): Promise<void> {
-    const { book, clock, queue } = this.#options;
+    const { book, clock } = this.#options;
     const sinceMs = clock.uptimeMs();
     const canceled = new Set<string>();
     this.#canceled = canceled;
@@ -251,7 +258,7 @@ export class Dispatcher {
     try {
       claimed = await book.claims.claim(this.#worker, {
         wanted: () => this.#wantedFor(renderer),
-        maxRunningPerOwner: queue.maxRunningPerOwner,
+        maxRunningPerOwner: this.#maxRunningPerOwner,
         qualities: this.#options.qualities,
         maySuspect: ![...this.#running.values()].some(({ isSuspect }) => isSuspect),
         precedenceOf: (owner) => this.#precedenceOf(owner),

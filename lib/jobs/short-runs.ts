@@ -40,6 +40,10 @@ export class ShortRuns {
     this.#owners = owners;
   }
 
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
   get running(): number {
     return this.#running.length;
   }

@@ -3,8 +3,11 @@ import type { QueueCaps } from './queue.ts';
 
 /** Limits on waiting and running jobs. */
 export interface QueueOptions extends QueueCaps {
-  /** Concurrent renders per owner, with listings of scenes that run in the same process. Default: no limit. */
-  maxRunningPerOwner: number;
+  /**
+   * Concurrent renders per owner, with listings of scenes that run in the same process; or a function that returns it, which
+   * is called before each claim. Default: no limit.
+   */
+  maxRunningPerOwner: number | (() => number | Promise<number>);
   /**
    * Number of workers reserved for owners in good standing: those whose completed renders within 24 hours took at
    * least as long as those that failed by their scenes, were canceled or still run. This prevents an owner with endless scenes

@@ -4,7 +4,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Request, Told } from '../../fixtures/descriptors-program.ts';
-import { processesBelow } from '../../fixtures/processes.ts';
+import { processesBelow, signalTo } from '../../fixtures/processes.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until as pollUntil } from '../../fixtures/until.ts';
 
@@ -94,7 +94,7 @@ t.test(
     const { until, ask, pid } = await limitedService(t);
     ask({ useUpAllBut: 0 });
     await until(({ descriptors }) => descriptors === 'used up');
-    for (const { pid: zygote } of processesBelow(pid)) process.kill(zygote, 'SIGKILL');
+    signalTo(processesBelow(pid), 'SIGKILL');
     // Each of the two died, and its replacement could not be started.
     const ended = (warning: string) => warning.includes('ended or could not be started');
     await until(({ warnings }) => warnings.filter(ended).length >= 4);

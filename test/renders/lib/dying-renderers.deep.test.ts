@@ -9,6 +9,7 @@ import {
   jobsBelow,
   type Process,
   processesBelow,
+  signalTo,
   zygotesBelow,
 } from '../../fixtures/processes.ts';
 import { drawing, ENDLESS, enqueue, render, startService, WITH_A_CHILD } from '../../fixtures/renders.ts';
@@ -155,15 +156,4 @@ function killInspectors(): void {
 
 function killZygotes(signal: NodeJS.Signals): void {
   signalTo(zygotesBelow(process.pid), signal);
-}
-
-/** A fork may have ended since the processes were listed. */
-function signalTo(processes: Process[], signal: NodeJS.Signals): void {
-  for (const { pid } of processes) {
-    try {
-      process.kill(pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  }
 }
