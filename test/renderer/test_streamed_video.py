@@ -169,6 +169,19 @@ def test_other_than_what_encoders_write_is_rejected(
     assert not (tmp_path / "thumbnail.jpg").exists()
 
 
+def test_pictures_are_limited_together(inspector: Zygote, tmp_path: Path, sent: bytes) -> None:
+    """Decoders ignore what is behind the picture in a slice."""
+    job = inspect_job()
+    most = -(-job["widthPx"] // 16) * -(-job["heightPx"] // 16) * 400
+
+    def padded(part: Part) -> Part:
+        kind, first, second, data = part
+        return (kind, first, second, data + b"\1" * (most - len(data)) if kind == b"P" else data)
+
+    outcome = inspect(inspector, tmp_path, job, stream_of([padded(part) for part in parts_of(sent)]))
+    assert outcome.error == "The video has pictures with more to them than the renderer's encoder writes."
+
+
 def test_pictures_that_are_not_shown_count_too(inspector: Zygote, tmp_path: Path, sent: bytes) -> None:
     """Decoders drop what comes before the first key picture."""
     parts = parts_of(sent)
