@@ -98,6 +98,7 @@ export function createService(
     budgets: {
       failuresPerHour: config.failuresPerHour,
       unpaidSecondsPerHour: config.unpaidSecondsPerHour,
+      storedBytes: config.maxStoredGbPerAccount * 1024 * MIB,
     },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,

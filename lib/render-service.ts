@@ -251,6 +251,16 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
+   * What the jobs of an owner take in the storage and the asset store, in bytes, at most a minute ago, and what they may
+   * take (`budgets.storedBytes`). `bytes` is null if the storage does not tell, `mostBytes` if there is no limit.
+   */
+  async storedBytes(owner: string): Promise<{ bytes: number | null; mostBytes: number | null }> {
+    this.#assertWorking();
+    const { storedBytes } = this.#parts;
+    return { bytes: await storedBytes.of(owner), mostBytes: storedBytes.most };
+  }
+
+  /**
    * Lists the scene classes that a source defines, as `manim` lists them. Runs the code, in the sandbox, when a worker is
    * free: listings take turns with jobs and count towards the limit of the owner's concurrent renders. Errors:
    * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).

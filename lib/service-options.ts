@@ -92,6 +92,7 @@ export function validOptions(options: RenderServiceOptions): ValidOptions {
     budgets: groupOf('budgets', options.budgets, DEFAULT_BUDGETS, {
       failuresPerHour: NOT_NEGATIVE,
       unpaidSecondsPerHour: NOT_NEGATIVE,
+      storedBytes: NOT_NEGATIVE,
     }),
     retention: groupOf('retention', options.retention, KEEP_ALL, {
       maxAgeDays: POSITIVE_OR_INFINITY,

@@ -20,6 +20,7 @@ import { JobFollowers } from './jobs/job-followers.ts';
 import { Owners } from './jobs/owners.ts';
 import { RemoteJobs } from './jobs/remote-jobs.ts';
 import { ShortRuns } from './jobs/short-runs.ts';
+import { StoredBytes } from './jobs/stored-bytes.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import { Pricing } from './ledger/pricing.ts';
 import { StoredLedger } from './ledger/stored-ledger.ts';
@@ -60,6 +61,7 @@ export interface ServiceParts {
   cancellations: Cancellations;
   intake: Intake;
   shortRuns: ShortRuns;
+  storedBytes: StoredBytes;
   dispatcher: Dispatcher;
   upkeep: Upkeep;
   ends: JobEnds;
@@ -188,7 +190,11 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   });
   const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner, previewIntervalMs = 0 } = options;
-  const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
+  const storedBytes = new StoredBytes({ storage, clock, logger, most: budgets.storedBytes });
+  events.on('change', (job) => {
+    if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
+  });
+  const intake = new Intake({ book, admitsOwner, owners, storedBytes, gate, cancellations, events });
   const shortRuns = new ShortRuns(owners);
   const dispatcher = new Dispatcher({
     book,
@@ -245,6 +251,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     cancellations,
     intake,
     shortRuns,
+    storedBytes,
     dispatcher,
     upkeep: new Upkeep({
       storage,

@@ -52,6 +52,14 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.find(request.account));
   }
 
+  /** What the account's jobs take, in bytes, and what they may take; null: unknown, or no limit. */
+  async storedBytes(request: {
+    account: string;
+  }): Promise<{ bytes: number | null; mostBytes: number | null }> {
+    const { accountId } = await this.#accounts.find(request.account);
+    return this.#service.storedBytes(accountId);
+  }
+
   /** Oldest first. `text`: only those whose address contains it. `after`: the last account of the previous page. */
   async list(
     request: { text?: string | undefined; limit?: number | undefined; after?: string | undefined } = {},

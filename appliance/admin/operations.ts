@@ -29,6 +29,7 @@ export const OPERATIONS: {
     changePassword: acts('account'),
     setRole: acts('nothing'),
     setLimits: acts('nothing'),
+    storedBytes: reads('account'),
     showSetupLink: reads('nothing'),
     invite: acts('nothing'),
   },

@@ -60,6 +60,7 @@ export interface Config extends DatabaseConfig, ArtifactConfig {
   maxQueuedPerAccount: number;
   maxRunningPerAccount?: number;
   reservedWorkers: number;
+  maxStoredGbPerAccount: number;
   failuresPerHour: number;
   unpaidSecondsPerHour: number;
   python?: string;

@@ -157,6 +157,16 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     schema: count(1_000),
     value: 'number',
   },
+  maxStoredGbPerAccount: {
+    description:
+      'Maximum size of the sources, metadata and artifacts of an account; beyond it, requests are answered with 429; ' +
+      '0 for no limit',
+    allowed: 'a number of at least 0',
+    schema: Joi.number()
+      .min(0)
+      .default(DEFAULT_BUDGETS.storedBytes / 1024 ** 3),
+    value: 'GiB',
+  },
   maxRunningPerAccount: {
     description: 'Maximum number of scenes rendered concurrently per account',
     allowed: 'a whole number of at least 1',

@@ -37,6 +37,12 @@ export function shownSize(bytes: number): string {
   return `${size.toFixed(1)} TB`;
 }
 
+/** `1.2 GB of 53.7 GB`. */
+export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes: number | null }): string {
+  const used = bytes === null ? 'unknown' : shownSize(bytes);
+  return mostBytes === null ? used : `${used} of ${shownSize(mostBytes)}`;
+}
+
 /** `1 job`, `3 jobs`. */
 export function counted(count: number, what: string): string {
   return `${shownNumber(count)} ${what}${count === 1 ? '' : 's'}`;

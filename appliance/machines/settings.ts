@@ -30,7 +30,13 @@ export function settingsOf(config: Config): Shown {
 }
 
 const LIMITS = {
-  api: ['maxQueued', 'maxQueuedPerAccount', 'failuresPerHour', 'unpaidSecondsPerHour'],
+  api: [
+    'maxQueued',
+    'maxQueuedPerAccount',
+    'maxStoredGbPerAccount',
+    'failuresPerHour',
+    'unpaidSecondsPerHour',
+  ],
   worker: [
     'maxRunningPerAccount',
     'reservedWorkers',

@@ -5,8 +5,8 @@ import { OwnerSums } from './owner-sums.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
- * Limits on an owner's unpaid renders within a sliding hour. Failed and canceled renders cost no credits, but use
- * worker time.
+ * Limits on what an owner's jobs cost besides credits: unpaid renders within a sliding hour (failed and canceled ones use
+ * worker time), and what is stored.
  */
 export interface BudgetOptions {
   /** Maximum failures per owner and hour that are caused by scenes; 0: unlimited. Default 300. */
@@ -16,17 +16,23 @@ export interface BudgetOptions {
    * 0: unlimited. Default 3,600.
    */
   unpaidSecondsPerHour: number;
+  /** Maximum bytes of the sources, metadata and artifacts of an owner's jobs; 0: unlimited. Default 50 GiB. */
+  storedBytes: number;
 }
 
-/** 300 failed renders and 3,600 unpaid seconds per owner and hour. */
-export const DEFAULT_BUDGETS: BudgetOptions = { failuresPerHour: 300, unpaidSecondsPerHour: 3_600 };
+/** 300 failed renders and 3,600 unpaid seconds per owner and hour, and 50 GiB. */
+export const DEFAULT_BUDGETS: BudgetOptions = {
+  failuresPerHour: 300,
+  unpaidSecondsPerHour: 3_600,
+  storedBytes: 50 * 1024 ** 3,
+};
 
 /**
  * Counts each owner's failures within the last hour. Kept in memory, about 1 KB per owner with failures in that hour;
  * rebuilt from the stored jobs after a start.
  */
 export class FailureBudgets {
-  readonly #limits: BudgetOptions;
+  readonly #limits: Omit<BudgetOptions, 'storedBytes'>;
   readonly #clock: Clock;
   readonly #spent = new OwnerSums(() => ({
     failures: new SlidingSum(HOUR_MS),
@@ -34,7 +40,7 @@ export class FailureBudgets {
     unpaidMs: new SlidingSum(HOUR_MS),
   }));
 
-  constructor({ limits, clock }: { limits: BudgetOptions; clock: Clock }) {
+  constructor({ limits, clock }: { limits: Omit<BudgetOptions, 'storedBytes'>; clock: Clock }) {
     this.#limits = limits;
     this.#clock = clock;
   }

@@ -9,6 +9,7 @@ import type { NewJob } from './job-admission.ts';
 import type { JobBook } from './job-book.ts';
 import type { JobEvents } from './job-events.ts';
 import type { Owners } from './owners.ts';
+import type { StoredBytes } from './stored-bytes.ts';
 import { StuckError } from './stuck-error.ts';
 
 export interface IntakeOptions {
@@ -16,6 +17,7 @@ export interface IntakeOptions {
   /** Whether jobs of an owner are accepted; undefined: those of all owners. */
   admitsOwner: RenderServiceOptions['admitsOwner'];
   owners: Owners;
+  storedBytes: StoredBytes;
   gate: Gate;
   cancellations: Cancellations;
   events: JobEvents;
@@ -43,21 +45,26 @@ export class Intake {
   }
 
   async #take(newJob: NewJob): Promise<JobRecord> {
-    const { admitsOwner, book, owners, gate, events } = this.#options;
+    const { admitsOwner, book, owners, storedBytes, gate, events } = this.#options;
     const { owner } = newJob;
     const assertAdmitted = async (tx: Transaction) => {
       if (await admitsOwner?.(owner, tx)) return;
       throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
     };
+    const overLimit = await storedBytes.problemOf(owner);
     try {
       const { job, repeated } = await book.add(newJob, {
         ...(admitsOwner && { owner: assertAdmitted }),
         capacity: () => {
           gate.assertDiskNotFull();
           owners.assertWithinBudget(owner);
+          if (overLimit) throw overLimit;
         },
       });
-      if (!repeated) events.emit('change', job);
+      if (!repeated) {
+        storedBytes.added(job, newJob.request.code);
+        events.emit('change', job);
+      }
       return job;
     } catch (error) {
       if (!(error instanceof StuckError)) throw error;

@@ -16,7 +16,11 @@ export class Owners {
   readonly #budgets: FailureBudgets;
   readonly #standing: Standing;
 
-  constructor({ storage, clock, budgets }: { storage: Storage; clock: Clock; budgets: BudgetOptions }) {
+  constructor({
+    storage,
+    clock,
+    budgets,
+  }: { storage: Storage; clock: Clock; budgets: Omit<BudgetOptions, 'storedBytes'> }) {
     this.#storage = storage;
     this.#clock = clock;
     this.#budgets = new FailureBudgets({ limits: budgets, clock });

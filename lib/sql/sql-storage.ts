@@ -21,6 +21,7 @@ import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
+import { storedBytesOf } from './stored-bytes-of.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -295,6 +296,10 @@ export class SqlStorage implements Storage {
       const jobs = rows.map((row) => JOBS.record(row));
       return inOrder(JOBS, idOf, jobs, { up: true, from: after });
     }, idOf);
+  }
+
+  storedBytes(owner: string): Promise<number> {
+    return storedBytesOf(this.#database, owner, [...UNFINISHED_PHASES, ...TERMINAL]);
   }
 
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {

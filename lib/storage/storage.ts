@@ -142,6 +142,12 @@ export interface Storage {
   recentEnds(page: { after: string; limit: number }): Promise<EndedRender[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
+  /**
+   * The size of what is stored of an owner's jobs, in bytes: their texts, such as sources and metadata, and artifacts
+   * that have not been removed. Reads many jobs in several steps, between which others take their turns. Optional:
+   * without it, owners have no limit.
+   */
+  storedBytes?(owner: string): Promise<number>;
   /** Records that a job's artifacts have been removed; the job record does not change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 

@@ -359,6 +359,20 @@ export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] 
       assert.equal((await storage.getJob('2'))?.artifacts.length, 1);
     },
 
+    async 'tells what the jobs of an owner take, if it does'(storage) {
+      if (!storage.storedBytes) return;
+      const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1_000_000 }];
+      for (const id of ['1', '2']) await insert(storage, jobRecord(id, { phase: 'completed', artifacts }));
+      await insert(storage, jobRecord('3', { owner: 'b', phase: 'completed', artifacts }));
+      const both = await storage.storedBytes('a');
+      assert.ok(both > 2_000_000 && both < 2_010_000, `${both} bytes`);
+      await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, '1', 0));
+      assert.equal(await storage.storedBytes('a'), both - 1_000_000);
+      const forgotten = jobRecord('1', { phase: 'completed', artifacts, forgottenAtMs: 1 });
+      await storage.transaction((tx) => storage.forgetJob(tx, forgotten));
+      assert.ok((await storage.storedBytes('a')) < both - 1_000_000);
+    },
+
     async 'keeps its data across a restart'(storage) {
       await insert(storage, jobRecord('1'), 'source');
       await storage.stop();

@@ -13,6 +13,8 @@ export interface HttpError {
 
 const TRY_AGAIN = { 'retry-after': '5' };
 const TRY_LATER = { 'retry-after': '30' };
+/** Something must be removed before. */
+const TRY_MUCH_LATER = { 'retry-after': '600' };
 const INTERNAL: HttpError = {
   status: 500,
   headers: {},
@@ -99,6 +101,8 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
         headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },
         body: { error: 'Too Many Requests', message },
       };
+    case 'too_much_stored':
+      return { status: 429, headers: TRY_MUCH_LATER, body: { error: 'too_much_stored', message } };
     case 'queue_full':
       return unavailable(message, TRY_LATER);
     case 'storage_full':

@@ -55,7 +55,7 @@ t.test('valid options replace the defaults', async (t) => {
     qualities: ['high'],
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5 },
+    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7 },
     retention: { maxAgeDays: 0.5 },
     pricing: { reserveSeconds: 1 },
     probeAfterMs: 0,
@@ -70,7 +70,7 @@ t.test('valid options replace the defaults', async (t) => {
     workers: 3,
     pricing: { creditsPerSecond, reserveSeconds: 1 },
     queue: { ...queue, maxQueuedOf },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5 },
+    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7 },
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });
   t.strictSame(limits, { ...DEFAULT_LIMITS, timeoutMs: 0.5 });
@@ -84,7 +84,7 @@ const WRONG: [name: string, values: unknown[], allowed: string][] = [
   ['queue', [5, 'x', null], 'an object'],
   ['queue.maxQueued', [0, -1, 1.5, '5', NAN], `${COUNT}, or Infinity`],
   ['queue.maxQueuedPerOwner', [0, -1, '5'], `${COUNT}, or Infinity`],
-  ['queue.maxRunningPerOwner', [0, -3, NAN], `${COUNT}, or Infinity`],
+  ['queue.maxRunningPerOwner', [0, -3, NAN], `${COUNT}, Infinity, or a function that returns it`],
   ['queue.reservedWorkers', [-1, 0.5, INFINITY], 'an integer of at least 0'],
   ['queue.maxQueuedOf', [5], 'a function'],
   ['limits.timeoutMs', [0, -1, NAN, INFINITY, 2 ** 31, '10'], 'a number above 0, of at most 2147483647'],

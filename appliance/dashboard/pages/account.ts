@@ -1,5 +1,6 @@
 import { isScenepressError } from '../../../lib/index.ts';
 import { clientGroupOf } from '../../edge/client-group.ts';
+import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
@@ -35,7 +36,7 @@ export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: 
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request', 'conflict', 'too_many_failures')) throw error;
           const status = error.code === 'too_many_failures' ? 429 : 400;
-          return { page: accountPage(visit, note('bad', error.message)), status };
+          return { page: await accountPage(visit, note('bad', error.message)), status };
         }
         cookies.setSession(request, h, await sessions.begin(viewer.accountId));
         return { to: '/account?done=password' };
@@ -56,7 +57,8 @@ export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: 
   ];
 }
 
-function accountPage({ viewer, csrf }: Visit, message: Value): Html {
+async function accountPage({ admin, viewer, csrf }: Visit, message: Value): Promise<Html> {
+  const stored = await admin.accounts.storedBytes({ account: viewer.accountId });
   return page(
     { title: 'Account', section: 'account', viewer, csrf },
     message,
@@ -64,6 +66,7 @@ function accountPage({ viewer, csrf }: Visit, message: Value): Html {
 <dt>E-mail address</dt><dd>${viewer.email}</dd>
 <dt>User id</dt><dd><code>${viewer.accountId}</code></dd>
 <dt>Role</dt><dd>${viewer.role === 'admin' ? 'Administrator' : 'Member'}</dd>
+<dt>Stored</dt><dd>${shownUse(stored)} <span class="muted">videos, sources and metadata; forgetting jobs frees space</span></dd>
 </dl></section>
 <div class="row">
 <section class="card"><h2>Change password</h2>

@@ -4,7 +4,7 @@ import { type AccountRole, isScenepressError, ScenepressError } from '../../../l
 import { MOST_GRANTED } from '../../admin/administration-requests.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import type { DataPlace } from '../../place/data-place.ts';
-import { counted, shownNumber, shownTime } from '../format.ts';
+import { counted, shownNumber, shownTime, shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
@@ -219,10 +219,11 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   const { admin, viewer, csrf, query, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
   const { userId, email, role, hasPassword, disabledAt, maxQueued } = account;
-  const [balance, prices] = [
-    await admin.credits.balance({ account: userId }),
-    await admin.credits.showPrices(),
-  ];
+  const [balance, prices, stored] = await Promise.all([
+    admin.credits.balance({ account: userId }),
+    admin.credits.showPrices(),
+    admin.accounts.storedBytes({ account: userId }),
+  ]);
   const done = DONE.get(query['done'] ?? '');
   const to = (name: string) => `/accounts/${userId}/${name}`;
   const named = new URLSearchParams({ account: email }).toString();
@@ -242,6 +243,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <dt>User id</dt><dd><code>${userId}</code></dd>
 <dt>Created</dt><dd>${shownTime(account.createdAt)}</dd>
 <dt>Credits</dt><dd>${prices ? `${shownNumber(balance.total)} available` : 'renders cost nothing here'}</dd>
+<dt>Stored</dt><dd>${shownUse(stored)} <span class="muted">videos, sources and metadata</span></dd>
 </dl>
 <div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/webhooks?${named}">Webhooks</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
     disabledAt === null &&

@@ -28,6 +28,7 @@ const ACTIONS: Record<string, Action> = {
       not_found: 'not: the code was forgotten',
       insufficient_credits: 'not: the account has too few credits',
       too_many_failures: 'not: too many renders of the account failed in the last hour',
+      too_much_stored: 'not: the jobs of the account take as much space as they may',
       queue_full: 'not: the queue is full',
     },
   },

@@ -45,7 +45,9 @@ const ERRORS = {
   404: 'The job does not exist or belongs to another user.',
   409: 'The `Idempotency-Key` was used before with another body.',
   413: 'The body is larger than 204,800 bytes.',
-  429: 'Too many renders of the account failed or were canceled within an hour. Try again after `Retry-After` seconds.',
+  429:
+    'Too many renders of the account failed or were canceled within an hour, or its jobs take as many bytes as they may ' +
+    '(`too_much_stored`: remove some). Try again after `Retry-After` seconds.',
   503: 'The service is starting or stopping, its disk is full, or the queue is full. Try again after `Retry-After` seconds.',
 };
 

@@ -6,6 +6,7 @@ import type { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Intake } from '../../../lib/jobs/intake.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { Owners } from '../../../lib/jobs/owners.ts';
+import type { StoredBytes } from '../../../lib/jobs/stored-bytes.ts';
 import { newJob, openDistant } from '../../fixtures/books.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -27,17 +28,24 @@ async function setUp(t: Test) {
   const changes: string[] = [];
   events.on('change', ({ jobId, phase }) => changes.push(`${jobId} ${phase}`));
   const admitsOwner = async (owner: string) => !refused.has(owner);
-  const intake = new Intake({ book, admitsOwner, owners, gate, cancellations, events });
+  const added: number[] = [];
+  const storedBytes = {
+    problemOf: async () =>
+      failing.has('too_much_stored') ? new ScenepressError('too_much_stored', '') : undefined,
+    added: (_: unknown, code: string) => void added.push(code.length),
+  } as unknown as StoredBytes;
+  const intake = new Intake({ book, admitsOwner, owners, storedBytes, gate, cancellations, events });
   const listed = async () => (await storage.listJobs({})).map(({ jobId }) => jobId);
-  return { ...opened, intake, refused, failing, resumed, changes, listed };
+  return { ...opened, intake, refused, failing, resumed, changes, added, listed };
 }
 
 t.test('a job that is accepted is reported once, also if the request is repeated', async (t) => {
-  const { intake, changes, listed } = await setUp(t);
+  const { intake, changes, added, listed } = await setUp(t);
   const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
   const { jobId } = await intake.take(request);
   t.same(changes, [`${jobId} queued`]);
   t.equal((await intake.take(request)).jobId, jobId);
+  t.same(added, [newJob.request.code.length], 'its size counts once');
   t.same(changes, [`${jobId} queued`]);
   t.same(await listed(), [jobId]);
 });
@@ -48,7 +56,7 @@ t.test('jobs of refused owners, over the budget or while the disk is full are re
   await t.rejects(intake.take(newJob), { code: 'owner_refused' });
   await intake.take({ ...newJob, owner: 'b' });
   refused.clear();
-  for (const code of ['storage_full', 'too_many_failures']) {
+  for (const code of ['storage_full', 'too_many_failures', 'too_much_stored']) {
     failing.add(code);
     await t.rejects(intake.take(newJob), { code });
     failing.clear();
