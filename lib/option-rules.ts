@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { ScenepressError } from './errors.ts';
+import { known } from './known-options.ts';
 
 /** What an option may be. */
 export interface Rule {
@@ -87,7 +88,7 @@ function nameOf(value: unknown): string {
 
 /**
  * Options of a group, checked, with the defaults of those that are absent or undefined. Error: `invalid_request` for the
- * first that breaks its rule.
+ * first that does not exist or breaks its rule.
  */
 export function groupOf<Group extends object>(
   group: string,
@@ -96,6 +97,7 @@ export function groupOf<Group extends object>(
   rules: { [Name in keyof Required<Group>]: Rule },
 ): Group {
   checkOption(group, given, OBJECT);
+  known(group, given, rules);
   const checked = { ...defaults };
   for (const [name, rule] of Object.entries(rules) as [keyof Group & string, Rule][]) {
     const value = given[name];

@@ -37,7 +37,7 @@ export type Role = (typeof ROLES)[number];
 /**
  * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `settings` (unless the
  * storage has them), `assets` and, with the role `worker`, `workFolder`. An option that is undefined has its default. For
- * a value that is not allowed, the constructor throws `invalid_request`, which names the option.
+ * an option that does not exist, or a value that is not allowed, the constructor throws `invalid_request`, which names it.
  */
 export interface RenderServiceOptions {
   /** A local folder for all data; created when missing. */

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+
 import { abortable } from './abortable.ts';
 import type { ArtifactName } from './artifacts.ts';
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './assets/open-artifact.ts';
@@ -13,6 +14,7 @@ import { newJobOf } from './jobs/new-job.ts';
 import { scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import type { ApiKeys } from './keys/api-keys.ts';
+import { known, type Names, SIGNAL } from './known-options.ts';
 import type { Balance } from './ledger/ledger.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Play, RenderProgress } from './render/run/render-task.ts';
@@ -28,6 +30,10 @@ import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceStatus, statusOf } from './service-status.ts';
 import { isStorableText } from './storable-text.ts';
 import type { Deliveries } from './webhooks/deliveries.ts';
+
+const SCOPE: Names<JobScope> = { owner: true };
+const WAIT: Names<WaitOptions> = { owner: true, signal: true };
+const GRACE = { graceMs: true };
 
 /**
  * Renders scenes: accepts requests, dispatches them to workers, keeps the ledger and serves artifacts.
@@ -68,7 +74,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * aborts the start, unless another call waits for it. Errors: `storage_locked`, `storage_damaged`,
    * `renderer_unavailable`, `not_running` when the service is stopped meanwhile; on error nothing is left running.
    */
-  async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async start(options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = known('start', options, SIGNAL);
     await this.#life.start({ withWorkers: true, signal });
   }
 
@@ -77,7 +84,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * paused. Queued jobs are rendered, and due webhooks sent, after {@link start}, which also describes overlapping calls
    * and `signal`.
    */
-  async startWithoutWorkers({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async startWithoutWorkers(options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = known('startWithoutWorkers', options, SIGNAL);
     await this.#life.start({ withWorkers: false, signal });
   }
 
@@ -87,7 +95,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * interrupted ones are recorded. Jobs and artifacts can be read until {@link stop}. A start in progress rejects with
    * `not_running`.
    */
-  async drain({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+  async drain(options: { graceMs?: number } = {}): Promise<void> {
+    const { graceMs = 0 } = known('drain', options, GRACE);
     await this.#life.drain(graceMs);
   }
 
@@ -95,7 +104,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * Drains, then closes everything. Resolves when no child process is left. A start in progress rejects with
    * `not_running`. A store that another service of this process uses stays open.
    */
-  async stop({ graceMs = 0 }: { graceMs?: number } = {}): Promise<void> {
+  async stop(options: { graceMs?: number } = {}): Promise<void> {
+    const { graceMs = 0 } = known('stop', options, GRACE);
     await this.#life.stop(graceMs);
   }
 
@@ -109,7 +119,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * being stored; later it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`,
    * `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
    */
-  async enqueue(enqueued: EnqueueRequest, { signal }: { signal?: AbortSignal } = {}): Promise<Job> {
+  async enqueue(enqueued: EnqueueRequest, options: { signal?: AbortSignal } = {}): Promise<Job> {
+    const { signal } = known('enqueue', options, SIGNAL);
     const newJob = newJobOf(enqueued);
     this.#assertWorking();
     const { intake, webhooks } = this.#parts;
@@ -122,7 +133,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * Enqueues a copy of an earlier job: same request, owner, key, metadata and webhook. Errors: those of {@link
    * enqueue}; `not_found` also when the source of the earlier job has been removed.
    */
-  async renderAgain(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+  async renderAgain(jobId: string, scope: JobScope = {}): Promise<Job> {
+    const { owner } = known('renderAgain', scope, SCOPE);
     this.#assertWorking();
     const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
     const code = await this.#parts.storage.readSource(jobId);
@@ -145,26 +157,29 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * steps while the service runs; can be repeated after an interruption. `signal` ends it between two steps. Pass it to {@link replaceMasterKey} as
    * `reseal`. Returns the number of secrets re-encrypted.
    */
-  async resealSecrets({ keys: apiKeys, signal }: { keys?: ApiKeys; signal?: AbortSignal } = {}): Promise<{
-    jobs: number;
-    keys: number;
-  }> {
+  async resealSecrets(
+    options: { keys?: ApiKeys; signal?: AbortSignal } = {},
+  ): Promise<{ jobs: number; keys: number }> {
+    const { keys: apiKeys, signal } = known('resealSecrets', options, { keys: true, signal: true });
     return this.#parts.webhooks.resealSecrets(apiKeys, signal);
   }
 
   /** Error: `not_found` when the job does not exist or has another owner. */
-  async get(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+  async get(jobId: string, scope: JobScope = {}): Promise<Job> {
+    const { owner } = known('get', scope, SCOPE);
     return jobOf(await this.#record(jobId, owner));
   }
 
   /** The plays and waits of a completed scene, at most 1,000; none once it is forgotten. Error: `not_found`. */
-  async plays(jobId: string, { owner }: JobScope = {}): Promise<Play[]> {
+  async plays(jobId: string, scope: JobScope = {}): Promise<Play[]> {
+    const { owner } = known('plays', scope, SCOPE);
     await this.#record(jobId, owner);
     return (await this.#parts.storage.readTrace(jobId)).plays;
   }
 
   /** Output of an ended scene, and warnings, at most 33,000 characters; empty once forgotten. Error: `not_found`. */
-  async output(jobId: string, { owner }: JobScope = {}): Promise<string> {
+  async output(jobId: string, scope: JobScope = {}): Promise<string> {
+    const { owner } = known('output', scope, SCOPE);
     await this.#record(jobId, owner);
     return (await this.#parts.storage.readTrace(jobId)).output;
   }
@@ -186,11 +201,13 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async count(
     query: Omit<JobCountQuery, 'after'> & { sinceMs?: number } = {},
   ): Promise<Record<JobStatus, number>> {
+    known('count', query, { owner: true, canceled: true, limit: true, sinceMs: true });
     return this.#parts.storage.countJobs({ after: '', ...validJobQuery(query) });
   }
 
   /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
-  async cancel(jobId: string, { owner, signal }: WaitOptions = {}): Promise<Job> {
+  async cancel(jobId: string, options: WaitOptions = {}): Promise<Job> {
+    const { owner, signal } = known('cancel', options, WAIT);
     const ended = await abortable(this.#cancel(jobId, owner), signal);
     return ended ?? this.wait(jobId, signal ? { signal } : {});
   }
@@ -200,7 +217,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * metadata, error, artifacts and webhook bodies. Its cost, times and owner are kept. Can be repeated after an error. Errors: `not_found`; `conflict` while the job is not
    * terminal.
    */
-  async forget(jobId: string, { owner }: JobScope = {}): Promise<Job> {
+  async forget(jobId: string, scope: JobScope = {}): Promise<Job> {
+    const { owner } = known('forget', scope, SCOPE);
     const job = await this.#record(jobId, owner);
     if (!isTerminal(job.phase)) {
       throw new ScenepressError(
@@ -219,7 +237,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
    * repeated after an error. `signal` ends it between two jobs.
    */
-  async forgetAll(owner: string, { signal }: { signal?: AbortSignal } = {}): Promise<number> {
+  async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
+    const { signal } = known('forgetAll', options, SIGNAL);
     await this.#parts.intake.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.texCache?.forget(owner);
@@ -231,7 +250,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * Resolves with the job when it is terminal. `signal` aborts the wait. Errors: `not_found`; `not_running` when the
    * service stops first; the job is kept.
    */
-  async wait(jobId: string, { signal, owner }: WaitOptions = {}): Promise<Job> {
+  async wait(jobId: string, options: WaitOptions = {}): Promise<Job> {
+    const { owner, signal } = known('wait', options, WAIT);
     return this.#parts.ends.wait(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
   }
 
@@ -245,7 +265,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * }
    * ```
    */
-  follow(jobId: string, { signal, owner }: WaitOptions = {}): AsyncGenerator<JobEvent, void> {
+  follow(jobId: string, options: WaitOptions = {}): AsyncGenerator<JobEvent, void> {
+    const { owner, signal } = known('follow', options, WAIT);
     this.#parts.remoteJobs.watch(jobId);
     return this.#parts.followers.follow(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
   }
@@ -266,6 +287,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).
    */
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
+    known('scenesOf', options, WAIT);
     this.#assertWorking();
     return scenesOfOwner(this.#parts, code, options);
   }
@@ -285,10 +307,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async openArtifact(
     jobId: string,
     name: ArtifactName,
-    { owner, ...options }: OpenArtifactOptions = {},
+    options: OpenArtifactOptions = {},
   ): Promise<OpenedArtifact> {
+    const { owner, ...reading } = known('openArtifact', options, { owner: true, range: true, signal: true });
     const { artifacts } = await this.#record(jobId, owner);
-    return openArtifact(this.#parts.assets, artifacts, name, options);
+    return openArtifact(this.#parts.assets, artifacts, name, reading);
   }
 
   /** Starts no more renders until {@link resumeQueue}, also after restarts. Running ones continue; jobs are accepted. */

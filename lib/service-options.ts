@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { KEEP_ALL, type RetentionOptions } from './assets/retention.ts';
 import { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 import { QUALITIES } from './jobs/job.ts';
+import { known, type Names } from './known-options.ts';
 import { DEFAULT_PRICING, type PricingOptions } from './ledger/pricing.ts';
 import {
   COUNT,
@@ -20,7 +21,9 @@ import {
 } from './option-rules.ts';
 import { DEFAULT_QUEUE, type QueueOptions } from './queue/queue-options.ts';
 import { limitsOf, type RenderLimits } from './render/run/limits.ts';
+import { checkRenderer } from './render/start/launcher.ts';
 import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
+import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
 /** The options of a service that have rules, with their defaults. */
 export interface ValidOptions {
@@ -58,8 +61,52 @@ const SINGLE: Partial<Record<keyof RenderServiceOptions, Rule>> = {
   texCacheBytes: NOT_NEGATIVE,
 };
 
-/** Checks the options of a service. Error: `invalid_request` for the first that breaks its rule. */
+/** All options of a service. */
+export const SERVICE_OPTIONS: Names<RenderServiceOptions> = {
+  folder: true,
+  dataFolder: true,
+  storage: true,
+  settings: true,
+  assets: true,
+  workFolder: true,
+  studioFolder: true,
+  ledger: true,
+  pricing: true,
+  admitsOwner: true,
+  heldBack: true,
+  limits: true,
+  renderer: true,
+  roles: true,
+  signals: true,
+  workers: true,
+  qualities: true,
+  queue: true,
+  budgets: true,
+  retention: true,
+  assetUrl: true,
+  artifactUrl: true,
+  webhooks: true,
+  probeAfterMs: true,
+  previewIntervalMs: true,
+  texCacheBytes: true,
+  clock: true,
+  logger: true,
+};
+
+const WEBHOOKS: Names<WebhookOptions> = {
+  secretOf: true,
+  masterKeys: true,
+  concurrency: true,
+  concurrencyPerHost: true,
+  concurrencyUnproven: true,
+  allowNetworks: true,
+  ca: true,
+  resolve: true,
+};
+
+/** Checks the options of a service. Error: `invalid_request` for the first that does not exist or breaks its rule. */
 export function validOptions(options: RenderServiceOptions): ValidOptions {
+  known('RenderService', options, SERVICE_OPTIONS);
   for (const [name, [noun, methods]] of Object.entries(STORES)) {
     const store = options[name as keyof typeof STORES];
     if (store !== undefined) checkMethods(name, store, noun, methods);
@@ -75,8 +122,11 @@ export function validOptions(options: RenderServiceOptions): ValidOptions {
     creditsPerSecond: OBJECT,
     reserveSeconds: POSITIVE,
   });
+  known('pricing.creditsPerSecond', pricing.creditsPerSecond, DEFAULT_PRICING.creditsPerSecond);
   for (const quality of QUALITIES)
     checkOption(`pricing.creditsPerSecond.${quality}`, pricing.creditsPerSecond[quality], POSITIVE);
+  known('webhooks', options.webhooks ?? {}, WEBHOOKS);
+  checkRenderer(options.renderer);
   return {
     roles,
     workers,

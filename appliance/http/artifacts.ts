@@ -1,6 +1,6 @@
 import type { Plugin, Request, ResponseToolkit } from '@hapi/hapi';
 import type { Logger, RenderService } from '../../lib/index.ts';
-import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from '../../lib/web/index.ts';
+import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, known, type RedirectTo } from '../../lib/web/index.ts';
 import { answerErrors } from './http-errors.ts';
 
 /** Options of the plugin {@link artifacts}. */
@@ -23,6 +23,7 @@ export interface ArtifactsOptions {
 export const artifacts: Plugin<ArtifactsOptions> = {
   name: 'scenepress-artifacts',
   register(server, options) {
+    known('artifacts', options, { service: true, redirectTo: true, logger: true });
     server.ext('onPreResponse', answerErrors(options.logger), { sandbox: 'plugin' });
     server.route({
       method: 'GET',

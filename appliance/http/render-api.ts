@@ -6,6 +6,7 @@ import {
   accountBody,
   type Caller,
   enqueueBody,
+  known,
   nothingHere,
 } from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
@@ -65,7 +66,22 @@ const BODY_UNREAD = {
  */
 export const renderApi: Plugin<RenderApiOptions> = {
   name: 'scenepress-render-api',
-  register(server, { service, authenticate, assetUrl, artifactUrl, corsOrigins = [], logger }) {
+  register(server, options) {
+    const {
+      service,
+      authenticate,
+      assetUrl,
+      artifactUrl,
+      corsOrigins = [],
+      logger,
+    } = known('renderApi', options, {
+      service: true,
+      authenticate: true,
+      assetUrl: true,
+      artifactUrl: true,
+      corsOrigins: true,
+      logger: true,
+    });
     const route = { ...ROUTE, cors: corsOf(corsOrigins) };
     server.auth.scheme(AUTH, () => bearerScheme(authenticate));
     server.auth.strategy(AUTH, AUTH);

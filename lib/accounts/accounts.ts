@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
+import { known } from '../known-options.ts';
 import { allPages } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { Transaction } from '../storage/storage.ts';
@@ -24,6 +25,7 @@ export class Accounts {
   readonly #random: Random;
 
   constructor(options: { store: AccountStore; clock?: Clock; random?: Random }) {
+    known('Accounts', options, { store: true, clock: true, random: true });
     this.#store = options.store;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
@@ -45,7 +47,8 @@ export class Accounts {
    * Finds an account by address or user id. `deleted`: includes accounts that are being deleted and, by id, deleted
    * ones. Error: `not_found`.
    */
-  async find(reference: string, { deleted = false }: { deleted?: boolean } = {}): Promise<Account> {
+  async find(reference: string, options: { deleted?: boolean } = {}): Promise<Account> {
+    const { deleted = false } = known('find', options, { deleted: true });
     const isAddress = reference.includes('@');
     const account = await (isAddress
       ? this.#store.findAccountByEmail(reference)
@@ -98,13 +101,10 @@ export class Accounts {
    */
   async setPassword(
     accountId: string,
-    {
-      password,
-      email,
-      role,
-      replaces,
-    }: { password: string; email?: string; role?: AccountRole; replaces?: string | null },
+    change: { password: string; email?: string; role?: AccountRole; replaces?: string | null },
   ): Promise<Account> {
+    const names = { password: true, email: true, role: true, replaces: true };
+    const { password, email, role, replaces } = known('setPassword', change, names);
     checkPassword(password);
     if (email !== undefined) checkEmail(email);
     const passwordHash = await hashPassword(password, this.#random);
@@ -155,7 +155,8 @@ export class Accounts {
   }
 
   /** Lists accounts, oldest first: without deleted ones, but including those being deleted. */
-  list(query?: AccountQuery): Promise<Account[]> {
+  async list(query: AccountQuery = {}): Promise<Account[]> {
+    known('list', query, { limit: true, after: true, text: true });
     return this.#store.listAccounts(query);
   }
 

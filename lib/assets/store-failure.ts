@@ -1,5 +1,6 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { known } from '../known-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { AssetStore } from './asset-store.ts';
 
@@ -16,8 +17,10 @@ const ID_BYTES = 16;
  */
 export async function storeFailure(
   assets: AssetStore,
-  { folder, sizeBytes = 1, random = systemRandom }: { folder: string; sizeBytes?: number; random?: Random },
+  options: { folder: string; sizeBytes?: number; random?: Random },
 ): Promise<unknown> {
+  const names = { folder: true, sizeBytes: true, random: true };
+  const { folder, sizeBytes = 1, random = systemRandom } = known('storeFailure', options, names);
   const name = `probe-${random.bytes(ID_BYTES).toString('hex')}`;
   const path = join(folder, name);
   const assetKey = `${name}/probe.txt`;

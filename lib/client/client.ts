@@ -1,4 +1,5 @@
 import { type Clock, delay, systemClock } from '../clock.ts';
+import { known, type Names, SIGNAL } from '../known-options.ts';
 import { ApiError } from './api-error.ts';
 import { type HttpOptions, send } from './http.ts';
 import { randomKey } from './random-key.ts';
@@ -48,6 +49,16 @@ export interface EnqueueOptions extends RequestOptions {
   idempotencyKey?: string;
 }
 
+const OPTIONS: Names<ClientOptions> = {
+  url: true,
+  key: true,
+  attempts: true,
+  timeoutMs: true,
+  fetch: true,
+  clock: true,
+};
+const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
+
 /**
  * A client of the HTTP API, for browsers, workers and Node.
  *
@@ -66,14 +77,15 @@ export class ScenepressClient {
   readonly #key: ClientOptions['key'];
   readonly #http: HttpOptions;
 
-  constructor({
-    url,
-    key,
-    attempts = 5,
-    timeoutMs = 30_000,
-    fetch = globalThis.fetch,
-    clock = systemClock,
-  }: ClientOptions) {
+  constructor(options: ClientOptions) {
+    const {
+      url,
+      key,
+      attempts = 5,
+      timeoutMs = 30_000,
+      fetch = globalThis.fetch,
+      clock = systemClock,
+    } = known('ScenepressClient', options, OPTIONS);
     this.#url = url.replace(/\/+$/, '');
     this.#key = key;
     // Browsers refuse a `fetch` that is called as a method of another object.
@@ -81,10 +93,8 @@ export class ScenepressClient {
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */
-  async enqueue(
-    request: RenderRequest,
-    { idempotencyKey = randomKey(), signal }: EnqueueOptions = {},
-  ): Promise<Enqueued> {
+  async enqueue(request: RenderRequest, options: EnqueueOptions = {}): Promise<Enqueued> {
+    const { idempotencyKey = randomKey(), signal } = known('enqueue', options, ENQUEUE);
     const response = await this.#send('/api/v2/render', signal, {
       method: 'POST',
       headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
@@ -94,18 +104,21 @@ export class ScenepressClient {
   }
 
   /** Error: status 404 when the job does not exist or belongs to another account. */
-  async get(jobId: string, { signal }: RequestOptions = {}): Promise<RenderJob> {
+  async get(jobId: string, options: RequestOptions = {}): Promise<RenderJob> {
+    const { signal } = known('get', options, SIGNAL);
     const response = await this.#send(`/api/v2/render/${encodeURIComponent(jobId)}`, signal);
     return (await response.json()) as RenderJob;
   }
 
   /** The account behind the key, and its credits. */
-  async account({ signal }: RequestOptions = {}): Promise<ApiAccount> {
+  async account(options: RequestOptions = {}): Promise<ApiAccount> {
+    const { signal } = known('account', options, SIGNAL);
     return (await (await this.#send('/api/v2/me', signal)).json()) as ApiAccount;
   }
 
   /** Polls until the job has ended, first after half a second, at last every ten. */
-  async wait(jobId: string, { signal }: RequestOptions = {}): Promise<EndedJob> {
+  async wait(jobId: string, options: RequestOptions = {}): Promise<EndedJob> {
+    const { signal } = known('wait', options, SIGNAL);
     for await (const job of this.#poll(jobId, signal)) if (isEnded(job)) return job;
     throw new Error('unreachable');
   }
@@ -113,14 +126,16 @@ export class ScenepressClient {
   /** Enqueues a render and waits until it has ended. */
   async render(request: RenderRequest, options: EnqueueOptions = {}): Promise<EndedJob> {
     const { jobId } = await this.enqueue(request, options);
-    return this.wait(jobId, options);
+    const { signal } = options;
+    return this.wait(jobId, signal ? { signal } : {});
   }
 
   /**
    * The events of a job, until it has ended: by server-sent events where the server has them (`scenepress/web`), else
    * by polling.
    */
-  async *follow(jobId: string, { signal }: RequestOptions = {}): AsyncGenerator<ClientEvent, void> {
+  async *follow(jobId: string, options: RequestOptions = {}): AsyncGenerator<ClientEvent, void> {
+    const { signal } = known('follow', options, SIGNAL);
     const { clock } = this.#http;
     for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, LONGEST_POLL_MS)) {
       let events: Response;
@@ -146,7 +161,8 @@ export class ScenepressClient {
    * complete. Error: status 404 when the job does not exist or belongs to another account, and from servers that have no
    * request for it, such as the appliance.
    */
-  async cancel(jobId: string, { signal }: RequestOptions = {}): Promise<EndedJob> {
+  async cancel(jobId: string, options: RequestOptions = {}): Promise<EndedJob> {
+    const { signal } = known('cancel', options, SIGNAL);
     const path = `/cancel/${encodeURIComponent(jobId)}`;
     return (await (await this.#send(path, signal, { method: 'POST' })).json()) as EndedJob;
   }
@@ -158,8 +174,10 @@ export class ScenepressClient {
   async download(
     job: { result: RenderResult | null },
     artifact: keyof RenderResult,
-    { range, signal }: RequestOptions & { range?: { start: number; end?: number } } = {},
+    options: RequestOptions & { range?: { start: number; end?: number } } = {},
   ): Promise<Response> {
+    const { range, signal } = known('download', options, { range: true, signal: true });
+    if (range) known('range', range, { start: true, end: true });
     const link = job.result?.[artifact];
     if (link === undefined) throw new TypeError(`The job has no ${artifact}`);
     const headers: Record<string, string> = range ? { range: `bytes=${range.start}-${range.end ?? ''}` } : {};

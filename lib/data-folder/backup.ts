@@ -4,6 +4,7 @@ import { isoTime } from '../clock.ts';
 import { DATA_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
+import { known } from '../known-options.ts';
 import {
   checkAndCopyAssets,
   copyTree,
@@ -28,11 +29,12 @@ import type { DataFolder } from './data-folder.ts';
  * const { folder, jobs } = await backUp(dataFolder, '/backups/monday');
  * ```
  */
-export function backUp(
+export async function backUp(
   source: DataFolder,
   target: string,
-  { withMasterKey = false, signal }: { withMasterKey?: boolean; signal?: AbortSignal } = {},
+  options: { withMasterKey?: boolean; signal?: AbortSignal } = {},
 ): Promise<BackupReport> {
+  const { withMasterKey = false, signal } = known('backUp', options, { withMasterKey: true, signal: true });
   return source.alone(async () => {
     if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
     return copyAll(source, target, { withMasterKey, signal }).catch((error: Error) => {

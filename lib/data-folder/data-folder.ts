@@ -15,6 +15,7 @@ import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
+import { known, type Names } from '../known-options.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { Line } from '../line.ts';
 import { type Random, systemRandom } from '../random.ts';
@@ -50,6 +51,18 @@ export interface DataFolderOptions
   /** The source of secrets, keys and nonces. Default: cryptographically secure. */
   random?: Random;
 }
+
+const OPTIONS: Names<DataFolderOptions> = {
+  clock: true,
+  logger: true,
+  random: true,
+  onFatal: true,
+  flushFile: true,
+  background: true,
+  checkpointAfterBytes: true,
+  spareSpace: true,
+  disk: true,
+};
 
 /** Events of a {@link DataFolder}. */
 export interface DataFolderEvents {
@@ -119,6 +132,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
 
   constructor(folder: string, given: DataFolderOptions = {}) {
     super();
+    known('DataFolder', given, OPTIONS);
     const {
       spareSpace,
       disk: givenDisk = realDisk,

@@ -6,6 +6,7 @@ import { realDisk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
+import { known } from '../known-options.ts';
 import {
   checkAndCopyAssets,
   copyTree,
@@ -32,8 +33,15 @@ import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-r
 export async function restore(
   backup: string,
   target: string,
-  { dropDeliveries = false, masterKey: given, storeMasterKey = false, signal }: RestoreOptions = {},
+  options: RestoreOptions = {},
 ): Promise<BackupReport & { masterKey: RestoredMasterKey }> {
+  const names = { dropDeliveries: true, masterKey: true, storeMasterKey: true, signal: true };
+  const {
+    dropDeliveries = false,
+    masterKey: given,
+    storeMasterKey = false,
+    signal,
+  } = known('restore', options, names);
   const manifest = await readManifest(backup);
   const masterKey = given === undefined ? undefined : await rightKey(given, backup);
   for (const [path, expected] of Object.entries(manifest.files)) {

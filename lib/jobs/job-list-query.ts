@@ -1,4 +1,5 @@
 import { firstIdAt } from '../ids.ts';
+import { known, type Names } from '../known-options.ts';
 import { checkBoolean, checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type JobStatus, QUALITIES, type Quality } from './job.ts';
 
@@ -45,11 +46,28 @@ export interface JobListQuery extends JobQuery {
   untilMs?: number;
 }
 
+export const JOB_QUERY: Names<JobListQuery> = {
+  owner: true,
+  status: true,
+  quality: true,
+  canceled: true,
+  limit: true,
+  before: true,
+  after: true,
+  metadata: true,
+  sinceMs: true,
+  untilMs: true,
+};
+
 const STATUSES: readonly unknown[] = ['queued', 'running', 'completed', 'failed'];
 
 /** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
 export function validJobQuery(query: JobListQuery): JobQuery {
-  const { owner, status, quality, canceled, limit, before, after, metadata, sinceMs, untilMs } = query;
+  const { owner, status, quality, canceled, limit, before, after, metadata, sinceMs, untilMs } = known(
+    'A query for jobs',
+    query,
+    JOB_QUERY,
+  );
   checkText('owner', owner);
   checkText('before', before, 'a jobId');
   checkText('after', after, 'a jobId');

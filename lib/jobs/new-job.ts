@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { known, type Names } from '../known-options.ts';
 import type { EnqueueRequest } from '../render-service-options.ts';
 import { isStorableText } from '../storable-text.ts';
 import { fingerprintOf, type NewJob } from './job-admission.ts';
@@ -8,13 +9,34 @@ import { parseRenderRequest } from './render-request.ts';
 const LONGEST_BYTES = 1_024;
 const RULE = 'of well-formed Unicode without NUL';
 
+const NAMES: Names<EnqueueRequest> = {
+  owner: true,
+  className: true,
+  code: true,
+  quality: true,
+  aspectRatio: true,
+  fps: true,
+  metadata: true,
+  metadataJson: true,
+  webhookUrl: true,
+  webhook: true,
+  keyId: true,
+  idempotency: true,
+};
+
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {
-  const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = enqueued;
+  const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = known(
+    'enqueue',
+    enqueued,
+    NAMES,
+  );
   if (!isStorableText(owner, LONGEST_BYTES) || owner === '')
     throw invalid(`owner is a non-empty string ${RULE}, at most ${LONGEST_BYTES} bytes`);
   if (keyId !== undefined && keyId !== null && !isStorableText(keyId, LONGEST_BYTES))
     throw invalid(`keyId is a string ${RULE}, at most ${LONGEST_BYTES} bytes, or null`);
+  if (webhook) known('webhook', webhook, { url: true, secret: true });
+  if (idempotency) known('idempotency', idempotency, { key: true, fingerprint: true });
   const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
   if (webhook && (typeof webhook.secret !== 'string' || webhook.secret === ''))
     throw invalid('webhook.secret is a non-empty string');

@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { nearestOf } from '../known-options.ts';
 import { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './job.ts';
 
 /** A client's render request (contract §2.1); `metadata` is any JSON value. */
@@ -118,7 +119,7 @@ export function isWebhookUrl(value: unknown): boolean {
   return !!url?.hostname && !url.username && !url.password;
 }
 
-const NAMES = new Set(Object.keys(FIELDS));
+const NAMES = Object.keys(FIELDS);
 const RULES = Object.entries(FIELDS).map(([name, field]) => ({
   name: name as keyof RenderRequest,
   ...field,
@@ -139,13 +140,19 @@ export function parseRenderRequest(value: unknown): ValidRenderRequest {
   const given = value as RenderRequest;
   for (const { name, isValid, message } of RULES) if (!isValid(given[name])) throw invalid(message);
   for (const name in given)
-    if (!NAMES.has(name)) throw invalid(`${name.slice(0, LONGEST_NAME_SHOWN)} is not allowed`);
+    if (!NAMES.includes(name))
+      throw invalid(`${name.slice(0, LONGEST_NAME_SHOWN)} is not allowed${hintOf(name)}`);
   const { code, className, quality = 'medium', aspectRatio = '16:9', fps, metadata, webhookUrl } = given;
   const request: ValidRenderRequest = { code, className, quality, aspectRatio };
   if (fps !== undefined) request.fps = fps;
   if (metadata !== undefined) request.metadata = metadata;
   if (webhookUrl !== undefined) request.webhookUrl = webhookUrl;
   return request;
+}
+
+function hintOf(name: string): string {
+  const nearest = nearestOf(name, NAMES);
+  return nearest === undefined ? '' : `: did you mean ${nearest}?`;
 }
 
 function invalid(message: string): ScenepressError {

@@ -1,8 +1,9 @@
 import { ScenepressError } from '../errors.ts';
+import { known, type Names } from '../known-options.ts';
 import { checkCount } from '../query-checks.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Job, jobOf } from './job.ts';
-import { type JobListQuery, validJobQuery } from './job-list-query.ts';
+import { JOB_QUERY, type JobListQuery, validJobQuery } from './job-list-query.ts';
 
 /** A search for failed jobs by the text of their error. */
 export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
@@ -24,6 +25,8 @@ export interface ErrorSearchResult {
   next: string | null;
 }
 
+const { status: _, ...QUERY } = JOB_QUERY;
+const NAMES: Names<ErrorSearch> = { ...QUERY, text: true, mostExamined: true, signal: true };
 const DEFAULT_LIMIT = 50;
 const MOST_EXAMINED = 1000;
 /** Read at once: some milliseconds. */
@@ -32,8 +35,15 @@ const PAGE = 100;
 /** See {@link RenderService.searchErrors}. */
 export async function searchErrors(
   storage: Pick<Storage, 'listJobs'>,
-  { text, limit = DEFAULT_LIMIT, mostExamined = MOST_EXAMINED, signal, ...query }: ErrorSearch,
+  search: ErrorSearch,
 ): Promise<ErrorSearchResult> {
+  const {
+    text,
+    limit = DEFAULT_LIMIT,
+    mostExamined = MOST_EXAMINED,
+    signal,
+    ...query
+  } = known('searchErrors', search, NAMES);
   if (typeof text !== 'string') throw new ScenepressError('invalid_request', 'text must be a string');
   checkCount('limit', limit);
   checkCount('mostExamined', mostExamined);

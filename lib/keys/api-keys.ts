@@ -3,6 +3,7 @@ import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';
+import { known } from '../known-options.ts';
 import { allPages } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from './key-store.ts';
@@ -38,6 +39,7 @@ export class ApiKeys {
   readonly #random: Random;
 
   constructor(options: { store: KeyStore; masterKeys: MasterKeys; clock?: Clock; random?: Random }) {
+    known('ApiKeys', options, { store: true, masterKeys: true, clock: true, random: true });
     this.#store = options.store;
     this.#masterKeys = options.masterKeys;
     this.#clock = options.clock ?? systemClock;
@@ -46,6 +48,7 @@ export class ApiKeys {
 
   /** Creates a key of an account. `webhookUrl`: the default of its jobs, `https://…` or null. */
   async mint(request: { accountId: string; name: string; webhookUrl?: string | null }): Promise<MintedKey> {
+    known('mint', request, { accountId: true, name: true, webhookUrl: true });
     const key = LIVE_PREFIX + this.#random.bytes(24).toString('hex');
     const webhookSecret = this.#newSecret();
     const record: KeyRecord = {
@@ -117,12 +120,14 @@ export class ApiKeys {
   }
 
   /** Lists keys of one account, or all, oldest first. */
-  list(query?: KeyQuery): Promise<KeyRecord[]> {
+  async list(query: KeyQuery = {}): Promise<KeyRecord[]> {
+    known('list', query, { limit: true, after: true, accountId: true, live: true });
     return this.#store.listKeys(query);
   }
 
   /** Iterates over all keys, oldest first. */
-  all({ accountId }: Pick<KeyQuery, 'accountId'> = {}): AsyncGenerator<KeyRecord> {
+  all(query: Pick<KeyQuery, 'accountId'> = {}): AsyncGenerator<KeyRecord> {
+    const { accountId } = known('all', query, { accountId: true });
     return allPages(
       (page) => this.#store.listKeys({ ...page, ...(accountId !== undefined && { accountId }) }),
       ({ keyId }) => keyId,

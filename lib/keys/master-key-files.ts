@@ -4,6 +4,7 @@ import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
 import { type Disk, replaceFile } from '../disk.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
+import { known, type Names } from '../known-options.ts';
 import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
@@ -22,6 +23,8 @@ export interface MasterKeyOptions {
   /** Whether a database that has not seen a master key records which one it is; default: true. */
   records?: boolean;
 }
+
+export const MASTER_KEY_OPTIONS: Names<MasterKeyOptions> = { given: true, required: true, records: true };
 
 /**
  * The master key files of a data folder. A rotation has three states and may be interrupted in any of them:
@@ -56,7 +59,8 @@ export class MasterKeyFiles {
    * Loads the master keys; returns the same object until {@link close}. Verifies the key by a small sealed text.
    * Error: `master_key`, with instructions, when it is wrong or missing.
    */
-  load(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+  async load(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    known('masterKeys', options, MASTER_KEY_OPTIONS);
     this.#loaded ??= this.#load(options).catch((error: unknown) => {
       this.#loaded = undefined;
       throw explained(error, this.#folder);

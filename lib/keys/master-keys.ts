@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { known } from '../known-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 
@@ -21,10 +22,8 @@ export class MasterKeys {
   #former: MasterKey | undefined;
   readonly #random: Random;
 
-  constructor(
-    current: MasterKey | null,
-    { former, random = systemRandom }: { former?: MasterKey | undefined; random?: Random } = {},
-  ) {
+  constructor(current: MasterKey | null, options: { former?: MasterKey | undefined; random?: Random } = {}) {
+    const { former, random = systemRandom } = known('MasterKeys', options, { former: true, random: true });
     this.#current = current;
     this.#former = former;
     this.#random = random;

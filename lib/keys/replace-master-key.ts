@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { known, type Names } from '../known-options.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyFiles } from './master-key-files.ts';
 
@@ -28,6 +29,8 @@ export interface HasMasterKey {
   alone<T>(work: () => Promise<T>): Promise<T>;
 }
 
+const RESEALING: Names<Resealing> = { reseal: true, signal: true };
+
 /** Folders with a replacement in progress in this process. */
 const rotating = new WeakSet<HasMasterKey>();
 
@@ -44,8 +47,10 @@ const rotating = new WeakSet<HasMasterKey>();
  */
 export async function replaceMasterKey(
   folder: HasMasterKey,
-  { given, reseal, signal }: Replacement,
+  replacement: Replacement,
 ): Promise<string | null> {
+  const names = { given: true, ...RESEALING };
+  const { given, reseal, signal } = known('replaceMasterKey', replacement, names);
   if (rotating.has(folder)) {
     throw new ScenepressError('conflict', `The master key of ${folder.path} is already being replaced.`);
   }
@@ -75,7 +80,8 @@ export async function replaceMasterKey(
  * await completeReplacement(dataFolder, { reseal: () => service.resealSecrets({ keys }) });
  * ```
  */
-export function completeReplacement(folder: HasMasterKey, { reseal, signal }: Resealing): Promise<boolean> {
+export async function completeReplacement(folder: HasMasterKey, resealing: Resealing): Promise<boolean> {
+  const { reseal, signal } = known('completeReplacement', resealing, RESEALING);
   return folder.alone(async () => {
     if (!(await folder.masterKeyFiles.isRotating())) return false;
     await folder.masterKeyFiles.load();

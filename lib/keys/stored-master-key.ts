@@ -1,7 +1,9 @@
 import { ScenepressError } from '../errors.ts';
+import { known } from '../known-options.ts';
 import type { Random } from '../random.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyOptions } from './master-key-files.ts';
+import { MASTER_KEY_OPTIONS } from './master-key-files.ts';
 import { MasterKeys } from './master-keys.ts';
 
 const CHECK_TEXT = 'scenepress';
@@ -42,7 +44,8 @@ export class StoredMasterKey {
    * The master keys; the same object until {@link close}. During a replacement, either key may be given: all machines seal
    * with the new one. Error: `master_key`, with instructions.
    */
-  load({ given, required = true, records = true }: MasterKeyOptions = {}): Promise<MasterKeys> {
+  async load(options: MasterKeyOptions = {}): Promise<MasterKeys> {
+    const { given, required = true, records = true } = known('load', options, MASTER_KEY_OPTIONS);
     this.#loaded ??= this.#load(given, { required, records }).catch((error: unknown) => {
       this.#loaded = undefined;
       throw error;

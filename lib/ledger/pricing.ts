@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Quality } from '../jobs/job.ts';
+import { known } from '../known-options.ts';
 
 /** Credits per second of render time, and the seconds reserved at enqueue. */
 export interface PricingOptions {
@@ -28,6 +29,8 @@ export class Pricing {
   readonly #options: PricingOptions;
 
   constructor(options: PricingOptions = DEFAULT_PRICING) {
+    known('Pricing', options, DEFAULT_PRICING);
+    known('creditsPerSecond', options.creditsPerSecond, DEFAULT_PRICING.creditsPerSecond);
     for (const price of Object.values(options.creditsPerSecond)) assert(Number.isFinite(price) && price > 0);
     assert(Number.isFinite(options.reserveSeconds) && options.reserveSeconds > 0);
     this.#options = options;

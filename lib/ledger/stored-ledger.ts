@@ -3,6 +3,7 @@ import { hash } from 'node:crypto';
 import { type Clock, monthOf, systemClock, type Timer } from '../clock.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
+import { known, type Names, SIGNAL } from '../known-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { schedule } from '../schedule.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
@@ -36,6 +37,8 @@ export interface StoredLedgerOptions {
   /** The source of ids. */
   random?: Random;
 }
+
+const ENTRY_QUERY: Names<EntryQuery> = { limit: true, before: true };
 
 /** What was read ahead in a transaction. */
 interface Prepared {
@@ -79,12 +82,14 @@ export class StoredLedger implements Ledger {
   readonly #prepared = new WeakMap<Transaction, Prepared>();
   #monthly: Timer | undefined;
 
-  constructor({
-    store,
-    freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
-    clock = systemClock,
-    random = systemRandom,
-  }: StoredLedgerOptions) {
+  constructor(options: StoredLedgerOptions) {
+    const names = { store: true, freeCreditsPerMonth: true, clock: true, random: true };
+    const {
+      store,
+      freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
+      clock = systemClock,
+      random = systemRandom,
+    } = known('StoredLedger', options, names);
     assertCredits(freeCreditsPerMonth);
     if (freeCreditsPerMonth > 0) this.topUpHint = "Top up credits, or wait for next month's free credits.";
     this.#store = store;
@@ -111,7 +116,8 @@ export class StoredLedger implements Ledger {
   }
 
   /** Makes the current month's free grant for every known account that lacks it. `signal` ends it between some. */
-  async grantMonth({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async grantMonth(options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = known('grantMonth', options, SIGNAL);
     for (;;) {
       signal?.throwIfAborted();
       const period = monthOf(this.#clock.now());
@@ -127,11 +133,8 @@ export class StoredLedger implements Ledger {
    * Adds purchased credits; they don't expire. With an `idempotencyKey`, a repetition adds nothing. Errors:
    * `conflict` when it has another amount, `invalid_request` for an amount that is not a whole number of credits.
    */
-  async grantPaid(
-    owner: string,
-    amountCredits: number,
-    { note = null, idempotencyKey }: GrantOptions = {},
-  ): Promise<Balance> {
+  async grantPaid(owner: string, amountCredits: number, options: GrantOptions = {}): Promise<Balance> {
+    const { note = null, idempotencyKey } = known('grantPaid', options, { note: true, idempotencyKey: true });
     if (!isCredits(amountCredits) || typeof owner !== 'string' || owner === '')
       throw new ScenepressError(
         'invalid_request',
@@ -172,12 +175,14 @@ export class StoredLedger implements Ledger {
   }
 
   /** The account's history, newest first. */
-  async statement(owner: string, { limit = 100, ...page }: Partial<EntryQuery> = {}): Promise<LedgerEntry[]> {
+  async statement(owner: string, query: Partial<EntryQuery> = {}): Promise<LedgerEntry[]> {
+    const { limit = 100, ...page } = known('statement', query, ENTRY_QUERY);
     return this.#store.listEntries(owner, { limit, ...page });
   }
 
   /** The charges of an account from `fromMs` until before `untilMs` (epoch milliseconds). */
-  charges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges> {
+  async charges(owner: string, period: { fromMs: number; untilMs: number }): Promise<Charges> {
+    known('charges', period, { fromMs: true, untilMs: true });
     return this.#store.sumCharges(owner, period);
   }
 
@@ -190,8 +195,8 @@ export class StoredLedger implements Ledger {
   }
 
   /** Checks that grants, entries and reserves agree; the report names what does not. `signal` aborts it. */
-  audit(options: { signal?: AbortSignal } = {}): Promise<AuditReport> {
-    return this.#store.audit(options);
+  async audit(options: { signal?: AbortSignal } = {}): Promise<AuditReport> {
+    return this.#store.audit(known('audit', options, SIGNAL));
   }
 
   async reserve(

@@ -1,3 +1,4 @@
+import { known } from '../known-options.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type { AuditReport } from './ledger-store.ts';
@@ -21,10 +22,12 @@ export class UnmeteredLedger implements Ledger {
    * `freeCreditsPerMonth`: the monthly allowance that `/me` shows; never spent. `books`: the ledger with reserves of
    * jobs that were enqueued while renders cost credits; these are returned in full.
    */
-  constructor({
-    freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH,
-    books,
-  }: { freeCreditsPerMonth?: number; books?: StoredLedger | undefined } = {}) {
+  constructor(options: { freeCreditsPerMonth?: number; books?: StoredLedger | undefined } = {}) {
+    const { freeCreditsPerMonth = DEFAULT_FREE_CREDITS_PER_MONTH, books } = known(
+      'UnmeteredLedger',
+      options,
+      { freeCreditsPerMonth: true, books: true },
+    );
     this.#freeCredits = freeCreditsPerMonth;
     this.#books = books;
     if (books) this.audit = () => books.audit();

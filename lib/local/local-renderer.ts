@@ -6,6 +6,7 @@ import { ScenepressError } from '../errors.ts';
 import { defaultFps, frameSizeOf } from '../jobs/qualities.ts';
 import { parseRenderRequest, type RenderRequest } from '../jobs/render-request.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
+import { known, type Names, SIGNAL } from '../known-options.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { systemRandom } from '../random.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
@@ -13,7 +14,7 @@ import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { limitsOf, type RenderLimits } from '../render/run/limits.ts';
 import type { LocalOutput } from '../render/run/messages.ts';
 import type { RenderProgress, RenderResult, RenderUsage } from '../render/run/render-task.ts';
-import type { RendererOptions } from '../render/start/launcher.ts';
+import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
 
@@ -58,6 +59,19 @@ export interface LocalRendererOptions {
   clock?: Clock;
 }
 
+const OPTIONS: Names<LocalRendererOptions> = {
+  folder: true,
+  sceneFolder: true,
+  studioFolder: true,
+  texCacheFolder: true,
+  texCacheBytes: true,
+  workers: true,
+  limits: true,
+  renderer: true,
+  logger: true,
+  clock: true,
+};
+
 /** The outputs of a render. */
 export interface LocalOutputOptions {
   /**
@@ -85,6 +99,25 @@ export interface LocalRequest
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
 }
+
+const OUTPUT: Names<LocalOutputOptions> = {
+  format: true,
+  transparent: true,
+  firstPlay: true,
+  lastPlay: true,
+  sections: true,
+  config: true,
+};
+
+const REQUEST: Names<LocalRequest> = {
+  code: true,
+  className: true,
+  quality: true,
+  aspectRatio: true,
+  fps: true,
+  sizePx: true,
+  output: true,
+};
 
 /**
  * A file that a render made: an artifact as of a service, or `output.<format>`, `frames.tar` (PNG files) or
@@ -149,7 +182,12 @@ export class LocalRenderer {
   #renders = 0;
 
   constructor(options: LocalRendererOptions) {
-    const { logger = silentLogger, clock = systemClock, sceneFolder } = options;
+    const {
+      logger = silentLogger,
+      clock = systemClock,
+      sceneFolder,
+    } = known('LocalRenderer', options, OPTIONS);
+    checkRenderer(options.renderer);
     this.#folder = resolve(options.folder);
     this.#owner = sceneFolder ? resolve(sceneFolder.path) : '';
     const { texCacheFolder, texCacheBytes = TEX_CACHE_BYTES } = options;
@@ -173,7 +211,8 @@ export class LocalRenderer {
   }
 
   /** Starts the workers; resolves when one is warm. `signal` aborts it; then stop it. Error: `renderer_unavailable`. */
-  async start({ signal }: { signal?: AbortSignal } = {}): Promise<void> {
+  async start(options: { signal?: AbortSignal } = {}): Promise<void> {
+    const { signal } = known('start', options, SIGNAL);
     const allowTraversal = () => chmod(this.#folder, TRAVERSABLE);
     const { signal: stopping } = this.#stopping;
     const either = signal ? AbortSignal.any([stopping, signal]) : stopping;
@@ -188,7 +227,8 @@ export class LocalRenderer {
   }
 
   /** The scenes that a source defines, found by running it in the sandbox. Error: `invalid_request` with its error. */
-  scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
+  async scenesOf(code: string, options: { signal?: AbortSignal } = {}): Promise<string[]> {
+    const { signal } = known('scenesOf', options, SIGNAL);
     return scenesOf(this.#renderer, code, signal);
   }
 
@@ -197,7 +237,10 @@ export class LocalRenderer {
    * `not_running` when it is stopped meanwhile.
    */
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
-    const { sizePx, output = {}, ...rest } = request;
+    known('render', options, { signal: true, onProgress: true, onOutput: true });
+    const { sizePx, output = {}, ...rest } = known('render', request, REQUEST);
+    known('output', output, OUTPUT);
+    if (sizePx) known('sizePx', sizePx, { width: true, height: true });
     const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(rest);
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }

@@ -4,6 +4,7 @@ import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import { anothers, isClaimable, isCopy, readClaim, writeClaim } from '../installation/claimed-assets.ts';
 import type { InstallationRecord } from '../installation/installation-records.ts';
+import { known } from '../known-options.ts';
 import type { MachineStore } from '../machines/machine-store.ts';
 import { systemRandom } from '../random.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -67,8 +68,10 @@ export async function continueInstallation(copy: CopiedInstallation): Promise<In
  */
 export async function separateInstallation(
   copy: CopiedInstallation,
-  { from, dropDeliveries = false, signal }: SeparateOptions = {},
+  options: SeparateOptions = {},
 ): Promise<InstallationRecord & { copied: number; missing: number; droppedDeliveries: number }> {
+  const names = { from: true, dropDeliveries: true, signal: true };
+  const { from, dropDeliveries = false, signal } = known('separateInstallation', options, names);
   const { records, store } = await partsOf(copy);
   const claim = await readClaim(store);
   if (claim) throw claimed(claim.installationId);
@@ -83,7 +86,8 @@ export async function separateInstallation(
   return { ...record, ...artifacts, droppedDeliveries };
 }
 
-async function partsOf({ storage, assets }: CopiedInstallation) {
+async function partsOf(copy: CopiedInstallation) {
+  const { storage, assets } = known('A copied installation', copy, { storage: true, assets: true });
   const { installation: records, machineStore } = storage;
   if (!records || !isClaimable(assets)) {
     throw new ScenepressError(

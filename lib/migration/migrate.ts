@@ -9,6 +9,7 @@ import { inspectClaim, isClaimable, refuseCopy } from '../installation/claimed-a
 import type { InstallationRecords } from '../installation/installation-records.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
 import { MasterKey } from '../keys/master-key.ts';
+import { known, type Names } from '../known-options.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
 import type { PostgresStorage } from '../postgres/postgres-storage.ts';
 import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../sql/account-tables.ts';
@@ -51,6 +52,14 @@ export interface MigrationOptions {
   signal?: AbortSignal;
 }
 
+const NAMES: Names<MigrationOptions> = {
+  masterKey: true,
+  target: true,
+  assets: true,
+  allowMissing: true,
+  signal: true,
+};
+
 /**
  * Moves an installation from a data folder, which must be started, to an empty Postgres storage, which must be started,
  * too. All rows are added in one transaction, after the artifacts: when it is interrupted, nothing has changed, and it can
@@ -68,8 +77,9 @@ export interface MigrationOptions {
 export async function migrateToPostgres(
   folder: DataFolder,
   storage: PostgresStorage,
-  { assets, masterKey, target, signal, allowMissing }: MigrationOptions,
+  options: MigrationOptions,
 ): Promise<MigrationReport> {
+  const { assets, masterKey, target, signal, allowMissing } = known('migrateToPostgres', options, NAMES);
   const key = MasterKey.fromHex(masterKey);
   if (
     (await folder.masterKeys({ given: masterKey })).former !== undefined ||
@@ -110,8 +120,9 @@ export async function migrateToPostgres(
 export async function migrateToFolder(
   storage: PostgresStorage,
   path: string,
-  { assets, masterKey, target, signal, allowMissing }: MigrationOptions,
+  options: MigrationOptions,
 ): Promise<MigrationReport> {
+  const { assets, masterKey, target, signal, allowMissing } = known('migrateToFolder', options, NAMES);
   const isNew = !existsSync(path);
   const movedTo = await storage.movedTo();
   if (movedTo !== undefined && movedTo !== target)

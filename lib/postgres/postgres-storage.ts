@@ -5,6 +5,7 @@ import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
+import { known, type Names } from '../known-options.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { clockAheadMs } from '../machines/clock-ahead.ts';
 import type { MachineStore } from '../machines/machine-store.ts';
@@ -73,6 +74,22 @@ export interface PostgresStorage extends Storage {
   artifactBytes(): Promise<number>;
 }
 
+const OPTIONS: Names<PostgresOptions> = {
+  schema: true,
+  mustExist: true,
+  password: true,
+  tls: true,
+  applicationName: true,
+  maxConnections: true,
+  connectTimeoutMs: true,
+  statementTimeoutMs: true,
+  idleTransactionTimeoutMs: true,
+  retryForMs: true,
+  clock: true,
+  random: true,
+  logger: true,
+};
+
 const DATABASE_BYTES = `SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::bigint AS bytes FROM pg_class
   WHERE relnamespace = current_schema()::regnamespace AND relkind = 'r'`;
 const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint), 0)::bigint AS bytes
@@ -91,7 +108,7 @@ const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint),
  * ```
  */
 export function postgres(url: string, options: PostgresOptions = {}): PostgresStorage {
-  const { clock = systemClock, random = systemRandom } = options;
+  const { clock = systemClock, random = systemRandom } = known('postgres', options, OPTIONS);
   const database = new PostgresDatabase(url, POSTGRES_SCHEMA, { ...options, clock, random });
   const storage = new SqlStorage(database, random);
   return Object.assign(storage, {

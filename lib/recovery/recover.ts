@@ -7,6 +7,7 @@ import { FolderLock } from '../data-folder/folder-lock.ts';
 import { realDisk, replaceFile } from '../disk.ts';
 import { salvageDocuments, writeSalvaged } from '../documents/salvage.ts';
 import { ScenepressError } from '../errors.ts';
+import { known } from '../known-options.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
@@ -64,10 +65,13 @@ export interface RecoverOptions {
  * if (found.lost.length === 0) await recover('./renders', { apply: true });
  * ```
  */
-export async function recover(
-  path: string,
-  { apply = false, now = new Date(systemClock.now()), random = systemRandom, signal }: RecoverOptions = {},
-): Promise<RecoveryReport> {
+export async function recover(path: string, options: RecoverOptions = {}): Promise<RecoveryReport> {
+  const {
+    apply = false,
+    now = new Date(systemClock.now()),
+    random = systemRandom,
+    signal,
+  } = known('recover', options, { apply: true, now: true, random: true, signal: true });
   const folder = resolve(path);
   const names = await realDisk.list(folder).catch((): string[] => []);
   if (![DATA_FILES.database, DATA_FILES.recovering].some((name) => names.includes(name)))

@@ -5,11 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ArtifactName } from '../artifacts.ts';
 import { type Clock, systemClock } from '../clock.ts';
+import { known, type Names } from '../known-options.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
 import type { ListResult, RenderResult, RenderTask, StopReason } from '../render/run/render-task.ts';
 import { RenderService } from '../render-service.ts';
 import type { RenderServiceOptions } from '../render-service-options.ts';
+import { SERVICE_OPTIONS } from '../service-options.ts';
 import { makeParts } from '../service-parts.ts';
 import { FAKE_ARTIFACTS } from './fake-artifacts.ts';
 
@@ -20,6 +22,8 @@ export interface FakeRenderServiceOptions extends RenderServiceOptions {
   /** The error of a scene, or undefined if its render completes. Default: all complete. */
   failureOf?: (scene: { code: string; className: string }) => string | undefined;
 }
+
+const OPTIONS: Names<FakeRenderServiceOptions> = { ...SERVICE_OPTIONS, renderMs: true, failureOf: true };
 
 /**
  * A service that renders nothing, for tests of embedders: needs no Python, and each job leaves the same small MP4 (one
@@ -34,7 +38,7 @@ export interface FakeRenderServiceOptions extends RenderServiceOptions {
  * Without a place for its data it uses a temporary folder, which `stop` removes.
  */
 export function fakeRenderService(given: FakeRenderServiceOptions = {}): RenderService {
-  const { renderMs = 0, failureOf = () => undefined, ...rest } = given;
+  const { renderMs = 0, failureOf = () => undefined, ...rest } = known('fakeRenderService', given, OPTIONS);
   const hasPlace = rest.folder !== undefined || rest.dataFolder || rest.storage;
   const temporary = hasPlace ? undefined : mkdtempSync(join(tmpdir(), 'scenepress-fake-'));
   const options = temporary === undefined ? rest : { ...rest, folder: temporary };

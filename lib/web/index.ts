@@ -11,6 +11,8 @@ export { type WebHandler, type WebOptions, webHandler } from './web-handler.ts';
 // What the appliance shares with the handler.
 
 /** @internal */
+export { known } from '../known-options.ts';
+/** @internal */
 export { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from './artifact-answer.ts';
 /** @internal */
 export { byteRangeOf } from './byte-range.ts';

@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
 import { type Clock, systemClock } from '../clock.ts';
 import { type ArtifactUrl, jobJson } from '../jobs/job-json.ts';
+import { known, type Names } from '../known-options.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { RenderService } from '../render-service.ts';
@@ -44,6 +45,19 @@ export interface WebOptions {
   random?: Random;
 }
 
+const OPTIONS: Names<WebOptions> = {
+  service: true,
+  authenticate: true,
+  assetUrl: true,
+  artifactUrl: true,
+  redirectTo: true,
+  basePath: true,
+  corsOrigins: true,
+  logger: true,
+  clock: true,
+  random: true,
+};
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CORS_REQUEST_HEADERS = 'Accept, Authorization, Content-Type, Idempotency-Key';
 const CORS_EXPOSED_HEADERS = 'Request-Id, Retry-After, WWW-Authenticate';
@@ -65,7 +79,13 @@ const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
  * ```
  */
 export function webHandler(options: WebOptions): WebHandler {
-  const { logger = silentLogger, random = systemRandom, assetUrl, artifactUrl, basePath = '' } = options;
+  const {
+    logger = silentLogger,
+    random = systemRandom,
+    assetUrl,
+    artifactUrl,
+    basePath = '',
+  } = known('webHandler', options, OPTIONS);
   if (assetUrl === undefined && artifactUrl === undefined)
     throw new TypeError('webHandler needs `assetUrl` or `artifactUrl`');
   return async (request) => {

@@ -2,6 +2,7 @@ import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { firstIdAt, SortableIds } from '../ids.ts';
 import type { ArtifactLinks } from '../jobs/job-json.ts';
+import { known, type Names } from '../known-options.ts';
 import { pagesOf } from '../pages.ts';
 import { checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type Random, systemRandom } from '../random.ts';
@@ -31,6 +32,24 @@ export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'>
   signal?: AbortSignal;
 }
 
+const DELIVERY_QUERY: Names<DeliveryQuery> = {
+  owner: true,
+  jobId: true,
+  keyId: true,
+  state: true,
+  limit: true,
+  before: true,
+  after: true,
+};
+const FAILED_DELIVERIES: Names<FailedDeliveries> = {
+  owner: true,
+  keyId: true,
+  sinceMs: true,
+  untilMs: true,
+  limit: true,
+  signal: true,
+};
+
 /** The result of sending failed deliveries again. */
 export interface SentAgain {
   /** The number of new deliveries. */
@@ -58,19 +77,21 @@ export class Deliveries {
    * `outbound`: sends test events; default: an {@link Outbound} without exceptions. `links`: makes the links to artifacts
    * in test events; default: paths.
    */
-  constructor({
-    storage,
-    clock = systemClock,
-    random = systemRandom,
-    outbound = () => new Outbound({}, clock),
-    links = () => '',
-  }: {
+  constructor(options: {
     storage: Storage;
     clock?: Clock;
     random?: Random;
     outbound?: () => Sends;
     links?: () => ArtifactLinks;
   }) {
+    const names = { storage: true, clock: true, random: true, outbound: true, links: true };
+    const {
+      storage,
+      clock = systemClock,
+      random = systemRandom,
+      outbound = () => new Outbound({}, clock),
+      links = () => '',
+    } = known('Deliveries', options, names);
     this.#storage = storage;
     this.#clock = clock;
     this.#tests = new WebhookTests({ outbound, clock, ids: new SortableIds(clock, random), links });
@@ -84,7 +105,8 @@ export class Deliveries {
   }
 
   /** A delivery with its body, and what was sent and received in each attempt. Error: `not_found` when it does not exist or has another owner. */
-  async get(deliveryId: string, { owner }: { owner?: string } = {}): Promise<DeliveryDetails> {
+  async get(deliveryId: string, scope: { owner?: string } = {}): Promise<DeliveryDetails> {
+    const { owner } = known('get', scope, { owner: true });
     const record = await this.#record(deliveryId, owner);
     const { deliveries } = this.#storage;
     const body = (await deliveries.readBody(deliveryId)) ?? '';
@@ -99,7 +121,8 @@ export class Deliveries {
   }
 
   /** The number of due deliveries, counted up to `limit`. */
-  async countDue({ limit = 1000 }: { limit?: number } = {}): Promise<number> {
+  async countDue(options: { limit?: number } = {}): Promise<number> {
+    const { limit = 1000 } = known('countDue', options, { limit: true });
     checkCount('limit', limit);
     return this.#storage.deliveries.countDue({
       ...dueAt(await nowOf({ storage: this.#storage, clock: this.#clock })),
@@ -111,7 +134,8 @@ export class Deliveries {
    * Redelivers the same body to the same URL: adds a delivery with one attempt, marked by the header
    * `svc-redelivery`. A running service sends it within a second.
    */
-  async sendAgain(deliveryId: string, { owner }: { owner?: string } = {}): Promise<Delivery> {
+  async sendAgain(deliveryId: string, scope: { owner?: string } = {}): Promise<Delivery> {
+    const { owner } = known('sendAgain', scope, { owner: true });
     return deliveryOf(await this.#book.redeliver(await this.#record(deliveryId, owner)));
   }
 
@@ -120,13 +144,14 @@ export class Deliveries {
    * 1000). Leaves out those whose job has a newer delivery, so that a repeated call with the same period sends nothing
    * twice, and those whose body was removed.
    */
-  async sendFailedAgain({
-    sinceMs,
-    untilMs = this.#clock.now(),
-    limit = MOST_SENT_AGAIN,
-    signal,
-    ...query
-  }: FailedDeliveries): Promise<SentAgain> {
+  async sendFailedAgain(failed: FailedDeliveries): Promise<SentAgain> {
+    const {
+      sinceMs,
+      untilMs = this.#clock.now(),
+      limit = MOST_SENT_AGAIN,
+      signal,
+      ...query
+    } = known('sendFailedAgain', failed, FAILED_DELIVERIES);
     checkQuery({ ...query, limit });
     checkInteger('sinceMs', sinceMs);
     const pages = pagesOf(
@@ -174,7 +199,12 @@ export class Deliveries {
   }
 }
 
-function checkQuery({ owner, jobId, keyId, state, limit, before, after }: DeliveryQuery): void {
+function checkQuery(query: DeliveryQuery): void {
+  const { owner, jobId, keyId, state, limit, before, after } = known(
+    'A query for deliveries',
+    query,
+    DELIVERY_QUERY,
+  );
   for (const [name, value] of Object.entries({ owner, jobId, keyId, before, after })) checkText(name, value);
   checkOneOf('state', state, STATES);
   checkCount('limit', limit);

@@ -1,8 +1,10 @@
 /**
- * Verifies and signs webhooks: `scenepress/webhooks`. Imports nothing else of the library, because receivers of
- * webhooks need nothing else.
+ * Verifies and signs webhooks: `scenepress/webhooks`. Imports little of the library, because receivers of webhooks
+ * need nothing else.
  */
+
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { known } from '../known-options.ts';
 
 /** Older signatures are rejected as replays (contract §6.3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;
@@ -54,8 +56,12 @@ export function verifyWebhook(
   rawBody: Uint8Array | string,
   header: string | null | undefined,
   secret: string,
-  { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now() }: VerifyWebhookOptions = {},
+  options: VerifyWebhookOptions = {},
 ): WebhookVerdict {
+  const { toleranceSeconds = DEFAULT_TOLERANCE_SECONDS, now = Date.now() } = known('verifyWebhook', options, {
+    toleranceSeconds: true,
+    now: true,
+  });
   assertSecret(secret);
   if (!header) return flawed('missing_header', 'There is no svc-signature header.');
   const members = membersOf(header);
@@ -90,8 +96,9 @@ export function verifyWebhook(
 export function signWebhook(
   rawBody: Uint8Array | string,
   secret: string,
-  { now = Date.now() }: { now?: number } = {},
+  options: { now?: number } = {},
 ): string {
+  const { now = Date.now() } = known('signWebhook', options, { now: true });
   assertSecret(secret);
   const t = String(Math.floor(now / 1000));
   return `t=${t},v1=${hmac(t, rawBody, secret).toString('hex')}`;

@@ -5,6 +5,7 @@ import type { SortableIds } from '../ids.ts';
 import { assetKeyOf } from '../jobs/job.ts';
 import { type ArtifactLinks, type JobContent, jobJson } from '../jobs/job-json.ts';
 import { isWebhookUrl } from '../jobs/render-request.ts';
+import { known, SIGNAL } from '../known-options.ts';
 import type { FailureReason } from './delivery.ts';
 import type { OutboundRequest, Sends } from './outbound.ts';
 import { signWebhook, verifyWebhook, type WebhookVerdict } from './signature.ts';
@@ -71,10 +72,9 @@ export class WebhookTests {
   }
 
   /** Errors: `invalid_request` for another URL than a webhook's; `conflict` while a test of the owner is running. */
-  async send(
-    { owner, url, secret }: WebhookTestRequest,
-    { signal }: { signal?: AbortSignal } = {},
-  ): Promise<WebhookTest> {
+  async send(request: WebhookTestRequest, options: { signal?: AbortSignal } = {}): Promise<WebhookTest> {
+    const { owner, url, secret } = known('sendTest', request, { owner: true, url: true, secret: true });
+    const { signal } = known('sendTest', options, SIGNAL);
     signal?.throwIfAborted();
     if (!isWebhookUrl(url)) {
       const message = 'The webhook URL must be an https:// URL without user name and password.';

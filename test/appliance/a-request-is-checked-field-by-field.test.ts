@@ -44,7 +44,7 @@ const REFUSED: [body: unknown, error: string][] = [
   [{ ...VALID, webhookUrl: 7 }, WEBHOOK_URL],
   [{ ...VALID, webhookUrl: ['https://example.org/'] }, WEBHOOK_URL],
   [{ ...VALID, codec: 'h265' }, 'codec is not allowed'],
-  [{ ...VALID, Quality: 'low' }, 'Quality is not allowed'],
+  [{ ...VALID, Quality: 'low' }, 'Quality is not allowed: did you mean quality?'],
   ['{"code":"x","className":"A","__proto__":{"code":"y"}}', '__proto__ is not allowed'],
   ['{"className":"A","__proto__":{"code":"y"}}', CODE],
   ['{"code":"x","className":"A","constructor":1}', 'constructor is not allowed'],

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { MultipartUpload } from '@aws-sdk/client-s3';
 import { type Clock, systemClock } from '../../clock.ts';
 import type { ArtifactUrl } from '../../jobs/job-json.ts';
+import { known, type Names } from '../../known-options.ts';
 import {
   type AssetStore,
   assertAssetKey,
@@ -14,7 +15,7 @@ import { openRegularFile } from '../regular-file.ts';
 import { download } from './download.ts';
 import { type Bucket, loadPresigner, loadSdk, openBucket } from './s3-client.ts';
 import { failureOf, isMissing } from './s3-errors.ts';
-import type { PresignOptions, S3Options } from './s3-options.ts';
+import type { PresignOptions, S3Credentials, S3Encryption, S3Options } from './s3-options.ts';
 import { type ObjectParams, upload } from './upload.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
@@ -23,6 +24,30 @@ const HOUR_MS = 3_600_000;
 const MOST_EXPIRES_MS = 7 * DAY_MS;
 /** Artifacts never change, as with the HTTP API's own links. */
 const CACHE_CONTROL = 'public, max-age=31536000, immutable';
+
+const OPTIONS: Names<S3Options> = {
+  bucket: true,
+  prefix: true,
+  region: true,
+  endpoint: true,
+  pathStyle: true,
+  credentials: true,
+  ca: true,
+  publicUrl: true,
+  encryption: true,
+  checksums: true,
+  timeoutMs: true,
+  attempts: true,
+  partBytes: true,
+  clock: true,
+};
+const ENCRYPTION: Names<S3Encryption> = { algorithm: true, keyId: true, bucketKey: true };
+const CREDENTIALS: Names<S3Credentials> = {
+  accessKeyId: true,
+  secretAccessKey: true,
+  sessionToken: true,
+  expiration: true,
+};
 
 /**
  * Artifacts as objects of a bucket, of AWS or of any server with its protocol: `<prefix><jobId>-<token>/video.mp4`.
@@ -44,7 +69,14 @@ export class S3AssetStore implements AssetStore {
   #bucket: Bucket | undefined;
 
   constructor(options: S3Options) {
-    const { bucket, prefix = '', partBytes = PART_BYTES, clock = systemClock } = options;
+    const {
+      bucket,
+      prefix = '',
+      partBytes = PART_BYTES,
+      clock = systemClock,
+    } = known('s3', options, OPTIONS);
+    if (options.encryption) known('encryption', options.encryption, ENCRYPTION);
+    if (typeof options.credentials === 'object') known('credentials', options.credentials, CREDENTIALS);
     assert(bucket, 'a bucket');
     assert(!prefix.startsWith('/'), 'a prefix without a leading slash');
     assert(Number.isInteger(partBytes) && partBytes > 0, 'partBytes in bytes');
@@ -153,7 +185,8 @@ export class S3AssetStore implements AssetStore {
    * A link with which anyone can read an artifact until it expires; a GET request only. For `redirectTo` of the HTTP
    * API: `redirectTo: ({ assetKey }) => assets.presign(assetKey)`. Does not ask the server whether the artifact exists.
    */
-  async presign(assetKey: string, { expiresInMs = HOUR_MS }: PresignOptions = {}): Promise<string> {
+  async presign(assetKey: string, options: PresignOptions = {}): Promise<string> {
+    const { expiresInMs = HOUR_MS } = known('presign', options, { expiresInMs: true });
     assert(expiresInMs >= 1000 && expiresInMs <= MOST_EXPIRES_MS, 'expiresInMs of a second to seven days');
     const key = this.#keyOf(assetKey);
     const { client, sdk, name } = this.#started;

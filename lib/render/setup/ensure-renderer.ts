@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { ScenepressError } from '../../errors.ts';
+import { known } from '../../known-options.ts';
 import { openArchive } from './archive-file.ts';
 import { finishRoot } from './finish-root.ts';
 import { checkMachine } from './machine.ts';
@@ -56,6 +57,7 @@ export interface EnsureRendererOptions {
  * ```
  */
 export async function ensureRenderer(options: EnsureRendererOptions = {}): Promise<FoundRenderer> {
+  known('ensureRenderer', options, { folder: true, archive: true, onProgress: true, signal: true });
   checkMachine();
   const folder = resolve(options.folder ?? rendererFolder());
   options.signal?.throwIfAborted();

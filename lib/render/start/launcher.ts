@@ -2,6 +2,7 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
+import { known } from '../../known-options.ts';
 import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
 import type { Relocation } from './relocation.ts';
 import {
@@ -48,6 +49,18 @@ export interface RendererOptions {
    * Renders even when the sandbox does not work or fails its check. Default false: the service then refuses to start.
    */
   insecureNoSandbox?: boolean;
+}
+
+/** Error: `invalid_request` for an option of the renderer that does not exist. */
+export function checkRenderer(given: RendererOptions = {}): void {
+  known('renderer', given, {
+    python: true,
+    root: true,
+    folder: true,
+    uid: true,
+    silenceTimeoutMs: true,
+    insecureNoSandbox: true,
+  });
 }
 
 /** Everything that workers need to start zygotes. Plain data, because it is passed to threads. */
