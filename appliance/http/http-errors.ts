@@ -1,19 +1,13 @@
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Lifecycle } from '@hapi/hapi';
 import { isScenepressError, type Logger } from '../../lib/index.ts';
-import {
-  type HttpError,
-  HttpRejection,
-  isLogged,
-  nothingHere,
-  httpErrorOf as ofError,
-} from '../../lib/web/index.ts';
+import { answerTo, type HttpError, HttpRejection, isLogged, nothingHere } from '../../lib/web/index.ts';
 import { requestIdOf } from './request-id.ts';
 
 /** Creates the response for any error: of the library, of hapi, or from a bug. */
 export function httpErrorOf(error: Error): HttpError {
   const isOurs = isScenepressError(error) || error instanceof HttpRejection;
-  return !isOurs && isBoom(error) && !error.isServer ? ofFramework(error) : ofError(error);
+  return !isOurs && isBoom(error) && !error.isServer ? ofFramework(error) : answerTo(error);
 }
 
 function ofFramework({ output }: Boom): HttpError {

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { isScenepressError, type ScenepressError } from '../errors.ts';
 import { DISK_FULL_TO_CLIENTS } from '../service-status.ts';
 
@@ -51,8 +52,9 @@ export function nothingHere(): HttpRejection {
 }
 
 /**
- * The response of the HTTP API for an error (contract §7): 500 without details for any error that is not a {@link
- * ScenepressError}.
+ * The response of the HTTP API for an error (contract §7). An error of another library has the status that it names by
+ * `statusCode` or `status`, from 400 to 599, as those of Fastify's and Express' parsers of bodies do; its message is sent
+ * below 500, unless its `expose` is false. Any other error: 500 without details.
  *
  * ```ts
  * const { status, headers, body } = httpErrorOf(error);
@@ -60,13 +62,47 @@ export function nothingHere(): HttpRejection {
  * ```
  */
 export function httpErrorOf(error: unknown): HttpError {
+  return error instanceof HttpRejection || isScenepressError(error) ? answerTo(error) : ofAnother(error);
+}
+
+/**
+ * The response of our own endpoints for an error. In these, an error of another library is one of a store, a ledger or
+ * `authenticate`: a status that it has is that of a server which they called, and means nothing to our client.
+ */
+export function answerTo(error: unknown): HttpError {
   if (error instanceof HttpRejection) return error.answer;
   return isScenepressError(error) ? ofLibrary(error) : INTERNAL;
 }
 
+/** What errors of frameworks and of their parsers have, by the convention of `http-errors`. */
+interface WithStatus {
+  statusCode?: unknown;
+  status?: unknown;
+  expose?: unknown;
+  message?: unknown;
+}
+
+function ofAnother(error: unknown): HttpError {
+  const { statusCode, status: other, expose, message } = (error ?? {}) as WithStatus;
+  const status = [statusCode, other].find(isErrorStatus);
+  if (status === undefined) return INTERNAL;
+  const isShown = status < 500 && expose !== false && typeof message === 'string';
+  const name = STATUS_CODES[status] ?? 'Error';
+  return {
+    status,
+    headers: {},
+    body: { error: name, message: isShown ? message : status < 500 ? undefined : INTERNAL.body.message },
+  };
+}
+
+function isErrorStatus(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= 400 && (value as number) < 600;
+}
+
 /**
  * The HTTP status that suits an error: 400 for `invalid_request`, 402 for `insufficient_credits`, 404 for
- * `not_found` and so on, 503 for temporary conditions, 500 for any other error.
+ * `not_found` and so on, 503 for temporary conditions; for errors of other libraries the status that they name
+ * ({@link httpErrorOf}), 500 for any other error.
  *
  * ```ts
  * try {
@@ -121,7 +157,9 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
 
 /** Whether the cause of a response is logged: not for conditions that are logged when they begin. */
 export function isLogged(error: unknown): boolean {
-  return httpStatusOf(error) >= 500 && !isScenepressError(error, 'queue_full', 'storage_full', 'not_running');
+  return (
+    answerTo(error).status >= 500 && !isScenepressError(error, 'queue_full', 'storage_full', 'not_running')
+  );
 }
 
 function unavailable(message: string, headers: Record<string, string>): HttpError {

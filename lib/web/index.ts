@@ -21,6 +21,6 @@ export { bearerTokenOf } from './caller.ts';
 /** @internal */
 export { accountBody, enqueueBody } from './endpoints.ts';
 /** @internal */
-export { HttpRejection, isLogged, nothingHere, unauthorized } from './http-errors.ts';
+export { answerTo, HttpRejection, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 /** @internal */
 export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';

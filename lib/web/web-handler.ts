@@ -10,7 +10,7 @@ import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './art
 import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
 import { accountBody, enqueueBody } from './endpoints.ts';
 import { eventStream } from './event-stream.ts';
-import { httpErrorOf, isLogged, nothingHere, unauthorized } from './http-errors.ts';
+import { answerTo, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 
 /** Answers a request. Never rejects. */
@@ -96,7 +96,7 @@ export function webHandler(options: WebOptions): WebHandler {
       response = await answer(options, request, segments);
     } catch (error) {
       if (isLogged(error)) logger.error({ requestId, err: error }, 'request failed');
-      const { status, headers, body } = httpErrorOf(error);
+      const { status, headers, body } = answerTo(error);
       await request.body?.cancel().catch(() => {});
       response = json(status, JSON.stringify(body), headers);
     }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { buffer } from 'node:stream/consumers';
 import t from 'tap';
-import { type EnqueueRequest, httpStatusOf, ScenepressError } from '../../lib/index.ts';
+import { type EnqueueRequest, httpErrorOf, httpStatusOf, ScenepressError } from '../../lib/index.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { instantService } from '../fixtures/instant-service.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';
@@ -179,4 +179,27 @@ t.test('httpStatusOf returns the status of any error', async (t) => {
   t.equal(httpStatusOf(new ScenepressError('queue_full', '')), 503);
   t.equal(httpStatusOf(new ScenepressError('master_key', '')), 500);
   for (const other of [new Error('x'), undefined, 'text']) t.equal(httpStatusOf(other), 500);
+});
+
+t.test('errors of other libraries have the status that they name', async (t) => {
+  const withStatus = (members: object) => Object.assign(new Error('secret of the server'), members);
+  const wrong: [object, number][] = [
+    [{ statusCode: 400 }, 400], // Fastify
+    [{ status: 413, expose: true }, 413], // Express
+    [{ statusCode: '404', status: 404 }, 404],
+    [{ status: 503 }, 503],
+    [{ statusCode: 200 }, 500],
+    [{ status: 1000 }, 500],
+    [{ status: 'failed' }, 500],
+  ];
+  for (const [members, status] of wrong) t.equal(httpStatusOf(withStatus(members)), status);
+
+  const parsing = Object.assign(new Error('Body is not valid JSON'), { statusCode: 400 });
+  const body = { error: 'Bad Request', message: 'Body is not valid JSON' };
+  t.strictSame(httpErrorOf(parsing), { status: 400, headers: {}, body });
+  for (const hidden of [{ status: 500 }, { status: 502 }, { status: 409, expose: false }]) {
+    const { status, body } = httpErrorOf(withStatus(hidden));
+    t.equal(status, hidden.status);
+    t.notMatch(JSON.stringify(body), /secret/);
+  }
 });

@@ -288,3 +288,11 @@ t.test(
     t.equal(followers.size, 0);
   },
 );
+
+t.test('a status of another server, such as that of a ledger, is not that of the request', async (t) => {
+  const authenticate = () => Promise.reject(Object.assign(new Error('no such tenant'), { status: 404 }));
+  const { ask } = await open(t, { authenticate });
+  const response = await ask('/api/v2/me');
+  t.equal(response.status, 500);
+  t.notMatch(await response.text(), /tenant/);
+});
