@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
 import type { Page } from '../pages.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty store of accounts',
+  flaw: async (store: AccountStore) => countOf('accounts', await store.listAccounts({ limit: 1 })),
+};
 
 /**
  * Behaviors of an {@link AccountStore}. `open` returns a new, empty one.
@@ -11,8 +16,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of accountStoreSuite(open)) test(title, run);
  * ```
  */
-export function accountStoreSuite(open: () => Promise<Opened<AccountStore>>): Behaviour[] {
-  return behaviours(open, {
+export function accountStoreSuite(
+  open: () => Promise<Opened<AccountStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'accountStoreSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'stores an account and finds it by id and by address, ignoring case'(store) {
       const ada = account('1', {
         email: 'Ada@Example.org',

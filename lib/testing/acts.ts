@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Act, ActQuery, ActStore } from '../sign-in/act-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty record of acts',
+  flaw: async (store: ActStore) => countOf('acts', await store.listActs({ limit: 1 })),
+};
 
 /**
  * Behaviors of an {@link ActStore}. `open` returns a new, empty one.
@@ -10,8 +15,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of actStoreSuite(open)) test(title, run);
  * ```
  */
-export function actStoreSuite(open: () => Promise<Opened<ActStore>>): Behaviour[] {
-  return behaviours(open, {
+export function actStoreSuite(
+  open: () => Promise<Opened<ActStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'actStoreSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'lists acts newest first, in pages, of all or of one account'(store) {
       const acts = [act('1'), act('2', { actor: 'bob' }), act('3', { actor: null, address: null }), act('4')];
       for (const one of acts) await store.appendAct(one);

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import type { AssetStore, ByteRange } from '../assets/asset-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const KEY = 'job/video.mp4';
 
@@ -16,8 +16,12 @@ const KEY = 'job/video.mp4';
  * for (const { title, run } of assetStoreSuite(open)) test(title, run);
  * ```
  */
-export function assetStoreSuite(open: () => Promise<Opened<AssetStore>>): Behaviour[] {
-  return behaviours(open, {
+export function assetStoreSuite(
+  open: () => Promise<Opened<AssetStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'assetStoreSuite', open, options };
+  return behaviours(suite, {
     async 'returns a stored asset completely and in ranges'(store) {
       await withFile('0123456789', async (path) => {
         assert.deepEqual(await store.put(KEY, { path, contentType: 'video/mp4' }), { sizeBytes: 10 });

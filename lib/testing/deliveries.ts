@@ -3,7 +3,12 @@ import type { Storage } from '../storage/storage.ts';
 import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
 import type { DeliveryQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty storage',
+  flaw: async ({ deliveries }: Storage) => countOf('deliveries', await deliveries.list({ limit: 1 })),
+};
 
 /**
  * Behaviors of the deliveries of a {@link Storage}. `open` returns a new, empty, started one.
@@ -13,8 +18,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of deliveriesSuite(open)) test(title, run);
  * ```
  */
-export function deliveriesSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
-  return behaviours(open, {
+export function deliveriesSuite(
+  open: () => Promise<Opened<Storage>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'deliveriesSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'stores a delivery with its body and exchanges'(storage) {
       const { deliveries } = storage;
       const body = '{"metadata":1.0} \0 数学 \u2028\n';

@@ -3,18 +3,27 @@ import type { Storage } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord } from '../webhooks/delivery.ts';
 import type { DueLanes, DueQuery, DueRequest, HostPace } from '../webhooks/delivery-store.ts';
 import { deliveryRecord, EVERY_LANE } from './delivery-record.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty storage',
+  flaw: async ({ deliveries }: Storage) => countOf('deliveries', await deliveries.list({ limit: 1 })),
+};
 
 /**
- * Behaviors of claiming deliveries of a {@link Storage}.
+ * Behaviors of claiming deliveries of a {@link Storage}. `open` returns a new, empty, started one.
  *
  * ```ts
  * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
  * for (const { title, run } of deliveryClaimsSuite(open)) test(title, run);
  * ```
  */
-export function deliveryClaimsSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
-  return behaviours(open, {
+export function deliveryClaimsSuite(
+  open: () => Promise<Opened<Storage>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'deliveryClaimsSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'claims due deliveries once, those due longest first for each host'(storage) {
       await insert(
         storage,

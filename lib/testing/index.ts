@@ -16,4 +16,4 @@ export { sessionStoreSuite } from './sessions.ts';
 export { settingsStoreSuite } from './settings.ts';
 export { signalsSuite } from './signals.ts';
 export { storageSuite } from './storage.ts';
-export type { Behaviour, Opened } from './suite.ts';
+export type { Behaviour, Opened, SuiteOptions } from './suite.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 /**
  * Behaviors of a {@link KeyUseStore}. `open` returns a new, empty one.
@@ -10,8 +10,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of keyUseStoreSuite(open)) test(title, run);
  * ```
  */
-export function keyUseStoreSuite(open: () => Promise<Opened<KeyUseStore>>): Behaviour[] {
-  return behaviours(open, {
+export function keyUseStoreSuite(
+  open: () => Promise<Opened<KeyUseStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'keyUseStoreSuite', open, options };
+  return behaviours(suite, {
     async 'returns the latest use of each key that was used'(store) {
       await store.noteKeyUses([
         { keyId: 'a', usedAtMs: 2000 },

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty store of keys',
+  flaw: async (store: KeyStore) => countOf('keys', await store.listKeys({ limit: 1 })),
+};
 
 /**
  * Behaviors of a {@link KeyStore}. `open` returns a new, empty one.
@@ -11,8 +16,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of keyStoreSuite(open)) test(title, run);
  * ```
  */
-export function keyStoreSuite(open: () => Promise<Opened<KeyStore>>): Behaviour[] {
-  return behaviours(open, {
+export function keyStoreSuite(
+  open: () => Promise<Opened<KeyStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'keyStoreSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'stores a key and finds it by id and by hash'(store) {
       const key = keyRecord('1', {
         name: 'Ünïcode \u2028 \ud800',

@@ -1,11 +1,19 @@
 import assert from 'node:assert/strict';
 import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const owner = 'a';
 
 /** An answer without its message. */
 const answerOf = (answer: ReserveAnswer) => (typeof answer === 'string' ? answer : answer.kind);
+
+const AT_FIRST = {
+  holds: 'a ledger in which the owner `a` has exactly 100 credits',
+  flaw: async (ledger: Ledger) => {
+    const credits = await ledger.available(owner);
+    return credits === 100 ? undefined : `${credits}`;
+  },
+};
 
 /**
  * Behaviors of a {@link Ledger} that charges. `open` returns one in which owner `a` has exactly 100 credits.
@@ -15,8 +23,9 @@ const answerOf = (answer: ReserveAnswer) => (typeof answer === 'string' ? answer
  * for (const { title, run } of ledgerSuite(open)) test(title, run);
  * ```
  */
-export function ledgerSuite(open: () => Promise<Opened<Ledger>>): Behaviour[] {
-  return behaviours(open, {
+export function ledgerSuite(open: () => Promise<Opened<Ledger>>, options: SuiteOptions = {}): Behaviour[] {
+  const suite = { name: 'ledgerSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'reserves credits and charges the cost of the job'(ledger) {
       assert.equal(await ledger.reserve({ jobId: '1', owner, amountCredits: 40 }), 'reserved');
       assert.equal(await ledger.available(owner), 60);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 /**
  * Behaviors of a {@link SessionStore}. `open` returns a new, empty one.
@@ -10,8 +10,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of sessionStoreSuite(open)) test(title, run);
  * ```
  */
-export function sessionStoreSuite(open: () => Promise<Opened<SessionStore>>): Behaviour[] {
-  return behaviours(open, {
+export function sessionStoreSuite(
+  open: () => Promise<Opened<SessionStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'sessionStoreSuite', open, options };
+  return behaviours(suite, {
     async 'stores a session until it is removed'(store) {
       const [one, two] = [session('1'), session('2')];
       await store.insertSession(one);

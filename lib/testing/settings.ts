@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import { DEFAULT_SETTINGS, type SettingsStore } from '../settings/settings-store.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'a store with default settings',
+  flaw: async (store: SettingsStore) =>
+    isDeepStrictEqual(await store.getSettings(), DEFAULT_SETTINGS) ? undefined : 'others',
+};
 
 /**
  * Behaviors of a {@link SettingsStore}. `open` returns a new one with default settings.
@@ -10,8 +17,12 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of settingsStoreSuite(open)) test(title, run);
  * ```
  */
-export function settingsStoreSuite(open: () => Promise<Opened<SettingsStore>>): Behaviour[] {
-  return behaviours(open, {
+export function settingsStoreSuite(
+  open: () => Promise<Opened<SettingsStore>>,
+  options: SuiteOptions = {},
+): Behaviour[] {
+  const suite = { name: 'settingsStoreSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'returns the defaults at first'(store) {
       assert.deepEqual(await store.getSettings(), DEFAULT_SETTINGS);
     },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { systemClock, turn } from '../clock.ts';
 import type { Signal, Signals } from '../signals/signals.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const WAIT_MS = 5_000;
 
@@ -13,8 +13,9 @@ const WAIT_MS = 5_000;
  * for (const { title, run } of signalsSuite(open)) test(title, run);
  * ```
  */
-export function signalsSuite(open: () => Promise<Opened<Signals>>): Behaviour[] {
-  return behaviours(open, {
+export function signalsSuite(open: () => Promise<Opened<Signals>>, options: SuiteOptions = {}): Behaviour[] {
+  const suite = { name: 'signalsSuite', open, options };
+  return behaviours(suite, {
     async 'notifies all subscribers, those of the sender too'(signals) {
       const subscribers = [subscribe(signals), subscribe(signals)];
       const canceled: Signal = { kind: 'canceled', jobId: '1' };

@@ -4,7 +4,12 @@ import type { JobQuery } from '../jobs/job-list-query.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
-import { type Behaviour, behaviours, type Opened } from './suite.ts';
+import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+
+const AT_FIRST = {
+  holds: 'an empty storage',
+  flaw: async (storage: Storage) => countOf('jobs', await storage.listJobs({ limit: 1 })),
+};
 
 /**
  * Behaviors of a {@link Storage}. `open` returns a new, empty, started one.
@@ -14,8 +19,9 @@ import { type Behaviour, behaviours, type Opened } from './suite.ts';
  * for (const { title, run } of storageSuite(open)) test(title, run);
  * ```
  */
-export function storageSuite(open: () => Promise<Opened<Storage>>): Behaviour[] {
-  return behaviours(open, {
+export function storageSuite(open: () => Promise<Opened<Storage>>, options: SuiteOptions = {}): Behaviour[] {
+  const suite = { name: 'storageSuite', open, options, ...AT_FIRST };
+  return behaviours(suite, {
     async 'stores a job and its source without changes'(storage) {
       const job = jobRecord('1', { metadataJson: '{"a":1e400}' });
       const source = 'x = "\0 \ud800 数学 \u2028"\r\n';

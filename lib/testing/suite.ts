@@ -1,3 +1,7 @@
+import { systemClock } from '../clock.ts';
+import { known } from '../known-options.ts';
+import { during, type PendingCall, watched } from './watched-calls.ts';
+
 /**
  * A test of behavior that every implementation of an interface must have. Independent of test runners:
  *
@@ -8,11 +12,14 @@
 export interface Behaviour {
   /** For the title of a test. */
   title: string;
-  /** Rejects when the implementation does not behave so. */
+  /**
+   * Rejects when the implementation does not behave so, and after `timeoutMs` with the names of the calls that have not
+   * ended.
+   */
   run: () => Promise<void>;
 }
 
-/** The implementation under test, opened for each behavior: empty, started, and closed by `close`. */
+/** The implementation under test, opened for each behavior: started, with what its suite asks for, closed by `close`. */
 export interface Opened<T> {
   /** What is tested. */
   subject: T;
@@ -20,20 +27,66 @@ export interface Opened<T> {
   close: () => Promise<void>;
 }
 
+/** Options of a suite. */
+export interface SuiteOptions {
+  /** How long a behavior may take, in milliseconds, with `open` and `close`; default 60,000. */
+  timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 60_000;
+
+/** A suite: how its subjects are opened, and what they must hold then. */
+interface Suite<T> {
+  name: string;
+  open: () => Promise<Opened<T>>;
+  options: SuiteOptions;
+  /** What `open` must return, for the error, such as `an empty storage`. */
+  holds?: string;
+  /** What a subject holds instead, for the error; undefined: what it must. */
+  flaw?: (subject: T) => Promise<string | undefined>;
+}
+
 /** Creates behaviors from functions that take an opened subject. */
-export function behaviours<T>(
-  open: () => Promise<Opened<T>>,
+export function behaviours<T extends object>(
+  { name, open, options, holds, flaw }: Suite<T>,
   table: Record<string, (subject: T) => Promise<void>>,
 ): Behaviour[] {
+  const { timeoutMs = TIMEOUT_MS } = known(name, options, { timeoutMs: true });
   return Object.entries(table).map(([title, check]) => ({
     title,
     async run() {
-      const { subject, close } = await open();
+      const calls = new Set<PendingCall>();
+      let isOver = false;
+      const whole = async () => {
+        const { subject, close } = await during(open(), 'open', calls);
+        try {
+          const found = isOver ? undefined : await flaw?.(watched(subject, calls));
+          if (found !== undefined)
+            throw new Error(`${name}: open must return ${holds}. This one has ${found}.`);
+          if (!isOver) await check(watched(subject, calls));
+        } finally {
+          await during(close(), 'close', calls);
+        }
+      };
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const timer = systemClock.after(timeoutMs, () => {
+        isOver = true;
+        const pending = [...new Set(Array.from(calls, (call) => `${call.name}()`))].join(', ');
+        const which = pending === '' ? 'No call is in progress.' : `Not ended: ${pending}.`;
+        reject(new Error(`${name}: “${title}” took longer than ${timeoutMs} ms. ${which}`));
+      });
       try {
-        await check(subject);
+        const ended = whole();
+        ended.catch(() => {}); // After the time-out, nobody waits for it.
+        await Promise.race([ended, late]);
       } finally {
-        await close();
+        timer.cancel();
       }
     },
   }));
+}
+
+/** For a subject that must be empty. */
+export function countOf(noun: string, found: unknown[]): string | undefined {
+  return found.length === 0 ? undefined : noun;
 }

@@ -40,6 +40,7 @@ const SOURCES = [
       'service-parts.ts',
       'testing/fake-renderer.ts',
       'testing/signals.ts',
+      'testing/suite.ts',
       'web/web-handler.ts',
       'webhooks/deliveries.ts',
       // Threads, which are handed plain data.

@@ -28,7 +28,7 @@ import {
   verifyWebhook,
 } from '../../lib/index.ts';
 import { migrateToFolder, migrateToPostgres, postgres } from '../../lib/postgres/index.ts';
-import { fakeRenderService } from '../../lib/testing/index.ts';
+import * as testing from '../../lib/testing/index.ts';
 import { webHandler } from '../../lib/web/index.ts';
 import { readApi } from '../../scripts/public-api.ts';
 
@@ -45,6 +45,7 @@ const local = new LocalRenderer({ folder });
 const bucket = s3({ bucket: 'renders' });
 const client = new ScenepressClient({ url: 'http://localhost', key: 'svc_live_' });
 const request = { owner: 'ada', className: 'Main', code: 'a scene' };
+const neverOpened = () => Promise.reject(new Error('not opened'));
 const job = { result: { video: 'http://localhost/video.mp4', thumbnail: '' } };
 
 /** Calls with options, by their name in the API; a number follows when it is not the last parameter. */
@@ -132,9 +133,12 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'S3AssetStore.constructor': (given) => new S3AssetStore(given),
   'S3AssetStore.presign': (given) => bucket.presign('1/video.mp4', given),
   s3: (given) => s3(given),
-  fakeRenderService: (given) => fakeRenderService(given),
+  fakeRenderService: (given) => testing.fakeRenderService(given),
   webHandler: (given) => webHandler(given),
 };
+
+for (const [name, suite] of Object.entries(testing))
+  if (name.endsWith('Suite')) CALLS[name] = (given) => suite(neverOpened as never, given);
 
 /** Called by the service, or with what another server has sent. */
 const CALLED_BY_US = new Set([

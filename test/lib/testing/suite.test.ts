@@ -1,0 +1,85 @@
+import { text } from 'node:stream/consumers';
+import t from 'tap';
+import { DEFAULT_SETTINGS, type Ledger, type Settings, type Storage } from '../../../lib/index.ts';
+import {
+  ledgerSuite,
+  queueSuite,
+  type SuiteOptions,
+  settingsStoreSuite,
+} from '../../../lib/testing/index.ts';
+import { behaviours } from '../../../lib/testing/suite.ts';
+import { watched } from '../../../lib/testing/watched-calls.ts';
+import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+
+const close = async () => {};
+const never = () => new Promise<never>(() => {});
+const SOON = { timeoutMs: 50 };
+
+function ledgerCase(title: string, ledger: Ledger, options?: SuiteOptions) {
+  const suite = ledgerSuite(async () => ({ subject: ledger, close }), options);
+  return suite.find((behaviour) => behaviour.title === title)?.run() ?? Promise.reject(new Error(title));
+}
+
+t.test('a behaviour that hangs fails with the name of the call', async (t) => {
+  const ledger = new DistantLedger(100);
+  ledger.void = never;
+  await t.rejects(ledgerCase('gives the whole reserve back when it is voided', ledger, SOON), {
+    message:
+      'ledgerSuite: “gives the whole reserve back when it is voided” took longer than 50 ms. Not ended: void().',
+  });
+});
+
+t.test('calls of the stores in a storage, and of what they iterate over, have names', async (t) => {
+  const storage = { listJobs: async () => [], transaction: never, queue: { claim: never } };
+  const [first] = queueSuite(async () => ({ subject: storage as unknown as Storage, close }), SOON);
+  await t.rejects(first?.run() ?? close(), { message: /Not ended: transaction\(\)\.$/ });
+
+  const pending = new Set<{ name: string }>();
+  const inner = watched(
+    {
+      queue: Object.freeze({
+        claim: never,
+        each: async function* () {
+          yield 'a';
+        },
+      }),
+    },
+    pending,
+  );
+  t.equal(await text(inner.queue.each()), 'a');
+  t.equal(pending.size, 0);
+  void inner.queue.claim();
+  t.strictSame([...pending], [{ name: 'queue.claim' }]);
+});
+
+t.test('opening and closing count, too', async (t) => {
+  const run = async (open: () => Promise<{ subject: object; close: () => Promise<void> }>) => {
+    const [one] = behaviours({ name: 'suite', open, options: SOON }, { one: async () => {} });
+    await one?.run();
+  };
+  await t.rejects(run(never), { message: /Not ended: open\(\)\.$/ });
+  await t.rejects(
+    run(async () => ({ subject: {}, close: never })),
+    { message: /Not ended: close\(\)\.$/ },
+  );
+  await run(async () => ({ subject: {}, close }));
+});
+
+t.test('a subject that holds something else than its suite asks for is told', async (t) => {
+  await t.rejects(ledgerCase('gives the whole reserve back when it is voided', new DistantLedger(0)), {
+    message:
+      'ledgerSuite: open must return a ledger in which the owner `a` has exactly 100 credits. This one has 0.',
+  });
+  const settings: Settings = { ...DEFAULT_SETTINGS, queuePausedAtMs: 5 };
+  const subject = { getSettings: async () => settings, changeSettings: async () => settings };
+  let closed = 0;
+  const count = async () => {
+    closed += 1;
+  };
+  const open = async () => ({ subject, close: count });
+  for (const { run } of settingsStoreSuite(open))
+    await t.rejects(run(), {
+      message: /open must return a store with default settings. This one has others.$/,
+    });
+  t.equal(closed, 4);
+});
