@@ -98,6 +98,25 @@ def proportional_bytes(held: Mapping[int, Memory], *, shared: bool) -> int:
     return total
 
 
+def sockets(threads: Iterable[int]) -> int:
+    """Return the number of sockets that processes have open, shared ones once; `threads`: one of each.
+
+    Raises HiddenError.
+    """
+    found = set()
+    for thread in threads:
+        folder = f"/proc/{thread}/fd"
+        try:
+            for name in os.listdir(folder):
+                with suppress(FileNotFoundError):  # closed meanwhile
+                    found.add(os.readlink(f"{folder}/{name}"))
+        except PermissionError as error:
+            raise HiddenError(f"the files of process {thread} can't be inspected") from error
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended
+    return sum(link.startswith("socket:") for link in found)
+
+
 def written_bytes(pid: int) -> int | None:
     """Return the bytes written by a process and its reaped children; None if that can't be read.
 

@@ -9,10 +9,12 @@ Limits (`limits.py`) and an empty environment (`job.py`) are applied in addition
 """
 
 import os
+import selectors
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from . import kernel, landlock, mounts, seccomp
+from .replacing import replace
 
 LAYERS = ("namespaces", "landlock", "seccomp")
 _TRIAL_FOLDER = "/tmp"
@@ -77,6 +79,7 @@ class Sandbox:
             )
         if "seccomp" in self.layers:
             kernel.filter_system_calls(self._filter or seccomp.make_filter(exposed=os.getpid()))
+            replace(selectors, DefaultSelector=selectors.PollSelector)  # asyncio's: there is no epoll
 
 
 def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict[str, str]]:

@@ -103,9 +103,13 @@ _TIME_AND_SYSTEM = """
     capget clock_getres clock_gettime clock_nanosleep getrandom gettimeofday nanosleep sysinfo time times
     uname
 """
-# The only socket is the job's channel, which is already connected.
-_CHANNEL = "getpeername getsockname getsockopt recvfrom sendto shutdown"
-_ALLOWED = _FILES + _EVENTS + _MEMORY + _PROCESSES + _SIGNALS + _TIME_AND_SYSTEM + _CHANNEL
+# The only sockets are the job's channels, which are already connected, and pairs of stream sockets, which
+# reach nobody else and transfer no descriptors. asyncio needs such a pair; the watch counts their buffers.
+_SOCKETS = "getpeername getsockname getsockopt shutdown"
+_TRANSFERS = ("recvfrom", "sendto")
+_OUT_OF_BAND = 1  # a flag that nothing needs, of intricate code in the kernel
+_UNIX, _STREAM, _STREAM_FLAGS = 1, 1, 0x80800
+_ALLOWED = _FILES + _EVENTS + _MEMORY + _PROCESSES + _SIGNALS + _TIME_AND_SYSTEM + _SOCKETS
 _SIGNALS_TO_A_PROCESS = ("kill", "tgkill")
 _OTHER_SIGNALS = ("rt_sigqueueinfo", "rt_tgsigqueueinfo", "tkill")
 
@@ -119,7 +123,7 @@ _REFUSED = """
     process_madvise process_vm_readv process_vm_writev ptrace quotactl reboot recvmmsg recvmsg request_key
     sched_setaffinity sched_setattr sched_setparam sched_setscheduler semget sendmmsg sendmsg
     setdomainname setfsgid setfsuid setgid setgroups sethostname setns setregid setresgid setresuid
-    setreuid setsockopt settimeofday setuid setxattr shmat shmget socket socketpair swapoff swapon syslog
+    setreuid setsockopt settimeofday setuid setxattr shmat shmget socket swapoff swapon syslog
     umount2 unshare userfaultfd vhangup vmsplice
 """
 
@@ -178,6 +182,11 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
     yield _ALLOW, "clone", (_bits(0, strange | _THREAD, 0),)
     yield _ALLOW, "clone", (_bits(0, strange | _THREAD | _SHARED_FILES, _THREAD | _SHARED_FILES),)
     yield _ALLOW, "close_range", (_bits(2, _UNSHARE_FILES, 0),)
+    pair = (_equal(0, _UNIX), _bits(1, 0xFFFFFFFF & ~_STREAM_FLAGS, _STREAM), _equal(2, 0))
+    yield _ALLOW, "socketpair", pair
+    for name in _TRANSFERS:
+        yield _ALLOW, name, (_bits(3, _OUT_OF_BAND, 0),)
+        yield refuse, name, (_bits(3, _OUT_OF_BAND, _OUT_OF_BAND),)
     # Anonymous shared memory and huge pages wouldn't be counted.
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _HUGE, 0),)
     yield _ALLOW, "mmap", (_bits(3, _ANONYMOUS | _SHARED | _HUGE, _ANONYMOUS),)

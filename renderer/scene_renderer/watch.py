@@ -4,6 +4,9 @@ The kernel limits each process and each file (`limits.py`), in namespaces also t
 (`mounts.py`), and with a control group its total memory. Only this watch enforces the other limits. It runs
 outside of the sandbox, where the scene can't reach it.
 
+Memory of the kernel isn't counted, except the buffers of sockets: these are the largest that descriptors can
+hold. Each socket counts as if its buffer was full.
+
 The loop that counts memory does nothing that a scene could slow down: without namespaces, a separate thread
 counts files (`disk_watch.py`).
 """
@@ -11,6 +14,8 @@ counts files (`disk_watch.py`).
 import json
 import os
 import select
+import socket
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -63,7 +68,7 @@ def watch(job: int, fork: ForkCommand, finished: int, *, isolated: bool) -> Find
 
 def _watch_isolated(ended: select.poll, fork: ForkCommand, finished: int) -> Findings:
     """Count files as memory, by the statistics of their file system, whether mapped or not."""
-    memory = _MemoryWatch(fork.memory_bytes, shared=False)
+    memory = _MemoryWatch(fork.memory_bytes, _in_namespace, shared=False)
     ended.register(finished, select.POLLIN)
     while True:
         over = dict(ended.poll(_INTERVAL_S * 1000))
@@ -79,7 +84,7 @@ def _watch_isolated(ended: select.poll, fork: ForkCommand, finished: int) -> Fin
 
 
 def _watch_exposed(ended: select.poll, fork: ForkCommand) -> Findings:
-    memory = _MemoryWatch(fork.memory_bytes, shared=True)
+    memory = _MemoryWatch(fork.memory_bytes, process_tree.sockets, shared=True)
     disk = DiskWatch(fork)
     disk.start()
     while not ended.poll(_INTERVAL_S * 1000):
@@ -92,22 +97,42 @@ def _watch_exposed(ended: select.poll, fork: ForkCommand) -> Findings:
     return Findings(memory_bytes=memory.peak_bytes)
 
 
-class _MemoryWatch:
-    """Adds up the memory of processes. `shared`: include mapped files in shared memory."""
+def _in_namespace(_: Iterable[int]) -> int:
+    """Return the number of sockets in the job's network namespace, also of processes that are ending."""
+    with open("/proc/1/net/sockstat") as file:
+        return int(file.readline().removeprefix("sockets: used "))
 
-    def __init__(self, limit_bytes: int, *, shared: bool) -> None:
+
+def _socket_bytes() -> int:
+    """Return the most memory that the buffer of a socket takes."""
+    one, other = socket.socketpair()
+    with one, other:
+        # The kernel takes another message of up to half of the buffer if the buffer is not full yet.
+        return one.getsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF) * 3 // 2
+
+
+class _MemoryWatch:
+    """Adds up the memory of processes and their sockets.
+
+    `sockets`: counts those of living threads; `shared`: include mapped files in shared memory.
+    """
+
+    def __init__(self, limit_bytes: int, sockets: Callable[[Iterable[int]], int], *, shared: bool) -> None:
         self._limit_bytes = limit_bytes
+        self._sockets = sockets
+        self._socket_bytes = _socket_bytes()
         self._shared = shared
         self.peak_bytes: int | None = None
 
     def is_exceeded(self, pids: list[int], in_files_bytes: int) -> bool:
         try:
             held = process_tree.held_memory(pids, shared=self._shared)
+            besides_bytes = in_files_bytes + self._sockets(held) * self._socket_bytes
         except process_tree.HiddenError:
             return True
-        used = in_files_bytes + sum(memory.total_bytes for memory in held.values())
+        used = besides_bytes + sum(memory.total_bytes for memory in held.values())
         if used > self._limit_bytes:
-            used = in_files_bytes + process_tree.proportional_bytes(held, shared=self._shared)
+            used = besides_bytes + process_tree.proportional_bytes(held, shared=self._shared)
         if held:  # not of a process that is exiting
             self.peak_bytes = max(used, self.peak_bytes or 0)
         return used > self._limit_bytes

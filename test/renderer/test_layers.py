@@ -225,3 +225,18 @@ def test_scenes_can_copy_files_and_use_databases_in_every_sandbox(
     """
     above = "import shelve, shutil, sqlite3, tempfile\nfrom pathlib import Path\nfrom PIL import Image\n"
     assert layered[1].run(tmp_path, render_job(scene(body, above=above))).result["type"] == "done"
+
+
+def test_scenes_can_use_asyncio_in_every_sandbox(layered: tuple[str, Zygote], tmp_path: Path) -> None:
+    body = """
+        async def run():
+            program = await asyncio.create_subprocess_exec('cat', stdin=PIPE, stdout=PIPE)
+            text, _ = await program.communicate(b'text')
+            return text, await asyncio.to_thread(int, '3')
+        assert asyncio.run(run()) == (b'text', 3)
+        one, other = multiprocessing.Pipe()
+        one.send('sent')
+        assert other.recv() == 'sent'
+    """
+    above = "import asyncio, multiprocessing\nfrom asyncio.subprocess import PIPE\n"
+    assert layered[1].run(tmp_path, render_job(scene(body, above=above))).result["type"] == "done"

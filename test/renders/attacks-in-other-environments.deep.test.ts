@@ -15,8 +15,9 @@ const REDUCED = `${SELECTED} captions-with-a-script connect-to-an-abstract-socke
   disk-bomb-of-mapped-removed-files disk-bomb-of-removed-files end-by-an-unnamed-signal
   find-an-earlier-source-in-memory flood-with-flushes folder-as-video forge-a-done-report forge-reports-of-the-zygote
   fork-until-refused garbage-as-video hardlink-as-video inode-bomb leave-files-behind listen-for-connections
-  make-a-user-namespace many-long-mappings memory-bomb-behind-an-ended-thread memory-in-pipes memory-in-record-locks
-  memory-in-tmpfs memory-in-watches mp4-made-to-break-a-decoder names-that-are-not-utf8 notes-and-tags-in-captions
+  make-a-user-namespace make-other-sockets many-long-mappings memory-bomb-behind-an-ended-thread memory-in-pipes
+  memory-in-record-locks memory-in-sockets memory-in-tmpfs memory-in-watches mp4-made-to-break-a-decoder
+  names-that-are-not-utf8 notes-and-tags-in-captions
   open-devices other-codec-in-an-mp4 outlive-the-first-process patch-manim-for-later-jobs playlist-as-video
   read-system-secrets read-the-services-environment rename-behind-the-disk-count see-other-processes sparse-video
   symlink-as-captions symlink-as-video tex-reads-a-file tex-runs-a-command trace-a-process video-larger-than-requested`;

@@ -13,4 +13,3 @@ class Attack(Scene):
                 client.connect("\0" + TARGETS["abstract"])
 
         refused(connect)
-        refused(socket.socketpair)
