@@ -58,12 +58,14 @@ _FCNTL = {
     "DUPFD_CLOEXEC": 1030,
     "GETPIPE_SZ": 1032,
 }
-# Record locks, which use uncounted kernel memory; SQLite and fontconfig request them.
+# Locks use uncounted kernel memory, and those on files that jobs share would tell one job of another. SQLite,
+# fontconfig and dbm request them.
+_LOCKS = "flock"
 _RECORD_LOCKS = {"SETLK": 6, "SETLKW": 7, "OFD_SETLK": 37, "OFD_SETLKW": 38}
 
 _FILES = """
     access chdir close copy_file_range creat dup dup2 dup3 faccessat faccessat2 fadvise64
-    fchdir fgetxattr flistxattr flock fstat fstatfs ftruncate
+    fchdir fgetxattr flistxattr fstat fstatfs ftruncate
     getcwd getdents getdents64 getxattr lgetxattr link linkat listxattr llistxattr lseek
     lstat mkdir mkdirat newfstatat pipe pipe2 pread64 preadv preadv2 pwrite64 pwritev
     read readahead readlink readlinkat readv rename renameat renameat2 rmdir stat statfs statx
@@ -194,12 +196,12 @@ def _rules(exposed: int | None) -> Iterator[tuple[int, str, tuple[_Comparison, .
         for value in values.values():
             yield _ALLOW, name, (_bits(argument, 0xFFFFFFFF, value),)
     # Reported as successful, because programs that request them don't depend on them.
-    for name in (*_FLUSHING.split(), *_SESSIONS.split()):
+    for name in (*_FLUSHING.split(), *_SESSIONS.split(), _LOCKS):
         yield _FAIL_WITH, name, ()
     yield _FAIL_WITH, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, _SYNCHRONOUS_FLUSH),)
     yield _ALLOW, "msync", (_bits(2, _SYNCHRONOUS_FLUSH, 0),)
     yield _ALLOW, "pwritev2", (_bits(5, _SYNCHRONOUS_WRITE, 0),)
-    # The same; flock and semaphores are available for mutual exclusion.
+    # The same; semaphores are available for mutual exclusion.
     for value in _RECORD_LOCKS.values():
         yield _FAIL_WITH, "fcntl", (_bits(1, 0xFFFFFFFF, value),)
     # Only for the process itself: others of the same user may be reachable.

@@ -1,8 +1,10 @@
+import fcntl
+import os
 from pathlib import Path
 
 import pytest
 
-from client import Zygote, render_job
+from client import Zygote, name_of, render_job
 from sources import SQUARE, scene
 
 ABOVE = "import ctypes, glob, os, signal, subprocess, sys, time\n"
@@ -61,8 +63,7 @@ def test_processes_left_by_a_scene_are_dead_at_its_end(zygote: Zygote, tmp_path:
         if os.fork() == 0:
             os.setsid()
             if os.fork() == 0:
-                lock = os.open("lock", os.O_RDONLY)
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                ctypes.CDLL(None).prctl(15, name)
                 os.write(writer, b"x")
                 signal.pause()
             os._exit(0)
@@ -70,20 +71,47 @@ def test_processes_left_by_a_scene_are_dead_at_its_end(zygote: Zygote, tmp_path:
         self.wait()
         if loop: signal.pause()
     """
-    source = scene(body, above=f"{ABOVE}import fcntl\nloop = {how == 'killed'}\n")
-    (tmp_path / "lock").touch()  # the job has the same file read-only
+    name = f"left-{os.getpid()}"
+    source = scene(body, above=f"{ABOVE}loop = {how == 'killed'}\nname = {name.encode()!r}\n")
     channel = zygote.start(tmp_path, render_job(source))
     if how == "killed":
         channel.wait_for(type="progress")
+        assert name in names_of_processes()
         zygote.send({"type": "kill", "job": "job"})
     outcome = zygote.finish(channel)
     assert outcome.ended["type"] == "ended"
     zygote.await_idle()
-    # The daemon held a lock, which is free only when the daemon is dead.
-    import fcntl
+    assert name not in names_of_processes()
 
-    with open(tmp_path / "lock") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+def names_of_processes() -> set[str | None]:
+    return {name_of(int(name)) for name in os.listdir("/proc") if name.isdecimal()}
+
+
+def test_jobs_cannot_signal_each_other_by_locks_on_shared_files(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        for lock in (fcntl.flock, fcntl.lockf):
+            with open('shared') as file:
+                lock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    """
+    (tmp_path / "shared").touch()
+    with open(tmp_path / "shared", "r+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        fcntl.lockf(file, fcntl.LOCK_EX)
+        job = render_job(scene(body, above="import fcntl\n"))
+        assert zygote.run(tmp_path, job).result["type"] == "done"
+    body = """
+        file = open('shared')
+        fcntl.flock(file, fcntl.LOCK_EX)
+        self.wait()
+        signal.pause()
+    """
+    channel = zygote.start(tmp_path, render_job(scene(body, above="import fcntl, signal\n")))
+    channel.wait_for(type="progress")
+    with open(tmp_path / "shared") as file:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    zygote.send({"type": "kill", "job": "job"})
+    zygote.finish(channel)
 
 
 def test_the_zygotes_memory_cannot_be_read(zygote: Zygote, tmp_path: Path) -> None:
