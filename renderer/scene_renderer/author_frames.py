@@ -1,9 +1,10 @@
-"""The frames of a traceback that run the author's own files."""
+"""The frames of a traceback or stack that run the author's own files."""
 
 import linecache
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
+from types import FrameType
 
 from . import scene_folder, studio
 
@@ -22,7 +23,20 @@ def shown_name(filename: str, folder: Path) -> str | None:
 
 def describe(error: BaseException, folder: Path) -> list[str]:
     """Describe the author's calls that led to an error, outermost first, if there are several."""
-    calls = list(_calls(error, folder))
+    calls = list(_calls(traceback.walk_tb(error.__traceback__), folder))
+    if isinstance(error, SyntaxError) and error.filename and error.lineno:
+        name = shown_name(error.filename, folder)
+        if name is not None:
+            calls.append(f"{name}:{error.lineno}: {(error.text or '').strip()[:_LINE_CHARACTERS_MAX]}")
+    return _shortened(calls)
+
+
+def describe_stack(stack: Iterable[tuple[FrameType, int]], folder: Path) -> list[str]:
+    """Describe the author's calls in a stack of frames and their lines, outermost first, likewise."""
+    return _shortened(list(_calls(stack, folder)))
+
+
+def _shortened(calls: list[str]) -> list[str]:
     if len(calls) < 2:
         return []
     left_out = len(calls) - _FIRST - _LAST
@@ -31,8 +45,8 @@ def describe(error: BaseException, folder: Path) -> list[str]:
     return [f"  {call}" for call in calls]
 
 
-def _calls(error: BaseException, folder: Path) -> Iterator[str]:
-    for frame, line in traceback.walk_tb(error.__traceback__):
+def _calls(stack: Iterable[tuple[FrameType, int]], folder: Path) -> Iterator[str]:
+    for frame, line in stack:
         name = shown_name(frame.f_code.co_filename, folder)
         if name is None:
             continue
@@ -40,7 +54,3 @@ def _calls(error: BaseException, folder: Path) -> Iterator[str]:
         place = "" if code == "<module>" else f" in {code}"
         text = linecache.getline(frame.f_code.co_filename, line).strip()[:_LINE_CHARACTERS_MAX]
         yield f"{name}:{line}{place}: {text}"
-    if isinstance(error, SyntaxError) and error.filename and error.lineno:
-        name = shown_name(error.filename, folder)
-        if name is not None:
-            yield f"{name}:{error.lineno}: {(error.text or '').strip()[:_LINE_CHARACTERS_MAX]}"

@@ -137,8 +137,10 @@ class CaptureRenderer(CairoRenderer):
         line = 0 if self._timeline.is_full else self._timeline.line()
         movie = self.file_writer.movie
         first_frame = movie.frames
+        self._timeline.begin(scene)
         with stopwatch.during("update"):
             super().play(scene, *args, **kwargs)
+        self._timeline.end()
         if self.skip_animations:
             self.file_writer.cut(start, self.time - start)
         else:

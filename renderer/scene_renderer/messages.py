@@ -378,6 +378,13 @@ class WorkTimes(TypedDict):
     encode: float
 
 
+class PlaceReport(TypedDict):
+    """What the scene is doing and where, in sentences and lines for its author; replaces the last one."""
+
+    type: Literal["place"]
+    text: str
+
+
 class WorkReport(TypedDict):
     """What the scene spent its time on; sent once, at its end."""
 
@@ -432,6 +439,7 @@ JobReport = (
     | PreviewReport
     | PlaysReport
     | OutputReport
+    | PlaceReport
     | WorkReport
     | CompiledReport
     | DoneReport

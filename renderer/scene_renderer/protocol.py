@@ -96,6 +96,10 @@ class JobChannel:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
 
+    def place(self, text: str) -> None:
+        """Report what the scene is doing."""
+        self._send({"type": "place", "text": text})
+
     def work(self, times: WorkTimes) -> None:
         """Report what the scene spent its time on."""
         self._send({"type": "work", "ms": times})

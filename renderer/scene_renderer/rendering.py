@@ -20,6 +20,7 @@ from .protocol import JobChannel
 from .sections import SectionMovies
 from .stream import Sender
 from .timeline import Timeline
+from .whereabouts import Whereabouts
 from .work_times import stopwatch
 
 # How long a thread may keep others from running Python. The encoder needs it several times for each frame,
@@ -74,6 +75,8 @@ def _render(
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     tex.begin_job()
     stopwatch.start()
+    whereabouts = Whereabouts(channel, folder)
+    whereabouts.start()
     if isinstance(job, ListJob):
         limit = (_LIST_CPU_SECONDS_MAX, _LIST_CPU_SECONDS_MAX + 1)
         resource.setrlimit(resource.RLIMIT_CPU, limit)
@@ -85,8 +88,10 @@ def _render(
     movie = encode.create(job, folder, channel, sender)
     sections = SectionMovies(job, folder) if job.local and job.local.sections else None
     timeline = Timeline(scene_folder.source_path(folder))
+    whereabouts.follow(timeline)
     renderer = _play(scene_class(), movie, job, timeline, sections)
     channel.stage("finishing")
+    whereabouts.end()
     tex.end_job()
     with stopwatch.during("encode"):
         movie.finish(renderer.file_writer.sound())

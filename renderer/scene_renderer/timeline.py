@@ -1,11 +1,12 @@
 """The plays of a scene: their places in the video, what they show and the lines that play them."""
 
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 
-from manim import Animation
+from manim import Animation, Scene
 
 from .messages import Play
 
@@ -21,6 +22,9 @@ class Timeline:
     def __init__(self, source: Path) -> None:
         self._path = str(source)
         self._plays: list[Play] = []
+        self._begun = 0
+        self._playing: Scene | None = None
+        self._since = time.monotonic()
 
     @property
     def is_full(self) -> bool:
@@ -33,6 +37,26 @@ class Timeline:
         while frame is not None and frame.f_code.co_filename != self._path:
             frame = frame.f_back
         return frame.f_lineno if frame is not None else 0
+
+    def begin(self, scene: Scene) -> None:
+        """Note that a play of the scene begins."""
+        self._begun += 1
+        self._playing, self._since = scene, time.monotonic()
+
+    def end(self) -> None:
+        """Note that it has ended."""
+        self._playing, self._since = None, time.monotonic()
+
+    def now(self) -> str:
+        """Return a sentence: what the scene is playing, and for how long. Called from any thread."""
+        scene, begun = self._playing, self._begun
+        lasts = f"For the last {time.monotonic() - self._since:.0f} s,"
+        if scene is not None:
+            shows = _names(scene.animations or [])
+            return f"{lasts} the scene was in play {begun}{shows and f', {shows}'}."
+        return f"{lasts} the scene's code ran " + (
+            f"after play {begun}." if begun else "before its first play."
+        )
 
     def add(self, line: int, animations: list[Animation] | None, start: float, seconds: float) -> None:
         """Record a play, with times in the video."""

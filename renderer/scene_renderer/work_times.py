@@ -48,6 +48,14 @@ class Stopwatch:
         self._work = work
         return before
 
+    def is_at(self, work: Work) -> bool:
+        """Whether the time counts for `work` now. Called from any thread, as is `seconds_at_it`."""
+        return self._work == work
+
+    def seconds_at_it(self) -> float:
+        """Return the seconds since the time began to count for the current work."""
+        return time.perf_counter() - self._since
+
     def times(self) -> WorkTimes:
         """Return the milliseconds so far."""
         self.turn_to(self._work)

@@ -51,7 +51,7 @@ export function readableTime(ms: number): string {
   return `${ms / 1000} second${ms === 1000 ? '' : 's'}`;
 }
 
-/** Describes a render that timed out. */
-export function tooSlow({ timeoutMs }: RenderLimits): string {
-  return `The render took longer than the limit of ${readableTime(timeoutMs)}.`;
+/** Describes a render that timed out. `place`: what its scene reported last. */
+export function tooSlow({ timeoutMs }: RenderLimits, place: string): string {
+  return `The render took longer than the limit of ${readableTime(timeoutMs)}. ${place}`.trimEnd();
 }

@@ -43,6 +43,8 @@ export interface ForkOutcome {
   end: JobEnded;
   /** The first `done`, `inspected` or `failed` report. */
   verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'scenes' | 'failed' }> | undefined;
+  /** What the scene was doing when it last reported that; empty: it did not. */
+  place: string;
 }
 
 /** The forks of one worker's zygotes. */
@@ -71,6 +73,7 @@ export class Forks {
     const { clock, limits, processes } = this.#settings;
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
+    let place = '';
     // A render sends a report before it reads the scene.
     let isRead = job.kind === 'inspect' || job.kind === 'tex';
     await this.makeFolder(folder);
@@ -90,6 +93,7 @@ export class Forks {
         isRead = true;
         if (verdict) return;
         if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
+        else if (report.type === 'place') place = report.text;
         else onReport(report);
       },
     }).catch((error: Error) => {
@@ -117,7 +121,7 @@ export class Forks {
         throw channel.connected ? error : new JobNotRead(error.message);
       });
       await channel.drained();
-      if (end.reason !== null || current.endReason) return { end, verdict };
+      if (end.reason !== null || current.endReason) return { end, verdict, place };
       // Without a free file descriptor the service could not accept the connection.
       if (!channel.connected) {
         const cause = channel.shortage();
@@ -130,7 +134,7 @@ export class Forks {
         current.zygote.replace(problem);
         throw isRead ? new JobInterrupted(problem) : new JobNotRead(problem);
       }
-      return { end, verdict };
+      return { end, verdict, place };
     } finally {
       channel.close();
       stream?.close();
@@ -159,7 +163,7 @@ export class Forks {
     if (outcome.verdict && !isIncomplete) return undefined;
     // Ending a job that exceeded another limit can take until the time-out.
     if (endReason === 'timeout' && outcome.end.reason === null)
-      return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits) };
+      return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits, outcome.place) };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
     const error = inWords(outcome.end, this.#settings.limits);
     return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, error };

@@ -221,6 +221,12 @@ export interface WorkTimes {
   encode: number;
 }
 
+/** What the scene is doing and where, in sentences and lines for its author; replaces the last one. */
+export interface PlaceReport {
+  type: 'place';
+  text: string;
+}
+
 /** What the scene spent its time on; sent once, at its end. */
 export interface WorkReport {
   type: 'work';
@@ -269,6 +275,7 @@ export type JobReport =
   | PreviewReport
   | PlaysReport
   | OutputReport
+  | PlaceReport
   | WorkReport
   | CompiledReport
   | DoneReport

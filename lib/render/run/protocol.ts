@@ -54,6 +54,8 @@ export function parseJobReport(line: string): JobReport | undefined {
       return { type: 'plays', plays: plays(report['plays']) };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
+    case 'place':
+      return { type: 'place', text: sceneText(report['text']) };
     case 'work':
       return { type: 'work', ms: workTimes(report['ms']) };
     case 'compiled':
@@ -125,8 +127,12 @@ function sceneNames(value: unknown): string[] {
 }
 
 function sceneError(value: unknown): string {
+  return sceneText(value) || 'The scene failed without saying why.';
+}
+
+function sceneText(value: unknown): string {
   const text = typeof value === 'string' ? withoutControlCharacters(value).slice(0, LONGEST_ERROR) : '';
-  return text.replace(EMPTY_LINES, '\n\n').trim().toWellFormed() || 'The scene failed without saying why.';
+  return text.replace(EMPTY_LINES, '\n\n').trim().toWellFormed();
 }
 
 function count(value: unknown): number {

@@ -290,7 +290,7 @@ export class RenderWorker {
       if (outcome.verdict?.type === 'scenes')
         return { kind: 'listed', scenes: outcome.verdict.names, durationMs };
       if (current.endReason === 'timeout' || outcome.end.signal === 'SIGXCPU') {
-        const error = 'The code takes too long before it defines its scenes.';
+        const error = `The code takes too long before it defines its scenes. ${outcome.place}`.trimEnd();
         return { kind: 'failed', error, durationMs };
       }
       const failure = this.#forks.failureOf(outcome, silentEnd, current.endReason, 0);

@@ -20,7 +20,8 @@ class Inspector {
 
   end(verdict: ForkOutcome['verdict']): void {
     const ended = { type: 'ended', job: '1.out', exitCode: 0, signal: null } as const;
-    this.#end.resolve({ end: { ...ended, reason: null, memoryBytes: null, problem: null }, verdict });
+    const end = { ...ended, reason: null, memoryBytes: null, problem: null };
+    this.#end.resolve({ end, verdict, place: '' });
   }
 
   die(error: Error): void {

@@ -40,7 +40,7 @@ class SlowRenderer {
       memoryBytes: null,
       problem: null,
     } as const;
-    return { end: { ...ended, signal }, verdict: undefined };
+    return { end: { ...ended, signal }, verdict: undefined, place: '' };
   };
 }
 
