@@ -7,6 +7,7 @@ import errno
 import re
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 from . import author_frames, scene_folder, studio, tex_errors
@@ -26,16 +27,24 @@ def too_large(limit_bytes: int) -> SceneError:
     return SceneError(f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB.")
 
 
-def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) -> str:
+def describe(
+    error: BaseException,
+    code: str,
+    folder: Path,
+    *,
+    disk_bytes: int,
+    complete: Callable[[BaseException, str], str],
+) -> str:
     """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`.
 
-    `disk_bytes`: the disk limit, which is named if the scene's file system is full.
+    `disk_bytes`: the disk limit, which is named if the scene's file system is full; `complete`: adds what the
+    message of an error leaves out.
     """
     path = str(scene_folder.source_path(folder))
     if isinstance(error, SyntaxError) and error.filename == path:
         number, summary = error.lineno, f"{type(error).__name__}: {error.msg}"
     else:
-        number, summary = _line_number(error, path), _summary(error, disk_bytes)
+        number, summary = _line_number(error, path), _summary(error, disk_bytes, complete)
     text = _without_paths(summary, folder)[:_MESSAGE_CHARACTERS_MAX]
     if number is not None:
         lines = re.split(r"\r\n|\r|\n", code)
@@ -46,7 +55,7 @@ def describe(error: BaseException, code: str, folder: Path, *, disk_bytes: int) 
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
 
 
-def _summary(error: BaseException, disk_bytes: int) -> str:
+def _summary(error: BaseException, disk_bytes: int, complete: Callable[[BaseException, str], str]) -> str:
     tex = tex_errors.describe(error)
     if tex is not None:
         return tex
@@ -63,7 +72,7 @@ def _summary(error: BaseException, disk_bytes: int) -> str:
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
         return f"The scene's files were larger than the limit of {_size(disk_bytes)} together."
     name = type(error).__name__
-    message = _message(error)
+    message = complete(error, _message(error))
     if isinstance(error, ModuleNotFoundError):
         message += _import_hint(error.name or "")
     return f"{name}: {message}" if message else name

@@ -12,7 +12,7 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from . import encode, errors, output, scene, scene_folder, settings, studio, tex
+from . import encode, errors, hints, output, scene, scene_folder, settings, studio, tex
 from .capture import CaptureRenderer
 from .errors import SceneError
 from .messages import ListJob, RenderJob
@@ -39,7 +39,9 @@ def render(
     try:
         report = _render(job, folder, channel, Sender(stream) if stream else None)
     except BaseException as error:  # also SystemExit etc., which the scene raised
-        text = errors.describe(error, job.code, folder, disk_bytes=job.limits.disk_bytes)
+        text = errors.describe(
+            error, job.code, folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
+        )
         if os.getpid() == process:
             channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
@@ -89,7 +91,11 @@ def _render(
     sections = SectionMovies(job, folder) if job.local and job.local.sections else None
     timeline = Timeline(scene_folder.source_path(folder))
     whereabouts.follow(timeline)
-    renderer = _play(scene_class(), movie, job, timeline, sections)
+    try:
+        renderer = _play(scene_class(), movie, job, timeline, sections)
+    except TypeError as error:
+        scene.explain_call(scene_class, error, folder)
+        raise
     channel.stage("finishing")
     whereabouts.end()
     tex.end_job()
@@ -112,7 +118,7 @@ def _play(
 ) -> CaptureRenderer:
     plain = playing.renderer
     if not isinstance(plain, CairoRenderer):
-        raise SceneError("Only Manim's Cairo renderer can be used.")
+        raise SceneError(f"The scene uses {type(plain).__name__}. {hints.NO_OPENGL}")
     renderer = CaptureRenderer(plain, movie, job, timeline, sections)
     playing.renderer = renderer
     Manager(playing)

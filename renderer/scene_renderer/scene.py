@@ -1,17 +1,22 @@
 """Imports the scene's source as a module and finds the class to render."""
 
 import importlib.util
+import inspect
 import io
 import keyword
 import sys
 import tokenize
+import traceback
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from manim import Scene
 
-from . import scene_folder
+from . import author_frames, scene_folder
 from .errors import SceneError
+
+_LINE_CHARACTERS_MAX = 200
 
 
 def load(code: str, class_name: str, folder: Path) -> type[Scene]:
@@ -28,6 +33,47 @@ def names(code: str, folder: Path) -> list[str]:
     Raises any exception of the source.
     """
     return sorted(_defined(_load(code, folder)))
+
+
+def explain_call(scene: type[Scene], error: TypeError, folder: Path) -> None:
+    """Raise SceneError if the error is that Manim can't create the scene, or call its ``construct``."""
+    calls = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
+    place = _uncallable(scene)
+    if place is None or any(author_frames.shown_name(file, folder) for file in calls):
+        return
+    text = f"TypeError: {error}."
+    if place is not scene:
+        text += " Manim calls it without arguments."
+    others = [
+        name
+        for name, other in _defined(sys.modules[scene.__module__]).items()
+        if other is not scene and _uncallable(other) is None
+    ]
+    if others:
+        text += f" Scenes in the code that can be rendered: {', '.join(others)}."
+    raise SceneError(f"{text}{_line_of(place)}") from error
+
+
+def _uncallable(scene: type[Scene]) -> object:
+    """Return an abstract class itself, or the method that needs arguments; None: a scene can be rendered."""
+    if inspect.isabstract(scene):
+        return scene
+    for method in (scene.__init__, scene.construct):
+        try:
+            inspect.signature(method).bind(None)
+        except TypeError:
+            return method
+        except ValueError:  # no signature
+            continue
+    return None
+
+
+def _line_of(place: Any) -> str:
+    try:
+        lines, index = inspect.findsource(place)
+        return f"\nline {index + 1}: {lines[index].strip()[:_LINE_CHARACTERS_MAX]}"
+    except (OSError, TypeError, IndexError):
+        return ""
 
 
 def _load(code: str, folder: Path) -> ModuleType:

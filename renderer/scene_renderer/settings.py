@@ -65,12 +65,16 @@ _INSTEAD = {
 _SIZE = ("pixel_width", "pixel_height", "frame_rate", "frame_size", "quality")
 
 
+_ignored: set[str] = set()
+
+
 class SceneConfig(ManimConfig):
     """Manim's configuration as a scene sees it: assignments to fixed settings are ignored, with a warning."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _FIXED or name in _SIZE:
             if self._is_other(name, value):
+                _ignored.add(name)
                 message = f"config.{name} is ignored: {_INSTEAD.get(name, _OURS)}"
                 warnings.warn(message, stacklevel=_author_level())
         else:
@@ -125,6 +129,11 @@ def fix(job: RenderJob | ListJob) -> None:
         _configure(local)
     # All modules of Manim refer to this object, so it can't be replaced.
     config.__class__ = LocalConfig if local else SceneConfig
+
+
+def asks_for_opengl() -> bool:
+    """Whether the scene has set Manim's other renderer, which was ignored."""
+    return "renderer" in _ignored
 
 
 def as_set_by_scene(job: RenderJob) -> RenderJob:

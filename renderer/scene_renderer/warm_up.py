@@ -17,6 +17,7 @@ def run() -> None:
         colours,
         copies,
         curves,
+        hints,
         images,
         projection,
         rendering,  # noqa: F401 (imported for its side effect)
@@ -32,6 +33,7 @@ def run() -> None:
     colours.colour_directly()
     copies.copy_directly()
     curves.measure_directly()
+    hints.refuse_windows()
     images.overlay_directly()
     if native.is_compiled():
         from . import drawing, families, interpolation, smoothing, updates

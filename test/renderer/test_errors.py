@@ -7,6 +7,17 @@ from client import RENDERER, Zygote, render_job
 from sources import SQUARE, scene
 
 MANY = "class A(Scene): pass\nclass B(ThreeDScene): pass\nx = 1\n"
+SCENES = """from abc import ABC, abstractmethod
+from manim import *
+class Base(Scene, ABC):
+    @abstractmethod
+    def draw(self): ...
+    def construct(self): self.draw()
+class Demo(Scene):
+    def construct(self): ...
+class Good(Base):
+    def draw(self): ...
+"""
 TABLE = [
     (
         "name",
@@ -84,6 +95,63 @@ TABLE = [
         "no such class",
         MANY.join(["from manim import *\n", ""]),
         ["no class 'Demo'", "Scenes in the code: A, B."],
+    ),
+    (
+        "construct with a parameter",
+        SCENES.replace("construct(self): ...", "construct(self, size): ..."),
+        [
+            "missing 1",
+            "'size'. Manim calls it without arguments. Scenes in the code that can be rendered: Good.\n",
+            "line 8: def construct(self, size):",
+        ],
+    ),
+    (
+        "__init__ with a parameter",
+        SCENES.replace("construct(self): ...", "__init__(self, size): ..."),
+        [
+            "missing 1",
+            "'size'. Manim calls it without arguments. Scenes in",
+            "line 8: def __init__(self, size):",
+        ],
+    ),
+    (
+        "abstract class",
+        SCENES.replace("Demo(Scene)", "Demo(Base)"),
+        ["abstract class Demo", "Scenes in the code that can be rendered: Good.\nline 7: class Demo(Base):"],
+    ),
+    (
+        "a call of the scene's own",
+        scene("self.grow()", above="Scene.grow = lambda self, by: 0"),
+        ["'by'\nline 5"],
+    ),
+    ("window", scene("self.interactive_embed()"), ["needs a window", "OpenGL isn't here", "line 5"]),
+    ("another window", scene("self.embed()"), ["needs a window", "OpenGL isn't here", "line 5"]),
+    (
+        "OpenGL's camera",
+        scene("self.camera.light_source", above="config.renderer = 'opengl'"),
+        [
+            "no attribute 'light_source'. OpenGL isn't here: scenes are rendered with Manim's Cairo",
+            "line 5",
+        ],
+    ),
+    ("Cairo's camera", scene("self.camera.light_source"), ["no attribute 'light_source'\nline 5"]),
+    (
+        "OpenGL's mobjects",
+        scene(
+            "self.add(OpenGLVMobject())",
+            above="from manim.mobject.opengl.opengl_vectorized_mobject import OpenGLVMobject",
+        ),
+        ["OpenGL isn't here", "line 5"],
+    ),
+    (
+        "points that are not numbers",
+        scene("g = Axes().plot(lambda x: np.log(x - 2), [-1, 1])\nself.play(MoveAlongPath(Dot(), g))"),
+        ["80 of the 80 points of a ParametricFunction are not numbers (NaN or infinite)", "line 6"],
+    ),
+    (
+        "a line to nowhere",
+        scene("DashedVMobject(Line([0, 0, 0], [np.inf, 0, 0]))"),
+        ["to integer. ", " points of a Line are not numbers (NaN or infinite)", "line 5"],
     ),
     ("no scene", "x = 1\n", ["no class 'Demo'", "defines no scene"]),
     ("not a scene", "class Demo: pass\n", ["'Demo' is not a Scene"]),
