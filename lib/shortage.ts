@@ -19,6 +19,11 @@ export function isShortage(error: unknown): boolean {
   return hasCode(error, SHORTAGES);
 }
 
+/** The error of a shortage that another process has met. */
+export function newShortage(message: string): Error {
+  return Object.assign(new Error(message), { code: 'EAGAIN' });
+}
+
 /**
  * True for a temporary error, which a retry may fix: a resource shortage, a network outage, or an error that says after
  * which time to retry.

@@ -23,8 +23,8 @@ export type AttemptEnd =
       details?: Pick<FinishOptions, 'usage' | 'output'>;
     }
   /**
-   * Requeue; the attempt does not count. `interrupted`: the thread died. `hold`: pauses new attempts for lack of a
-   * renderer or of a resource.
+   * Requeue; the attempt does not count. `interrupted`: the job may be the cause, so it is delayed if that happens
+   * again. `hold`: pauses new attempts for lack of a renderer or of a resource.
    */
   | { next: 'wait'; interrupted?: true; hold?: 'renderer' | 'shortage'; reason: string }
   /** The service stops: requeue for the next start; the attempt does not count. */
@@ -80,6 +80,9 @@ export async function endOfAttempt(
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
     case 'interrupted':
+      // Logged where new attempts are paused.
+      if (result.isShortage)
+        return { next: 'wait', interrupted: true, hold: 'shortage', reason: result.message };
       logger.error({ jobId, reason: result.message }, 'A process of the renderer ended while rendering.');
       return { next: 'wait', interrupted: true, reason: result.message };
     case 'unavailable':

@@ -125,6 +125,8 @@ class JobEnded(TypedDict):
     memoryBytes: int | None
     # What kept it from reading its job, or ended a process that no scene can reach.
     problem: str | None
+    # What the machine was short of while it ran, so that it may have failed for that reason.
+    shortage: str | None
 
 
 class ZygoteError(TypedDict):

@@ -59,6 +59,11 @@ def descendants(pid: int) -> Iterator[int]:
         found += children(child)
 
 
+def count_threads(pid: int) -> int:
+    """Return the number of threads of all processes below a process."""
+    return sum(len(_numbers_in(f"/proc/{child}/task")) for child in descendants(pid))
+
+
 def in_namespace() -> list[int]:
     """Return the ids of all processes in /proc except init, newest first.
 

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from . import cgroup, job, kernel, process_tree, sandbox
+from . import cgroup, job, kernel, process_tree, sandbox, shortage
 from .messages import ForkCommand, KillCommand, PingCommand, ZygoteReport, parse_zygote_command
 from .priority import Session
 from .protocol import encode_line
@@ -145,12 +145,17 @@ class _Process:
 
 @dataclass
 class _Running:
-    """The running job, and the first findings of its watch."""
+    """The running job, the first findings of its watch, and what the machine was short of meanwhile."""
 
     fork: ForkCommand
     process: _Process
     found: Findings | None = None
     killed: bool = False
+    shortage: str | None = None
+
+    def look(self) -> None:
+        """Notice a shortage."""
+        self.shortage = self.shortage or shortage.of_processes(self.process.pid)
 
 
 class _Zygote:
@@ -178,6 +183,8 @@ class _Zygote:
             self._fork_later(0.0)
             while True:
                 ready = {key.fd for key, _ in self._selector.select(self._pause_s())}
+                if self._running:
+                    self._running.look()
                 if self._running and self._running.process.findings in ready:
                     self._hear_watch(self._running)
                 if self._woken in ready:
@@ -234,7 +241,13 @@ class _Zygote:
         self._session.lower(background=fork.background)
         if self._ahead and self._mounts.have_changed():
             self._end_ahead(self._ahead)
-        process, self._ahead, self._fork_at = self._ahead or self._fork(), None, None
+        try:
+            process, self._ahead, self._fork_at = self._ahead or self._fork(), None, None
+        except OSError as error:
+            self._fork_later(_REST_S)
+            problem = f"a job could not be forked: {error}"
+            _send_end(fork.job, None, Findings(problem=problem), shortage.of_processes(os.getpid()))
+            return
         with suppress(BrokenPipeError), open(process.commands, "wb") as pipe:  # if it has just died
             pipe.write(line)
         self._running = _Running(fork, process)
@@ -245,8 +258,10 @@ class _Zygote:
             self._fork_at = time.monotonic() + rest_s
 
     def _pause_s(self) -> float | None:
-        """Return the time until the next job is forked ahead; None if it isn't."""
-        return None if self._fork_at is None else max(0.0, self._fork_at - time.monotonic())
+        """Return the time until the next job is forked ahead, or until the next look at the running one."""
+        if self._fork_at is not None:
+            return max(0.0, self._fork_at - time.monotonic())
+        return shortage.LOOK_S if self._running else None
 
     def _end_ahead(self, ahead: _Process) -> None:
         """Kill what is left of it; the next job forks its own."""
@@ -312,21 +327,28 @@ class _Zygote:
         self._running = None
         os.close(running.process.findings)
         found = running.found or Findings()
-        problem = found.problem
         # Where jobs are not isolated, a scene could have killed it.
         if running.found is None and not running.killed and self._sandbox.isolated:
-            problem = f"the watch of a job ended by {_how(code)}"
-        _send(
-            {
-                "type": "ended",
-                "job": running.fork.job,
-                "exitCode": code if code >= 0 else None,
-                "signal": _signal_name(-code) if code < 0 else None,
-                "reason": found.reason,
-                "memoryBytes": found.memory_bytes,
-                "problem": problem,
-            }
-        )
+            found = Findings(problem=f"the watch of a job ended by {_how(code)}")
+        if not found.finished:
+            running.look()
+        _send_end(running.fork.job, code, found, running.shortage)
+
+
+def _send_end(name: str, code: int | None, found: Findings, shortage: str | None) -> None:
+    is_exit = code is not None and code >= 0
+    _send(
+        {
+            "type": "ended",
+            "job": name,
+            "exitCode": code if is_exit else None,
+            "signal": None if code is None or is_exit else _signal_name(-code),
+            "reason": found.reason,
+            "memoryBytes": found.memory_bytes,
+            "problem": found.problem,
+            "shortage": shortage,
+        }
+    )
 
 
 def _how(code: int) -> str:

@@ -65,6 +65,13 @@ def inspect_job(width_px: int = 128, height_px: int = 72, fps: int = 10, **limit
     return {"kind": "inspect", "limits": LIMITS | limits} | size
 
 
+def fork_command(folder: Path | str, job: str = "job") -> Message:
+    """A command to fork a job whose socket does not exist."""
+    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
+    place: Message = {"folder": str(folder), "socket": "/none", "stream": None, "inputs": [], "outputs": {}}
+    return {"type": "fork", "job": job, "background": False, **place, **limits}
+
+
 @dataclass
 class Outcome:
     """The reports of a job, and the zygote's report of its end."""

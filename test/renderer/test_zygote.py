@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from client import TIMEOUT_S, Zygote, children, jobs, name_of, render_job
+from client import TIMEOUT_S, Zygote, children, fork_command, jobs, name_of, render_job
 from sources import SQUARE, scene
 
 ENDLESS = scene("import time\nopen('running', 'w').close()\nwhile True: time.sleep(1)")
@@ -37,6 +37,7 @@ def test_a_job_is_forked_and_its_end_reported(zygote: Zygote, tmp_path: Path) ->
         "signal": None,
         "reason": None,
         "problem": None,
+        "shortage": None,
     }
 
 
@@ -49,22 +50,9 @@ def test_ping_is_answered_while_a_job_runs(zygote: Zygote, tmp_path: Path) -> No
     assert zygote.finish(channel).ended["signal"] == "SIGKILL"
 
 
-def fork(job: str, folder: str) -> dict[str, object]:
-    """Return a request for a job whose socket does not exist."""
-    limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
-    place: dict[str, object] = {
-        "folder": folder,
-        "socket": "/none",
-        "stream": None,
-        "inputs": [],
-        "outputs": {},
-    }
-    return {"type": "fork", "job": job, "background": False, **place, **limits}
-
-
 def test_a_second_concurrent_job_is_refused(zygote: Zygote, tmp_path: Path) -> None:
     channel = zygote.start(tmp_path, render_job(ENDLESS))
-    zygote.send(fork("other", "/"))
+    zygote.send(fork_command("/", "other"))
     assert "still runs" in zygote.receive()["message"]
     zygote.send({"type": "kill", "job": "other"})  # not the running job
     zygote.send({"type": "ping"})
@@ -92,7 +80,7 @@ def test_a_malformed_command_gets_an_error(zygote: Zygote, line: bytes) -> None:
 
 
 def test_a_job_whose_socket_is_gone_ends(zygote: Zygote, tmp_path: Path) -> None:
-    zygote.send(fork("job", str(tmp_path)))
+    zygote.send(fork_command(tmp_path))
     ended = zygote.receive()
     assert (ended["exitCode"], "/none" in ended["problem"]) == (70, True)
 

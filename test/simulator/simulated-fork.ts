@@ -127,6 +127,7 @@ export class SimulatedFork {
       [0.04, () => this.#end({ signal: 'SIGKILL', reason: this.#oneOf(END_REASONS) })],
       [0.02, () => this.#end({ signal: 'SIGKILL' })],
       [0.02, () => this.#end({ signal: 'SIGKILL', problem: 'its watch was killed' })],
+      [0.02, () => this.#end({ exitCode: 1, shortage: 'no more processes' })],
       [0.03, () => this.#stall()],
       [0.03, () => this.#babble()],
     ];
@@ -217,10 +218,16 @@ export class SimulatedFork {
     else this.#end({ exitCode: 1 });
   }
 
-  #end({ exitCode = null, signal = null, reason = null, problem = null }: Partial<JobEnded>): void {
+  #end({
+    exitCode = null,
+    signal = null,
+    reason = null,
+    problem = null,
+    shortage = null,
+  }: Partial<JobEnded>): void {
     if (this.#isOver) return;
     this.vanish();
-    this.#onEnd({ exitCode, signal, reason, memoryBytes: exitCode === 0 ? 1024 : null, problem });
+    this.#onEnd({ exitCode, signal, reason, memoryBytes: exitCode === 0 ? 1024 : null, problem, shortage });
   }
 
   #later(mostMs: number, work: () => void): void {

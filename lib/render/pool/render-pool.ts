@@ -245,11 +245,11 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
       .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
       .finally(() => ours.close());
     this.#rendering += 1;
-    void result.then(({ kind }) => {
+    void result.then((ended) => {
       this.#rendering -= 1;
       measure?.end();
-      if (kind === 'rendered' || kind === 'died') this.emit('result', kind);
-      else if (kind === 'interrupted') this.emit('result', 'died');
+      if (ended.kind === 'rendered' || ended.kind === 'died') this.emit('result', ended.kind);
+      else if (ended.kind === 'interrupted' && !ended.isShortage) this.emit('result', 'died');
     });
     return {
       result,

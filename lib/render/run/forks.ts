@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { isInPlace } from '../../disk.ts';
+import { newShortage } from '../../shortage.ts';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
@@ -33,7 +34,7 @@ export class JobNotRead extends Error {
   override readonly name = 'JobNotRead';
 }
 
-/** A process of a running job that no scene can reach was ended. */
+/** A process of a running job that no scene can reach was ended, or the machine was short of something for it. */
 export class JobInterrupted extends Error {
   override readonly name = 'JobInterrupted';
 }
@@ -122,9 +123,10 @@ export class Forks {
       });
       await channel.drained();
       if (end.reason !== null || current.endReason) return { end, verdict, place };
-      // Without a free file descriptor the service could not accept the connection.
+      const shortage = end.shortage === null ? undefined : newShortage(end.shortage);
       if (!channel.connected) {
-        const cause = channel.shortage();
+        // Without a free file descriptor the service could not accept the connection.
+        const cause = channel.shortage() ?? shortage;
         // Such as that its work folder was removed, and another is in its place.
         if (end.problem !== null && cause === undefined) current.zygote.replace(end.problem);
         throw new JobNotRead(end.problem ?? endedBefore(end), { cause });
@@ -132,7 +134,7 @@ export class Forks {
       if (end.problem !== null || !isRead) {
         const problem = end.problem ?? endedBefore(end);
         current.zygote.replace(problem);
-        throw isRead ? new JobInterrupted(problem) : new JobNotRead(problem);
+        throw isRead ? new JobInterrupted(problem) : new JobNotRead(problem, { cause: shortage });
       }
       return { end, verdict, place };
     } finally {
@@ -141,15 +143,21 @@ export class Forks {
     }
   }
 
-  /** The failure of a fork; undefined when it succeeded. */
+  /**
+   * The failure of a fork; undefined when it succeeded. Error: {@link JobInterrupted} if the machine was short of something
+   * while it failed, whatever it failed by.
+   */
   failureOf(
     outcome: ForkOutcome,
     inWords: (end: JobEnded, limits: RenderLimits) => string,
     endReason: EndReason | undefined,
     durationMs: number,
   ): RenderResult | undefined {
-    const { reason, signal } = outcome.end;
+    const { reason, signal, shortage } = outcome.end;
     if (reason === 'disk_full') return { kind: 'disk_full', durationMs };
+    const hasSucceeded = outcome.verdict !== undefined && outcome.verdict.type !== 'failed';
+    if (shortage !== null && !hasSucceeded && reason === null && endReason === undefined)
+      throw new JobInterrupted(shortage, { cause: newShortage(shortage) });
     // When the disk or file limit is reached, it is the cause of any failure.
     const isFull = reason === 'disk' || reason === 'files';
     if (outcome.verdict?.type === 'failed')

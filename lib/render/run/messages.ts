@@ -71,6 +71,8 @@ export interface JobEnded {
   memoryBytes: number | null;
   /** What kept it from reading its job, or ended a process that no scene can reach. */
   problem: string | null;
+  /** What the machine was short of while it ran, so that it may have failed for that reason. */
+  shortage: string | null;
 }
 
 /** A command was invalid or out of order. */

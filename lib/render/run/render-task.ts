@@ -123,7 +123,10 @@ export type RenderResult =
   | { kind: 'disk_full'; durationMs: number }
   /** The scene was not read, for lack of a renderer or, with `isShortage`, of a system resource. */
   | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
-  /** The worker's thread died, or a process of the renderer that no scene can reach. */
-  | { kind: 'interrupted'; durationMs: 0; message: string }
+  /**
+   * The worker's thread died, or a process of the renderer that no scene can reach; or, with `isShortage`, the machine
+   * was short of something while the scene failed.
+   */
+  | { kind: 'interrupted'; durationMs: 0; message: string; isShortage?: boolean }
   /** The renderer failed; can be retried. */
   | { kind: 'died'; durationMs: number; message: string };

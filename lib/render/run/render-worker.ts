@@ -239,8 +239,11 @@ export class RenderWorker {
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
       const { message } = error as Error;
-      if (startedAtMs === undefined || error instanceof JobNotRead || isShortage(error))
-        return { kind: 'unavailable', durationMs: 0, message, isShortage: isShortage(error) };
+      const lacksResources = isShortage(error);
+      if (error instanceof JobInterrupted && lacksResources)
+        return { kind: 'interrupted', durationMs: 0, message, isShortage: true };
+      if (startedAtMs === undefined || error instanceof JobNotRead || lacksResources)
+        return { kind: 'unavailable', durationMs: 0, message, isShortage: lacksResources };
       // Without namespaces, a scene could have killed it.
       const isOutOfReach = error instanceof ZygoteDied && this.#current?.zygote.layers.includes('namespaces');
       if (isOutOfReach || error instanceof JobInterrupted)

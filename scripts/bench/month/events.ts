@@ -303,6 +303,7 @@ function shortages(): MonthEvent[] {
     {
       name: 'no more processes',
       expected: 'held',
+      isShort: true,
       skipped: () => !hasOwnPidMax() && `Linux ${release()} has one limit for the whole machine`,
       begin: async () => {
         most = readFileSync(PID_MAX, 'utf8');

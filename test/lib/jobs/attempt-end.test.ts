@@ -145,6 +145,14 @@ t.test('a renderer that died counts as an attempt, a thread that died does not',
   t.match(errors[1], { jobId: '1', reason: 'killed' });
 });
 
+t.test('a scene that failed while the machine was short of something waits and does not count', async (t) => {
+  const { world, errors } = newWorld();
+  const result = { kind: 'interrupted', durationMs: 0, message: 'no processes', isShortage: true } as const;
+  const end = { next: 'wait', interrupted: true, hold: 'shortage', reason: 'no processes' } as const;
+  t.strictSame(await endOfAttempt(claimed(2), result, world), end);
+  t.same(errors, []);
+});
+
 t.test('a render that could not start waits', async (t) => {
   const { world } = newWorld();
   for (const [isShortage, hold] of [

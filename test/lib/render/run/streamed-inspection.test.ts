@@ -20,7 +20,7 @@ class Inspector {
 
   end(verdict: ForkOutcome['verdict']): void {
     const ended = { type: 'ended', job: '1.out', exitCode: 0, signal: null } as const;
-    const end = { ...ended, reason: null, memoryBytes: null, problem: null };
+    const end = { ...ended, reason: null, memoryBytes: null, problem: null, shortage: null };
     this.#end.resolve({ end, verdict, place: '' });
   }
 

@@ -39,6 +39,7 @@ class SlowRenderer {
       reason: null,
       memoryBytes: null,
       problem: null,
+      shortage: null,
     } as const;
     return { end: { ...ended, signal }, verdict: undefined, place: '' };
   };

@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+import t, { type Test } from 'tap';
+import { newPulses } from '../../../../lib/render/pool/pulse.ts';
+import { threadCounters } from '../../../../lib/render/pool/thread-counters.ts';
+import { Forks, type Occupied } from '../../../../lib/render/run/forks.ts';
+import { DEFAULT_LIMITS, jobLimits } from '../../../../lib/render/run/limits.ts';
+import type { ForkCommand, JobEnded, JobReport, ListJob } from '../../../../lib/render/run/messages.ts';
+import type { Processes } from '../../../../lib/render/start/processes.ts';
+import type { Zygote } from '../../../../lib/render/start/zygote.ts';
+import { isShortage } from '../../../../lib/shortage.ts';
+import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { testFolder } from '../../../fixtures/test-folder.ts';
+import { LAUNCHER } from '../../../simulator/simulated-pool.ts';
+import { SimulatedSockets } from '../../../simulator/simulated-sockets.ts';
+
+const JOB: ListJob = {
+  kind: 'list',
+  code: '',
+  widthPx: 64,
+  heightPx: 36,
+  fps: 1,
+  limits: jobLimits(DEFAULT_LIMITS),
+};
+const FAILED: JobReport = { type: 'failed', error: "RuntimeError: can't start new thread" };
+const SHORTAGE = 'no more processes';
+
+/** Runs a fork that sends a report, or never connects, and ends. */
+function run(t: Test, report: JobReport | undefined, end: Partial<JobEnded>, endReason?: 'canceled') {
+  const sockets = new SimulatedSockets();
+  const workFolder = testFolder(t);
+  const folder = join(workFolder, 'w0');
+  const replaced: string[] = [];
+  const zygote = {
+    run: async ({ socket, job }: ForkCommand): Promise<JobEnded> => {
+      if (report)
+        sockets
+          .connect(socket)
+          ?.resume()
+          .end(`${JSON.stringify(report)}\n`);
+      const ended = {
+        type: 'ended',
+        job,
+        exitCode: 0,
+        signal: null,
+        reason: null,
+        memoryBytes: null,
+      } as const;
+      return { ...ended, problem: null, shortage: null, ...end };
+    },
+    killJob: () => {},
+    replace: (reason: string) => replaced.push(reason),
+  } as unknown as Zygote;
+  const forks = new Forks(
+    {
+      index: 0,
+      workers: 1,
+      threads: threadCounters(),
+      pulses: newPulses(),
+      launcher: LAUNCHER,
+      limits: DEFAULT_LIMITS,
+      workFolder,
+      clock: new FakeClock('2026-11-21T10:00:00Z'),
+      processes: { accept: (options) => sockets.accept(options) } as Processes,
+    },
+    folder,
+  );
+  const occupied: Occupied = { zygote, background: false, endReason };
+  const outcome = forks.run(occupied, join(folder, '1'), JOB, () => {});
+  const failure = outcome.then((outcome) => forks.failureOf(outcome, () => 'a limit', endReason, 5));
+  return { failure, replaced };
+}
+
+t.test('a fork that fails while the machine is short of processes was interrupted', async (t) => {
+  for (const report of [FAILED, { type: 'stage', stage: 'loading' } as const]) {
+    const { failure, replaced } = run(t, report, { shortage: SHORTAGE, signal: 'SIGTRAP' });
+    const error = await failure.catch((error: Error) => error);
+    t.match(error, { name: 'JobInterrupted', message: SHORTAGE });
+    t.ok(isShortage(error));
+    t.same(replaced, [], 'its zygote can go on');
+  }
+});
+
+t.test(
+  'a fork that has succeeded, exceeded a limit or was stopped ends as if nothing was short',
+  async (t) => {
+    const shortage = SHORTAGE;
+    const scenes: JobReport = { type: 'scenes', names: ['A'] };
+    t.equal(await run(t, scenes, { shortage }).failure, undefined);
+    const failed = { kind: 'failed', durationMs: 5 };
+    t.match(await run(t, FAILED, { shortage, reason: 'disk' }).failure, { ...failed, error: 'a limit' });
+    t.match(await run(t, FAILED, { shortage }, 'canceled').failure, failed);
+    t.match(await run(t, FAILED, {}).failure, failed);
+  },
+);
+
+t.test('a zygote that can fork no job is replaced, unless the machine is short of processes', async (t) => {
+  const problem = 'a job could not be forked';
+  const short = run(t, undefined, { problem, shortage: SHORTAGE });
+  const error = await short.failure.catch((error: Error) => error);
+  t.match(error, { name: 'JobNotRead', message: problem });
+  t.ok(isShortage(error));
+  t.same(short.replaced, []);
+  const broken = run(t, undefined, { problem });
+  await t.rejects(broken.failure, { name: 'JobNotRead', message: problem });
+  t.same(broken.replaced, [problem]);
+});
