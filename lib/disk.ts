@@ -211,10 +211,33 @@ export function isInPlace({ path, identity }: KnownFolder): boolean {
   }
 }
 
-/** The bytes available to this user on the file system of a folder. */
-export async function freeBytesOf(folder: string): Promise<number> {
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+/** What a file system has left. */
+export interface FreeSpace {
+  bytes: number;
+  /** How many files can be created; infinite if the file system has no limit. */
+  files: number;
+}
+
+/** What is available to this user on the file system of a folder. */
+export async function freeSpaceOf(folder: string): Promise<FreeSpace> {
+  const { bavail, bsize, files, ffree } = await statfs(folder);
+  return { bytes: bavail * bsize, files: files > 0 ? ffree : Number.POSITIVE_INFINITY };
+}
+
+/** What small renders need at their end. With less, a disk is full for all; with more, only a large video does not fit. */
+export const ROOM: FreeSpace = { bytes: 4 * 1024 * 1024, files: 64 };
+
+/** Whether the disk of a folder is too full for small renders; false if the folder can't be examined. */
+export function isFull(folder: string): Promise<boolean> {
+  return freeSpaceOf(folder).then(
+    (free) => isLess(free, ROOM),
+    () => false,
+  );
+}
+
+/** Whether there is less than the given space. */
+export function isLess(free: FreeSpace, { bytes, files }: FreeSpace): boolean {
+  return free.bytes < bytes || free.files < files;
 }
 
 /** True when an error was caused by a full disk or an exceeded quota. */

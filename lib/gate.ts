@@ -106,6 +106,11 @@ export class Gate extends EventEmitter<{ open: [] }> {
     return this.#spareSpace?.isShort ?? false;
   }
 
+  /** Whether it is full because it can hold no more files. */
+  get lacksFiles(): boolean {
+    return this.#spareSpace?.lacksFiles ?? false;
+  }
+
   /** Whether artifacts can't be stored. */
   get isStoreUnusable(): boolean {
     return this.#storeWatch.isUnusable;

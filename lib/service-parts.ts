@@ -7,6 +7,7 @@ import { type Clock, systemClock } from './clock.ts';
 import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
 import { FolderLock } from './data-folder/folder-lock.ts';
+import { isFull } from './disk.ts';
 import { Gate } from './gate.ts';
 import { ClaimedAssets, isClaimable } from './installation/claimed-assets.ts';
 import { Cancellations } from './jobs/cancellations.ts';
@@ -210,6 +211,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     shortRuns,
     gate,
     spareSpace,
+    isDiskFull: async () => workFolder !== undefined && isFull(workFolder),
     queue,
     qualities: options.qualities,
     previewIntervalMs,

@@ -80,6 +80,13 @@ export const DISK_FULL: ServiceProblem = {
   message:
     'The disk is full: no jobs are accepted or started. Free some space; the service then continues by itself.',
 };
+/** The problem of a service whose disk has space, but no inodes. */
+export const NO_MORE_FILES: ServiceProblem = {
+  part: 'disk',
+  message:
+    'The file system of the data can hold no more files (it has no free inodes): no jobs are accepted or started. Remove ' +
+    'files from it, `df -i` shows how many there are; the service then continues by itself.',
+};
 /** The message for clients of a service whose disk is full. */
 export const DISK_FULL_TO_CLIENTS =
   'The disk of the service is full: no jobs are accepted until there is space. Try again later.';
@@ -115,7 +122,7 @@ const STORE_UNUSABLE =
   'The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
-  'memory). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
+  'memory, space for files). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
 
 /** The status of a service with these parts. @internal */
 export function statusOf(
@@ -125,7 +132,8 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, isStoreUnusable, pausedAtMs, isStorageAway, isFolderLost, heldBack } = gate;
+  const { isDiskFull: diskFull, lacksFiles, isStoreUnusable } = gate;
+  const { pausedAtMs, isStorageAway, isFolderLost, heldBack } = gate;
   const problems = problemsOf({
     state,
     heldBack,
@@ -136,6 +144,7 @@ export function statusOf(
     // It is a part of the data folder, unless one of its own is given.
     workFolderUnusable: workFolderUnusable && !isFolderLost,
     diskFull,
+    lacksFiles,
     isStoreUnusable,
     isShortage,
   });
@@ -174,6 +183,8 @@ function problemsOf(service: {
   /** The work folder cannot be used. */
   workFolderUnusable: boolean;
   diskFull: boolean;
+  /** It is full because it can hold no more files. */
+  lacksFiles: boolean;
   /** Artifacts can't be stored. */
   isStoreUnusable: boolean;
   /** The last attempt failed for lack of a system resource. */
@@ -189,7 +200,7 @@ function problemsOf(service: {
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),
     ...(service.broken ? [{ part: 'renderer' as const, message: RENDERER_BROKEN }] : []),
-    ...(service.diskFull ? [DISK_FULL] : []),
+    ...(service.diskFull ? [service.lacksFiles ? NO_MORE_FILES : DISK_FULL] : []),
     ...(service.isStoreUnusable ? [{ part: 'artifacts' as const, message: STORE_UNUSABLE }] : []),
     ...(service.isShortage ? [{ part: 'resources' as const, message: SHORTAGE }] : []),
   ];

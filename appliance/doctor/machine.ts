@@ -11,6 +11,7 @@ const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
 const LEAST_DISK = 256 * MIB;
 const ENOUGH_DISK = 5 * GIB;
+const LEAST_FILES = 1_000;
 const LEAST_MEMORY = 512 * MIB;
 /** A clock before the release of this program is wrong. */
 const EARLIEST_PLAUSIBLE_MS = Date.parse('2026-01-01T00:00:00Z');
@@ -52,9 +53,15 @@ export function examineLimits(config: Config): Finding[] {
 }
 
 /** Checks the disk of the data folder. */
-export async function examineDisk({ dataDir }: Config): Promise<Finding> {
+export async function examineDisk({ dataDir }: Pick<Config, 'dataDir'>): Promise<Finding> {
   const place = nearestFolder(dataDir);
-  const { bsize, bavail, blocks } = await statfs(place);
+  const { bsize, bavail, blocks, files, ffree } = await statfs(place);
+  if (files > 0 && ffree < LEAST_FILES)
+    return failed(
+      'Disk',
+      `${ffree} free inodes on the file system of ${place}`,
+      'Remove files from it; `df -i` shows how many there are.',
+    );
   const message = `${gib(bavail * bsize)} of ${gib(blocks * bsize)} free on the file system of ${place}`;
   const remedy = 'Free some space, or limit the artifacts with --retention-days or --retention-gb.';
   if (bavail * bsize < LEAST_DISK) return failed('Disk', message, remedy);

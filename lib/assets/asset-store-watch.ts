@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { Backoff } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
 import type { SpareSpace } from '../data-folder/spare-space.ts';
-import { isOutOfSpace } from '../disk.ts';
+import { isOutOfSpace, ROOM } from '../disk.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import { isTransient } from '../shortage.ts';
@@ -17,11 +17,15 @@ const LONGEST_MS = 30_000;
 const SILENCE_MS = 60_000;
 /** How long a stop waits for a trial. */
 const STOP_MS = 5_000;
-/** The largest file of a trial, after a store had no space for a larger one. */
-const MOST_BYTES = 16 * 1024 * 1024;
 
-/** System errors that may concern the file only, such as one that is missing: whether another can be stored is tried. */
-const OF_A_FILE = new Set(['EFBIG', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT']);
+/**
+ * System errors that may concern the file only, such as one that is missing or too large for the space that is left:
+ * whether another can be stored is tried.
+ */
+const OF_A_FILE = new Set([
+  ...['EFBIG', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT'],
+  ...['ENOSPC', 'EDQUOT'],
+]);
 
 /**
  * Whether artifacts can be stored. While they can't, no render should start: its result would be lost. The store is
@@ -35,13 +39,13 @@ const OF_A_FILE = new Set(['EFBIG', 'EINVAL', 'ELOOP', 'ENAMETOOLONG', 'ENOENT']
 export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   readonly #assets: AssetStore;
   readonly #folder: string | undefined;
-  readonly #spareSpace: Pick<SpareSpace, 'ranOut'> | undefined;
+  readonly #spareSpace: Pick<SpareSpace, 'check'> | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
   readonly #backoff = new Backoff(FIRST_MS, LONGEST_MS);
   #isUnusable = false;
-  /** The size of the file that is tried. */
+  /** The size of the files that an unusable store is tried with. */
   #sizeBytes = 1;
   #timer: Timer | undefined;
   #trial: Promise<unknown> | undefined;
@@ -51,7 +55,7 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     /** The folder for files to try with; undefined in a process that stores nothing. */
     folder: string | undefined;
     /** Of the data folder, if artifacts are kept there; notified when they lack space. */
-    spareSpace: Pick<SpareSpace, 'ranOut'> | undefined;
+    spareSpace: Pick<SpareSpace, 'check'> | undefined;
     clock: Clock;
     random: Random;
     logger: Logger;
@@ -71,17 +75,17 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
 
   /**
    * Whether the store, or the way to it, is at fault for an error of {@link AssetStore.put}, not the file, which has
-   * so many bytes. It is if the error says so, or if a small file can't be stored either. The store is unusable from
-   * then on.
+   * so many bytes and was removed. It is if the error says so, or if a small file can't be stored either. The store is
+   * unusable from then on.
    */
   async isAtFault(error: unknown, sizeBytes: number): Promise<boolean> {
-    if (!saysStoreFails(error) && (await this.#failure()) === undefined) return false;
-    if (isOutOfSpace(error)) {
-      this.#sizeBytes = Math.max(this.#sizeBytes, Math.min(sizeBytes, MOST_BYTES));
-      void this.#spareSpace?.ranOut({ missingBytes: sizeBytes });
-    }
+    const isFull = isOutOfSpace(error);
+    if (isFull) await this.#spareSpace?.check();
+    const triedBytes = isFull ? Math.min(sizeBytes, ROOM.bytes) : 1;
+    if (!saysStoreFails(error) && (await this.#failure(triedBytes)) === undefined) return false;
     if (this.#isUnusable) return true;
     this.#isUnusable = true;
+    this.#sizeBytes = triedBytes;
     this.#logger.error(
       { err: error, againInMs: this.#backoff.nextMs },
       "The store of artifacts can't be written to: no render starts until it can.",
@@ -106,7 +110,6 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#isUnusable = false;
-    this.#sizeBytes = 1;
     this.#backoff.reset();
     await within(this.#clock, STOP_MS, Promise.resolve(this.#trial));
   }
@@ -117,7 +120,7 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   }
 
   async #try(): Promise<void> {
-    const failure = await this.#failure();
+    const failure = await this.#failure(this.#sizeBytes);
     if (!this.#isUnusable) return;
     if (failure !== undefined) {
       this.#logger.debug({ err: failure }, "The store of artifacts still can't be written to.");
@@ -125,18 +128,17 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
       return;
     }
     this.#isUnusable = false;
-    this.#sizeBytes = 1;
     this.#logger.info({}, 'The store of artifacts can be written to again.');
     this.emit('available');
   }
 
-  /** Why a file can't be stored; undefined if it can. Shares a trial in progress. */
-  async #failure(): Promise<unknown> {
+  /** Why a file of this size can't be stored; undefined if it can. Shares a trial in progress. */
+  async #failure(sizeBytes: number): Promise<unknown> {
     const folder = this.#folder;
     assert(folder !== undefined, 'a process that stores artifacts has a work folder');
     this.#trial ??= storeFailure(this.#assets, {
       folder,
-      sizeBytes: this.#sizeBytes,
+      sizeBytes,
       random: this.#random,
     }).finally(() => {
       this.#trial = undefined;
@@ -149,7 +151,7 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
 
 /** Whether an error of a store says that no file can be stored now. */
 function saysStoreFails(error: unknown): boolean {
-  if (isTransient(error) || isOutOfSpace(error)) return true;
+  if (isTransient(error)) return true;
   for (let at = error; at instanceof Error; at = at.cause) {
     const { code, syscall } = at as NodeJS.ErrnoException;
     if (syscall !== undefined && code !== undefined) return !OF_A_FILE.has(code);

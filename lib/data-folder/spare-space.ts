@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import type { Clock, Timer } from '../clock.ts';
 import { DATA_FILES } from '../data-files.ts';
-import { type Disk, freeBytesOf, isOutOfSpace, realDisk } from '../disk.ts';
+import { type Disk, type FreeSpace, freeSpaceOf, isLess, isOutOfSpace, realDisk } from '../disk.ts';
 import { Line } from '../line.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import type { Random } from '../random.ts';
-import { DISK_FULL } from '../service-status.ts';
+import { DISK_FULL, NO_MORE_FILES } from '../service-status.ts';
 
 /**
  * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The
@@ -26,8 +26,8 @@ const LOOK_AGAIN_MS = 5_000;
 
 export interface SpareSpaceOptions {
   disk?: Disk;
-  /** Returns the bytes available to this user on the file system of a folder. */
-  freeBytes?: (folder: string) => Promise<number>;
+  /** Returns what is available to this user on the file system of a folder. */
+  freeSpace?: (folder: string) => Promise<FreeSpace>;
   lookAgainMs?: number;
 }
 
@@ -35,23 +35,23 @@ export interface SpareSpaceOptions {
  * Disk space reserved for finishing work in progress: a file of random bytes (zeros take no space on some file
  * systems), and empty files, because file systems limit their number. They are deleted when the database cannot grow,
  * and created again when there is space. From the first failed write until then, no new work may start. Emits `available`
- * when the shortage ends.
+ * when the shortage ends. A file of a render that did not fit begins a shortage only if others would not fit either.
  *
  * ```
- *            ranOut()              free ≥ twice the spare space + what was missing
- * enough ─────────────▶ short ───────────────────────────────────────────────────▶ enough
+ *         ranOut(); or check() and free < the spare space              free ≥ twice the spare space
+ * enough ─────────────────────────────────────────────────▶ short ──────────────────────────────────▶ enough
  * ```
  */
 export class SpareSpace extends EventEmitter<{ available: [] }> {
   readonly #folder: string;
   readonly #disk: Disk;
-  readonly #freeBytes: (folder: string) => Promise<number>;
+  readonly #freeSpace: (folder: string) => Promise<FreeSpace>;
   readonly #lookAgainMs: number;
   readonly #clock: Clock;
   readonly #random: Random;
   #sizeBytes = 0;
-  #missingBytes = 0;
   #short = false;
+  #lacksFiles = false;
   #isReleased = false;
   #timer: Timer | undefined;
   #working: Promise<void> = Promise.resolve();
@@ -63,7 +63,7 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
     super();
     this.#folder = folder;
     this.#disk = options.disk ?? realDisk;
-    this.#freeBytes = options.freeBytes ?? freeBytesOf;
+    this.#freeSpace = options.freeSpace ?? freeSpaceOf;
     this.#lookAgainMs = options.lookAgainMs ?? LOOK_AGAIN_MS;
     this.#clock = options.clock;
     this.#random = options.random;
@@ -72,6 +72,11 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   /** True while no new work may start: the remaining space is for work in progress. */
   get isShort(): boolean {
     return this.#short;
+  }
+
+  /** In a shortage: whether there is space, but the file system can hold no more files. */
+  get lacksFiles(): boolean {
+    return this.#lacksFiles;
   }
 
   /** Reserves `sizeBytes` of disk space; starts in the short state when that fails. */
@@ -107,15 +112,18 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
     this.#sizeBytes = 0;
   }
 
-  /**
-   * Starts a shortage, because a write failed. `missingBytes`: the space that an artifact needs, which must also be free
-   * before the shortage ends. Without it, the database could not grow, and the reserved space is released.
-   */
-  ranOut({ missingBytes = 0 }: { missingBytes?: number } = {}): Promise<void> {
-    this.#missingBytes = Math.max(this.#missingBytes, missingBytes);
+  /** Starts a shortage and releases the reserved space, because the database could not grow. */
+  ranOut(): Promise<void> {
     this.#becomeShort();
-    // An artifact that did not fit has already been deleted, which freed enough space.
-    return missingBytes > 0 ? this.#working : this.#then(() => this.#release());
+    return this.#then(() => this.#release());
+  }
+
+  /** Starts a shortage if little space is left. Call it when a file of a render did not fit and was removed. */
+  check(): Promise<void> {
+    return this.#then(async () => {
+      if (this.#short || !isLess(await this.#measured(1), this.#times(1))) return;
+      this.#becomeShort();
+    });
   }
 
   /** Runs steps sequentially. */
@@ -129,8 +137,14 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   #becomeShort(): void {
     if (this.#short || this.#sizeBytes === 0) return;
     this.#short = true;
-    this.#logger.error({ folder: this.#folder }, DISK_FULL.message);
+    void this.#then(() => this.#report());
     this.#timer = this.#clock.every(this.#lookAgainMs, () => void this.#then(() => this.#look()));
+  }
+
+  async #report(): Promise<void> {
+    const free = await this.#measured(1);
+    const { message } = this.#lacksFiles ? NO_MORE_FILES : DISK_FULL;
+    this.#logger.error({ folder: this.#folder, freeBytes: free.bytes, freeFiles: free.files }, message);
   }
 
   async #release(): Promise<void> {
@@ -140,19 +154,30 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
 
   async #look(): Promise<void> {
     if (!this.#short) return;
-    const freeBytes = await this.#freeBytes(this.#folder);
-    if (freeBytes < 2 * this.#sizeBytes + this.#missingBytes) return;
+    const free = await this.#measured(2);
+    if (isLess(free, this.#times(2))) return;
     try {
       await this.#take();
     } catch (error) {
       return ignoreFullDisk(error); // Too few files.
     }
     this.#short = false;
-    this.#missingBytes = 0;
     this.#timer?.cancel();
     this.#timer = undefined;
-    this.#logger.info({ folder: this.#folder, freeBytes }, 'There is free disk space again.');
+    this.#logger.info({ folder: this.#folder, freeBytes: free.bytes }, 'There is free disk space again.');
     this.emit('available');
+  }
+
+  /** What is free; notes whether there are fewer files than so many times those that are reserved. */
+  async #measured(count: number): Promise<FreeSpace> {
+    const free = await this.#freeSpace(this.#folder);
+    this.#lacksFiles = free.files < this.#times(count).files;
+    return free;
+  }
+
+  /** So many times what is reserved. */
+  #times(count: number): FreeSpace {
+    return { bytes: count * this.#sizeBytes, files: count * filesFor(this.#sizeBytes) };
   }
 
   async #take(): Promise<void> {

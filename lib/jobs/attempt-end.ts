@@ -1,6 +1,7 @@
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { AssetStoreWatch } from '../assets/asset-store-watch.ts';
 import type { SpareSpace } from '../data-folder/spare-space.ts';
+import { isOutOfSpace, ROOM } from '../disk.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import type { Logger } from '../logger.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../render/run/render-task.ts';
@@ -37,12 +38,11 @@ export interface AttemptWorld {
   storeWatch: Pick<AssetStoreWatch, 'isAtFault' | 'noteStored'>;
   pricing: Pricing;
   logger: Logger;
-  /** Notified of the space that a retry needs after the disk was full during a render. */
-  spareSpace: SpareSpace | undefined;
+  /** Checked after the disk was full during a render. */
+  spareSpace: Pick<SpareSpace, 'check' | 'isShort'> | undefined;
+  /** Whether the disk that renders use is too full for small ones. */
+  isDiskFull: () => Promise<boolean>;
 }
-
-/** The size of a short video, assumed when the disk was full during a render and the real size is unknown. */
-const LEAST_MISSING_BYTES = 16 * 1024 * 1024;
 
 /**
  * Stores the artifacts of a render and decides what to do next. Only a killed scene, failures of the renderer
@@ -72,10 +72,7 @@ export async function endOfAttempt(
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
     case 'disk_full':
-      logger.error({ jobId, attempt: attempts }, 'The disk was full while rendering.');
-      void world.spareSpace?.ranOut({ missingBytes: LEAST_MISSING_BYTES });
-      // It may need more space than there ever is.
-      return { next: 'wait', interrupted: true, hold: 'shortage', reason: 'the disk is full' };
+      return endOfFullDisk(job, world);
     case 'died':
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
@@ -88,6 +85,20 @@ export async function endOfAttempt(
     case 'unavailable':
       return { next: 'wait', hold: result.isShortage ? 'shortage' : 'renderer', reason: result.message };
   }
+}
+
+/** Waits for space with all others or, if only this job does not fit, beside them: it may need more than there ever is. */
+async function endOfFullDisk({ jobId, attempts }: JobRecord, world: AttemptWorld): Promise<AttemptEnd> {
+  const { spareSpace, logger } = world;
+  const reason = 'the disk is full';
+  await spareSpace?.check();
+  const isFull = spareSpace?.isShort || (await world.isDiskFull());
+  const message = isFull
+    ? 'The disk was full while rendering.'
+    : 'The files of a job did not fit on the disk.';
+  logger.error({ jobId, attempt: attempts }, `${message} The job waits.`);
+  if (!isFull) return { next: 'wait', interrupted: true, reason };
+  return spareSpace?.isShort ? { next: 'wait', reason } : { next: 'wait', hold: 'shortage', reason };
 }
 
 /** Decides what to do after an error of the service itself. */
@@ -134,7 +145,7 @@ async function endOfRendered(
   const { jobId, quality } = job;
   const { assets, pricing, logger, storeWatch } = world;
   const { durationMs } = result;
-  const sizeBytes = await sizeOfFiles(result.files).catch(() => LEAST_MISSING_BYTES);
+  const sizeBytes = await sizeOfFiles(result.files).catch(() => ROOM.bytes);
   try {
     const artifacts = await storeArtifacts(claim, result, { assets, logger });
     storeWatch.noteStored();
@@ -150,6 +161,8 @@ async function endOfRendered(
     if (isShortage(error)) return { next: 'wait', hold: 'shortage', reason };
     logger.error({ err: error, jobId }, 'The artifacts could not be stored.');
     if (await storeWatch.isAtFault(error, sizeBytes)) return { next: 'wait', reason };
+    // Only the files of this job did not fit: there may never be enough space for them.
+    if (isOutOfSpace(error)) return { next: 'wait', interrupted: true, reason };
     return { next: 'count', error: NOT_STORED, durationMs };
   }
 }

@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
-import { ClockWatch } from '../../appliance/doctor/machine.ts';
+import { ClockWatch, examineDisk } from '../../appliance/doctor/machine.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
 import { openInstallation } from '../../appliance/installation.ts';
+import { smallDisk } from '../fixtures/small-disk.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 
@@ -34,6 +35,19 @@ t.test('the set-up is not recommended for a missing Python that was configured',
   const { message, remedy } = findings.find(({ check }) => check === 'Renderer') ?? {};
   t.match(`${message}`, /no Python environment with Manim at \/nowhere\/python.*SCENEPRESS_PYTHON/);
   t.notMatch(`${message} ${remedy}`, /setup/);
+});
+
+t.test('a disk with space, but few inodes, fails', async (t) => {
+  const dataDir = smallDisk(t, 512, 200);
+  if (dataDir === undefined) {
+    t.pass('needs the right to mount', { skip: true });
+    return;
+  }
+  t.match(await examineDisk({ dataDir }), {
+    status: 'failed',
+    message: /^1\d\d free inodes on the file system of \//,
+    remedy: /Remove files from it; `df -i`/,
+  });
 });
 
 t.test('modes 700 and 711 of the data folder are accepted, wider ones get a warning', async (t) => {

@@ -28,7 +28,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #idleMs: number;
-  readonly #spareSpace: SpareSpace | undefined;
+  readonly #spareSpace: Pick<SpareSpace, 'check' | 'isShort'> | undefined;
   readonly #place: WorkFolderWatch;
   readonly #code: string;
   #timer: Timer | undefined;
@@ -50,7 +50,7 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     logger: Logger;
     idleMs: number;
     /** With a full disk or an unusable work folder, a failed probe does not mean that the renderer is broken. */
-    spareSpace: SpareSpace | undefined;
+    spareSpace: Pick<SpareSpace, 'check' | 'isShort'> | undefined;
     place: WorkFolderWatch;
   }) {
     super();
@@ -126,6 +126,8 @@ export class RendererWatch extends EventEmitter<{ recovered: [] }> {
     for (let tries = 0; tries < TRIES; tries++) {
       const result = await this.#probe();
       if (!this.#timer || result.kind === 'rendered') return;
+      if (result.kind === 'disk_full') await this.#spareSpace?.check();
+      if (this.#spareSpace?.isShort) return;
       reason = reasonOf(result);
     }
     if (!(await this.#place.canBeUsed()) || !this.#timer) return;

@@ -119,7 +119,7 @@ export type RenderResult =
   /** The scene's process was killed: by the scene itself, or by the system. Can be retried. */
   | { kind: 'killed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
-  /** The disk of the work folder is full; can be retried when there is space. */
+  /** The disk of the work folder is full, or can hold no more files; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }
   /** The scene was not read, for lack of a renderer or, with `isShortage`, of a system resource. */
   | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }

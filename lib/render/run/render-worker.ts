@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { Timer } from '../../clock.ts';
-import { freeBytesOf } from '../../disk.ts';
+import { freeSpaceOf, isLess, isOutOfSpace } from '../../disk.ts';
 import { isShortage } from '../../shortage.ts';
 import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
@@ -46,8 +46,8 @@ import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { OWN_SIZE, Zygotes } from './zygotes.ts';
 
-/** A disk with less free space counts as full; the failed job may have deleted some of its files. */
-const FULL_BELOW_BYTES = 1024 * 1024;
+/** A disk with less counts as full; the failed job may have deleted some of its files. */
+const FULL_BELOW = { bytes: 1024 * 1024, files: 16 };
 
 /** Time-out of a listing of scenes, which may use 5 seconds of processor time. */
 const LIST_TIMEOUT_MS = 15_000;
@@ -239,6 +239,7 @@ export class RenderWorker {
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
       const { message } = error as Error;
+      if (isOutOfSpace(error)) return { kind: 'disk_full', durationMs: 0 };
       const lacksResources = isShortage(error);
       if (error instanceof JobInterrupted && lacksResources)
         return { kind: 'interrupted', durationMs: 0, message, isShortage: true };
@@ -269,8 +270,11 @@ export class RenderWorker {
     if (!this.#zygotes.haveFolders) {
       return { kind: 'unavailable', durationMs: 0, message: 'the folder that it worked in was removed' };
     }
-    const freeBytes = await freeBytesOf(this.#settings.workFolder).catch(() => Number.POSITIVE_INFINITY);
-    return freeBytes < FULL_BELOW_BYTES ? { kind: 'disk_full', durationMs: failure.durationMs } : failure;
+    const isFull = await freeSpaceOf(this.#settings.workFolder).then(
+      (free) => isLess(free, FULL_BELOW),
+      () => false,
+    );
+    return isFull ? { kind: 'disk_full', durationMs: failure.durationMs } : failure;
   }
 
   /** Lists the scenes of a source by running it in the sandbox. */

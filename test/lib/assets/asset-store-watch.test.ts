@@ -14,6 +14,7 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const LONGEST_PAUSE_MS = 30_000;
+const MIB = 1024 * 1024;
 
 const SCENE = { owner: 'ada', className: 'A', code: 'class A(Scene):\n  pass\n' };
 const isRoot = process.getuid?.() === 0;
@@ -149,7 +150,7 @@ function systemError(code: string): Error {
 t.test('whose fault an error of a store is', async (t) => {
   const refused = new Error('refused');
   const ofStore = [
-    ...['EROFS', 'EACCES', 'ENOTDIR', 'EIO', 'ESTALE', 'ENOSPC', 'EDQUOT', 'ECONNREFUSED'].map(systemError),
+    ...['EROFS', 'EACCES', 'ENOTDIR', 'EIO', 'ESTALE', 'ECONNREFUSED'].map(systemError),
     new Error('as a cause', { cause: systemError('EROFS') }),
     new ScenepressError('storage_failed', '403', { retryAfterMs: 5000 }),
   ];
@@ -159,7 +160,7 @@ t.test('whose fault an error of a store is', async (t) => {
     t.ok(watch.isUnusable);
     t.same(put, [], 'no trial is needed');
   }
-  for (const error of [systemError('EFBIG'), systemError('ENOENT'), refused]) {
+  for (const error of [...['EFBIG', 'ENOENT', 'ENOSPC', 'EDQUOT'].map(systemError), refused]) {
     const { watch, put } = watched(t, () => undefined);
     t.notOk(await watch.isAtFault(error, 9), `${error.message} of a store that takes another file`);
     t.notOk(watch.isUnusable);
@@ -205,15 +206,18 @@ t.test('an unusable store is tried at growing intervals, until it works', async 
   t.pass('after artifacts were stored, it begins again');
 });
 
-t.test('a store without space is tried with what was missing', async (t) => {
-  const full = systemError('ENOSPC');
-  const { watch, sizes } = watched(t, () => undefined);
-  await watch.isAtFault(full, 5_000);
+t.test('a store without space is tried with a file of that size, of 4 MiB at most', async (t) => {
+  let failure: Error | undefined = systemError('ENOSPC');
+  const { watch, sizes } = watched(t, () => failure);
+  t.ok(await watch.isAtFault(failure, 5_000));
+  failure = undefined;
   watch.tryNow();
   await until(() => !watch.isUnusable);
-  t.same(sizes, [5_000]);
+  t.same(sizes, [5_000, 5_000]);
+  t.notOk(await watch.isAtFault(systemError('ENOSPC'), 100 * MIB), 'others fit');
+  t.equal(sizes.at(-1), 4 * MIB);
   await watch.isAtFault(systemError('EROFS'), 5_000);
   watch.tryNow();
   await until(() => !watch.isUnusable);
-  t.same(sizes, [5_000, 1]);
+  t.equal(sizes.at(-1), 1);
 });

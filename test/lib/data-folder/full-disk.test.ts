@@ -129,27 +129,71 @@ t.test(
   },
 );
 
-for (const [what, diskMib, freeMib] of [
-  // There is enough space for the scene's video, but not for its copy in the store.
-  ['a job whose artifacts do not fit is', 24, 6],
-  ['a scene that runs out of space is', 48, 1],
-] as const) {
-  t.test(`${what} rendered again once there is space, and no attempt is counted`, { skip }, async (t) => {
-    const disk = smallDisk(t, diskMib) as string;
+t.test(
+  'a scene that runs out of space is rendered again once there is space, and no attempt is counted',
+  { skip },
+  async (t) => {
+    const disk = smallDisk(t, 48) as string;
     const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
     await service.cancel(running);
     const { jobId } = await enqueue('linger large');
     const filler = fill(disk);
-    filler.leave(freeMib * MIB);
+    filler.leave(MIB);
     const waiting = untilQueued(service, jobId);
     letGo();
     t.match(await waiting, { attempts: 0, error: null });
-    t.ok(service.status().diskFull);
+    t.match(service.status(), { diskFull: true, problems: [{ part: 'disk', message: /The disk is full/ }] });
     t.equal((await ledger.balance('ada')).total, 995, 'its reserve is kept');
     filler.free();
     t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  },
+);
+
+for (const [what, freeMib] of [
+  // There is enough space for the scene's video, but not for its copy in the store.
+  ['a video that does not fit', 20],
+  ['a scene that runs out of space', 14],
+] as const) {
+  t.test(`${what} stops no others while there is space for them`, { skip }, async (t) => {
+    const disk = smallDisk(t, 64) as string;
+    const { service, ledger, enqueue, running, letGo } = await crowdedService(t, disk);
+    await service.cancel(running);
+    const [first, second] = [await enqueue('linger huge'), await enqueue('huge')];
+    const filler = fill(disk);
+    filler.leave(freeMib * MIB);
+    const waiting = untilQueued(service, first.jobId);
+    letGo();
+    t.match(await waiting, { attempts: 0, error: null });
+    for (let i = 0; i < 5; i++) {
+      t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed', attempts: 1 });
+      t.match(service.status(), { ready: true, diskFull: false });
+    }
+    t.match(await service.get(first.jobId), { attempts: Number, error: null, completedAt: null });
+    await service.cancel(second.jobId);
+    t.match(await service.wait((await enqueue('x')).jobId), { status: 'completed' });
+    filler.free();
+    t.match(await service.wait(first.jobId), { status: 'completed', attempts: 1 });
+    t.same((await ledger.audit()).problems, []);
   });
 }
+
+t.test('a lack of inodes is reported as such, and jobs wait until there are some', { skip }, async (t) => {
+  const disk = smallDisk(t, 24, 300) as string;
+  const { service, enqueue, running } = await crowdedService(t, disk);
+  await service.cancel(running);
+  await until(() => service.status().running === 0);
+  const free = fillWithFiles(disk);
+  const { jobId } = await enqueue('x');
+  t.match(await untilQueued(service, jobId), { attempts: 0 });
+  t.match(service.status(), {
+    diskFull: true,
+    problems: [{ part: 'disk', message: /no free inodes.*Remove files/ }],
+  });
+  t.equal(service.status().problems.length, 1);
+  free();
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  t.match(service.status(), { ready: true, problems: [] });
+});
 
 t.test('a running job can be canceled on a full disk', { skip }, async (t) => {
   const disk = smallDisk(t, 24) as string;

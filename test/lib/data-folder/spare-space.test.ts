@@ -14,16 +14,19 @@ const LOOK_AGAIN_MS = 5_000;
 async function openSpace(t: Test) {
   const disk = new SimulatedDisk(seededRandom(1));
   const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const files = { free: Number.POSITIVE_INFINITY };
+  const logged: string[] = [];
+  const logger = { ...silentLogger, error: (_: object, message: string) => void logged.push(message) };
   const space = new SpareSpace(testFolder(t), {
     disk,
-    freeBytes: async () => disk.freeBytes,
+    freeSpace: async () => ({ bytes: disk.freeBytes, files: files.free }),
     clock,
     random: systemRandom,
   });
   t.teardown(() => space.stop());
   const startSpace = (onAvailable = () => {}) => {
     space.on('available', onAvailable);
-    return space.start({ sizeBytes: SPARE_BYTES, logger: silentLogger });
+    return space.start({ sizeBytes: SPARE_BYTES, logger });
   };
   /** Lets the free space be checked; resolves with whether the shortage goes on. */
   const isStillShort = async () => {
@@ -31,7 +34,7 @@ async function openSpace(t: Test) {
     await turn();
     return space.isShort;
   };
-  return { disk, space, startSpace, isStillShort };
+  return { disk, files, logged, space, startSpace, isStillShort };
 }
 
 t.test(
@@ -56,16 +59,36 @@ t.test(
   },
 );
 
-t.test('a shortage ends only when the missing space is free as well', async (t) => {
+t.test('a file that did not fit begins a shortage only if little space is left', async (t) => {
   const { disk, space, startSpace, isStillShort } = await openSpace(t);
   await startSpace();
-  disk.capacityBytes = 200_000;
-  await space.ranOut({ missingBytes: 100_000 });
+  disk.capacityBytes = 2 * SPARE_BYTES;
+  await space.check();
+  t.equal(space.isShort, false);
+  disk.capacityBytes -= 1;
+  await space.check();
+  t.equal(space.isShort, true);
   t.ok((await disk.list()).includes('spare-space'), 'the spare file was not needed');
   t.equal(await isStillShort(), true);
-  disk.capacityBytes += 100_000;
+  disk.capacityBytes += SPARE_BYTES + 1;
   t.equal(await isStillShort(), false);
 });
+
+t.test(
+  'a lack of inodes begins a shortage, is reported as such, and ends when there are enough',
+  async (t) => {
+    const { files, logged, space, startSpace, isStillShort } = await openSpace(t);
+    await startSpace();
+    files.free = 0;
+    await space.check();
+    t.equal(space.isShort, true);
+    t.equal(await isStillShort(), true, 'although the empty files exist');
+    t.equal(space.lacksFiles, true);
+    t.match(logged, [/no free inodes/]);
+    files.free = 2;
+    t.equal(await isStillShort(), false);
+  },
+);
 
 t.test('a spare file that does not fit is created later', async (t) => {
   const { disk, space, startSpace, isStillShort } = await openSpace(t);

@@ -18,7 +18,6 @@ function claimed(attempts = 1): ClaimedJob {
 /** The dependencies of an attempt. `put` fails with an error, which the store may be at fault for. */
 function newWorld(failure?: Error, isAtFault = false) {
   const errors: object[] = [];
-  const missing: number[] = [];
   const stored: string[] = [];
   const assets = {
     async put(assetKey: string) {
@@ -36,17 +35,22 @@ function newWorld(failure?: Error, isAtFault = false) {
     },
     noteStored: () => void stored.push('noted'),
   };
+  const disk = { isShort: false, isFull: false };
   const spareSpace = {
-    ranOut: async (need: { missingBytes: number }) => void missing.push(need.missingBytes),
+    isShort: false,
+    check: async () => {
+      spareSpace.isShort = disk.isShort;
+    },
   };
   const world = {
     assets: assets as unknown as AssetStore,
     storeWatch,
     pricing: new Pricing(),
     logger: { ...silentLogger, error: (details: object) => void errors.push(details) },
-    spareSpace: spareSpace as never,
+    spareSpace,
+    isDiskFull: async () => disk.isFull,
   };
-  return { world, errors, missing, stored, faults };
+  return { world, errors, disk, stored, faults };
 }
 
 function rendered(t: Test): RenderResult & { kind: 'rendered' } {
@@ -164,14 +168,30 @@ t.test('a render that could not start waits', async (t) => {
   }
 });
 
-t.test('a full disk during the render does not count, and the space for a retry is asked for', async (t) => {
-  const { world, missing, errors } = newWorld();
-  const result = { kind: 'disk_full', durationMs: 5, message: 'ENOSPC' } as const;
-  const end = { next: 'wait', interrupted: true, hold: 'shortage' };
-  t.match(await endOfAttempt(claimed(2), result, world), end);
-  t.match(errors, [{ jobId: '1', attempt: 2 }]);
-  t.same(missing, [16 * MIB]);
-  t.match(await endOfAttempt(claimed(), result, { ...world, spareSpace: undefined }), end);
+t.test(
+  'a full disk during the render does not count, and the job waits for space with all others',
+  async (t) => {
+    const { world, disk, errors } = newWorld();
+    const result = { kind: 'disk_full', durationMs: 5, message: 'ENOSPC' } as const;
+    disk.isShort = true;
+    const end = { next: 'wait', reason: 'the disk is full' };
+    t.strictSame(await endOfAttempt(claimed(2), result, world), end);
+    t.match(errors, [{ jobId: '1', attempt: 2 }]);
+    disk.isFull = true;
+    const others = { ...world, spareSpace: undefined };
+    t.strictSame(await endOfAttempt(claimed(), result, others), { ...end, hold: 'shortage' });
+  },
+);
+
+t.test('a job whose files do not fit waits alone while the disk has room for others', async (t) => {
+  const { world, errors } = newWorld();
+  const end = { next: 'wait', interrupted: true };
+  const result = { kind: 'disk_full', durationMs: 5 } as const;
+  t.strictSame(await endOfAttempt(claimed(2), result, world), { ...end, reason: 'the disk is full' });
+  t.equal(errors.length, 1);
+  const full = newWorld(Object.assign(new Error('full'), { code: 'ENOSPC' }));
+  t.strictSame(await endOfAttempt(claimed(2), rendered(t), full.world), { ...end, reason: 'full' });
+  t.match(full.errors, [{ err: { message: 'full' }, jobId: '1' }]);
 });
 
 t.test('artifacts that the store does not take count as an attempt', async (t) => {
@@ -195,7 +215,7 @@ t.test('an attempt whose artifacts a failing store did not take waits and does n
     faults,
     [
       [failure, 'a video'.length],
-      [failure, 16 * MIB],
+      [failure, 4 * MIB],
     ],
     'with the size of the artifacts, or that of a short video when it is unknown',
   );

@@ -63,6 +63,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
     events,
     storeWatch: { isAtFault: async () => false, noteStored: () => {} },
     spareSpace: undefined,
+    isDiskFull: async () => false,
     previewIntervalMs: 250,
     inGoodStanding: true,
     stopping: stopping.signal,

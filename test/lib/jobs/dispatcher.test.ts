@@ -110,6 +110,7 @@ async function setUp(
     gate,
     storeWatch: { isAtFault: async () => false, noteStored: () => {} },
     spareSpace: undefined,
+    isDiskFull: async () => false,
     events,
     queue: DEFAULT_QUEUE,
     previewIntervalMs: 0,

@@ -20,6 +20,8 @@ t.test('a job waits without an attempt while the disk has space, but no inodes',
   const { jobId } = await enqueue(service, {});
   await delay(SHORT_MS);
   t.match(await service.get(jobId), { status: 'queued', attempts: 0, error: null });
+  t.match(service.status().problems, [{ part: 'disk', message: /no free inodes/ }]);
+  t.equal(service.status().problems.length, 1, 'nothing else is blamed');
   free();
   t.match(await service.wait(jobId), { status: 'completed', attempts: 1, error: null });
 });

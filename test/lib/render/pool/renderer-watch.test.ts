@@ -50,7 +50,7 @@ class ScriptedPool extends EventEmitter {
 function open(t: Test) {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const pool = new ScriptedPool();
-  const spareSpace = { isShort: false };
+  const spareSpace = { isShort: false, check: async () => {} };
   const place = { problem: null as string | null, isUsable: true, canBeUsed: async () => place.isUsable };
   const logged: string[] = [];
   const note = (_: object, message: string) => void logged.push(message);
@@ -60,7 +60,7 @@ function open(t: Test) {
     clock,
     logger: { debug: note, info: note, warn: note, error: note },
     idleMs: IDLE_MS,
-    spareSpace: spareSpace as never,
+    spareSpace,
     place: place as never,
   });
   watch.start();
@@ -193,6 +193,17 @@ t.test('a probe that failed for want of a work folder does not blame the rendere
   pool.script.push(FAILED, FAILED);
   watch.requestProbe();
   t.equal(await pass(SECOND), 2);
+  t.equal(watch.problem, null);
+});
+
+t.test('a probe that failed for want of space on the disk does not blame the renderer', async (t) => {
+  const { pool, pass, spareSpace, watch } = open(t);
+  spareSpace.check = async () => {
+    spareSpace.isShort = true;
+  };
+  pool.script.push({ kind: 'disk_full', durationMs: 0 });
+  watch.requestProbe();
+  t.equal(await pass(SECOND), 1);
   t.equal(watch.problem, null);
 });
 
