@@ -33,7 +33,7 @@ export { SortableIds } from './ids.ts';
 export { inspectClaim, isClaimable } from './installation/claimed-assets.ts';
 export type { InstallationRecord, InstallationRecords } from './installation/installation-records.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
-export type { FailedBy } from './jobs/failures.ts';
+export { FAILED_BY, type FailedBy } from './jobs/failures.ts';
 export {
   type Artifact,
   ASPECT_RATIOS,
@@ -137,7 +137,14 @@ export { type Random, systemRandom } from './random.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { Play, RenderProgress, RenderStage, RenderUsage, RenderWork } from './render/run/render-task.ts';
+export type {
+  Play,
+  RenderProgress,
+  RenderStage,
+  RenderUsage,
+  RenderWork,
+  SceneFault,
+} from './render/run/render-task.ts';
 export { RENDER_WORK } from './render/run/work-times.ts';
 export type {
   LimitEnforcer,

@@ -71,7 +71,9 @@ function python(schemas: Record<string, Schema>): string {
     const type = pyType(schema);
     const isLong = `${name} = ${type}`.length > WIDTH;
     const lines = type.length + 4 > WIDTH ? type.replaceAll(' | ', '\n    | ') : type;
-    const alias = `# ${schema.description}\n${name} = ${isLong ? `(\n    ${lines}\n)` : type}\n`;
+    const literals = schema.enum?.map((value) => `    "${value}",\n`).join('');
+    const long = literals === undefined ? `(\n    ${lines}\n)` : `Literal[\n${literals}]`;
+    const alias = `# ${schema.description}\n${name} = ${isLong ? long : type}\n`;
     return schema.oneOf && received.has(name) ? `${alias}\n\n${parser(name, schema.oneOf, schemas)}` : alias;
   });
   return `${PYTHON_HEAD}\n\n${parts.join('\n\n')}`;

@@ -4,6 +4,7 @@ import {
   type AuditReport,
   type Charges,
   type DataStatistics,
+  type FailedBy,
   isoTime,
   type Job,
   type JobStatus,
@@ -153,6 +154,8 @@ export interface JobInfo {
   durationMs: number | null;
   artifacts: { name: string; sizeBytes: number; url: string }[];
   error: string | null;
+  /** What it failed by, such as `scene`, `tex`, `limit:time` or `cancel`; null unless it failed. */
+  failedBy: FailedBy | null;
   webhookUrl: string | null;
   createdAt: string;
   completedAt: string | null;
@@ -328,6 +331,7 @@ export function jobInfo(
       url: `${assetUrl}/artifacts/${jobId}/${name}`,
     })),
     error: job.error,
+    failedBy: job.failedBy,
     webhookUrl: job.webhookUrl,
     createdAt: job.createdAt,
     completedAt: job.completedAt,

@@ -231,6 +231,7 @@ function show(job: ShownJob): void {
     ['Peak memory', usage?.peakMemoryBytes ? shownSize(usage.peakMemoryBytes) : null],
     ['Credits', String(job.creditsCost)],
     ['Webhook', job.webhookUrl],
+    ['Failed by', job.failedBy],
     ['Error', job.error],
     ...job.artifacts.map(({ url, sizeBytes }): [string, string] => [
       'Artifact',

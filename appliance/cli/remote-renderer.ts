@@ -83,6 +83,7 @@ export class RemoteRenderer implements Renders {
       status,
       durationMs: durationMs ?? 0,
       error: error === null ? null : String(error),
+      failedBy: null,
       files,
       output: '',
       usage: null,

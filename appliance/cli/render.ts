@@ -243,7 +243,7 @@ async function renderScene(
     },
   );
   progress.show(null);
-  const { status, durationMs, output: printed, usage } = rendered;
+  const { status, durationMs, failedBy, output: printed, usage } = rendered;
   const saved = await saveAll(rendered.files, targetsOf(className, format, flags), {
     className,
     format,
@@ -261,7 +261,17 @@ async function renderScene(
     if (flags.times && usage?.workMs) process.stderr.write(`${className}: ${shownWork(usage.workMs)}\n`);
   }
   if (flags.preview && output) openFile(output);
-  return { scene: className, status, video: output, ...others, durationMs, usage, error, output: printed };
+  return {
+    scene: className,
+    status,
+    video: output,
+    ...others,
+    durationMs,
+    usage,
+    error,
+    failedBy,
+    output: printed,
+  };
 }
 
 async function scenesIn(

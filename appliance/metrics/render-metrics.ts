@@ -1,5 +1,12 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { type Job, type Pricing, QUALITIES, RENDER_WORK, type RenderService } from '../../lib/index.ts';
+import {
+  FAILED_BY,
+  type Job,
+  type Pricing,
+  QUALITIES,
+  RENDER_WORK,
+  type RenderService,
+} from '../../lib/index.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { gauge, OF_INSTALLATION, PREFIX } from './gauge.ts';
 
@@ -23,6 +30,12 @@ export function countRenders(
     name: `${PREFIX}jobs_total`,
     help: 'Ended jobs.',
     labelNames: ['status', 'quality'] as const,
+    registers,
+  });
+  const failures = new Counter({
+    name: `${PREFIX}jobs_failed_total`,
+    help: 'Failed jobs, by what they failed by.',
+    labelNames: ['failed_by'] as const,
     registers,
   });
   const attempts = new Counter({
@@ -62,6 +75,7 @@ export function countRenders(
     registers,
   });
   // Export zeros from the start: `rate` misses the first event of a series that begins with it.
+  for (const cause of FAILED_BY) failures.inc({ failed_by: cause }, 0);
   for (const quality of QUALITIES) {
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
@@ -85,6 +99,7 @@ export function countRenders(
       }
     } else {
       ended.inc({ status, quality });
+      if (job.failedBy) failures.inc({ failed_by: job.failedBy });
       if (job.attempts > 0) duration.observe({ status, quality }, (job.durationMs ?? 0) / 1000);
       const { workMs } = job.usage ?? {};
       for (const kind of RENDER_WORK) work.inc({ work: kind, quality }, (workMs?.[kind] ?? 0) / 1000);

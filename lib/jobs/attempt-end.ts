@@ -61,13 +61,13 @@ export async function endOfAttempt(
     case 'rendered':
       return endOfRendered({ job, claim }, result, world);
     case 'failed': {
-      const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: 'scene' };
+      const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: result.failedBy };
       return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...detailsOf(result) } };
     }
     case 'killed': {
-      const { error } = result;
+      const { error, failedBy } = result;
       logger.warn({ jobId, attempt: attempts }, 'The process of a scene was killed.');
-      return { next: 'count', error, failedBy: 'scene', durationMs, details: detailsOf(result) };
+      return { next: 'count', error, failedBy, durationMs, details: detailsOf(result) };
     }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);

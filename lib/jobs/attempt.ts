@@ -255,10 +255,14 @@ export class Attempt {
   }
 
   /** Flat, because text logs omit nested values. */
-  #log({ jobId, phase: status, quality, durationMs, usage }: JobRecord): void {
+  #log({ jobId, phase: status, failedBy, quality, durationMs, usage }: JobRecord): void {
     const { workMs = {}, peakMemoryBytes = null } = usage ?? {};
     const times = Object.fromEntries(Object.entries(workMs).map(([work, ms]) => [`${work}Ms`, ms]));
-    this.#options.logger.info({ jobId, status, quality, durationMs, ...times, peakMemoryBytes }, 'job');
+    const cause = failedBy === undefined ? {} : { failedBy };
+    this.#options.logger.info(
+      { jobId, status, ...cause, quality, durationMs, ...times, peakMemoryBytes },
+      'job',
+    );
   }
 
   #retry<T>(step: () => Promise<T>): Promise<T | undefined> {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
+import { isSceneFault } from './failures.ts';
 import type { EndedRender } from './job.ts';
 import { OwnerSums } from './owner-sums.ts';
 import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
@@ -55,7 +56,7 @@ export class FailureBudgets {
     const nowMs = this.#clock.now();
     const endedAtMs = completedAtMs ?? nowMs;
     const spent = this.#spent.for(owner, nowMs);
-    if (failedBy === 'scene') spent.failures.add(1, endedAtMs, nowMs);
+    if (isSceneFault(failedBy)) spent.failures.add(1, endedAtMs, nowMs);
     spent.unpaidMs.add(durationMs ?? 0, endedAtMs, nowMs);
   }
 

@@ -135,7 +135,7 @@ export interface JobRecord {
   artifacts: Artifact[];
   /** The error message for the scene's author; null unless failed. */
   error: string | null;
-  /** The cause of the failure; absent unless failed. */
+  /** What it failed by; absent unless failed. */
   failedBy?: FailedBy;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
@@ -198,6 +198,8 @@ export interface Job {
   artifacts: Artifact[];
   /** Why it failed, for its owner; null otherwise. */
   error: string | null;
+  /** What it failed by, for programs; kept when its content is erased; null unless it failed. */
+  failedBy: FailedBy | null;
   /**
    * Counted attempts: 0 before the first, 1 during and after it, and one more for each that a killed scene or an
    * error of the service ended. Attempts that ended because the service was stopped, killed or short of memory or
@@ -248,6 +250,7 @@ export function jobOf(record: JobRecord): Job {
     usage: isTerminal(record.phase) ? record.usage : null,
     artifacts: artifacts.map((artifact) => ({ ...artifact })),
     error,
+    failedBy: record.failedBy ?? null,
     attempts,
     createdAt: isoTime(record.createdAtMs),
     startedAt: record.startedAtMs === null ? null : isoTime(record.startedAtMs),

@@ -13,7 +13,7 @@ import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { limitsOf, type RenderLimits } from '../render/run/limits.ts';
 import type { LocalOutput } from '../render/run/messages.ts';
-import type { RenderProgress, RenderResult, RenderUsage } from '../render/run/render-task.ts';
+import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../render/run/render-task.ts';
 import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
@@ -138,6 +138,8 @@ export interface LocalRender {
   durationMs: number;
   /** Why it failed, for the scene's author; null when it completed. */
   error: string | null;
+  /** What it failed by, for programs; null when it completed, or a server rendered it, which does not say. */
+  failedBy: SceneFault | null;
   /** Output of the scene, and warnings: at most 33,000 characters. */
   output: string;
   /** What the render took; null if it did not end by itself. */
@@ -298,6 +300,7 @@ export class LocalRenderer {
           status: 'completed',
           durationMs,
           error: null,
+          failedBy: null,
           output: result.output ?? '',
           usage: result.usage ?? null,
           files,
@@ -311,6 +314,7 @@ export class LocalRenderer {
           status: 'failed',
           durationMs,
           error: result.error,
+          failedBy: result.failedBy,
           output: result.output ?? '',
           usage: result.usage ?? null,
           files: [],

@@ -8,7 +8,13 @@ import { type Clock, systemClock } from '../clock.ts';
 import { known, type Names } from '../known-options.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
-import type { ListResult, RenderResult, RenderTask, StopReason } from '../render/run/render-task.ts';
+import type {
+  ListResult,
+  RenderResult,
+  RenderTask,
+  SceneFault,
+  StopReason,
+} from '../render/run/render-task.ts';
 import { RenderService } from '../render-service.ts';
 import type { RenderServiceOptions } from '../render-service-options.ts';
 import { SERVICE_OPTIONS } from '../service-options.ts';
@@ -19,8 +25,11 @@ import { FAKE_ARTIFACTS } from './fake-artifacts.ts';
 export interface FakeRenderServiceOptions extends RenderServiceOptions {
   /** Milliseconds that a render takes; default 0. */
   renderMs?: number;
-  /** The error of a scene, or undefined if its render completes. Default: all complete. */
-  failureOf?: (scene: { code: string; className: string }) => string | undefined;
+  /** The error of a scene, also with what it fails by (default `scene`); undefined if it completes. Default: all do. */
+  failureOf?: (scene: {
+    code: string;
+    className: string;
+  }) => string | { error: string; failedBy: SceneFault } | undefined;
 }
 
 const OPTIONS: Names<FakeRenderServiceOptions> = { ...SERVICE_OPTIONS, renderMs: true, failureOf: true };
@@ -80,8 +89,10 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
     const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
     const end = async () => {
       events.onProgress({ type: 'progress', stage: 'finishing', frames: 15, seconds: 1 });
-      const error = failureOf({ code, className });
-      if (error !== undefined) resolve({ kind: 'failed', durationMs, error });
+      const failure = failureOf({ code, className });
+      if (typeof failure === 'string')
+        resolve({ kind: 'failed', durationMs, error: failure, failedBy: 'scene' });
+      else if (failure) resolve({ kind: 'failed', durationMs, ...failure });
       else resolve(await rendered(code, durationMs));
     };
     const startedMs = clock.uptimeMs();

@@ -2,17 +2,12 @@ import assert from 'node:assert/strict';
 import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps, Wanted } from '../queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
-import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
+import { type Behaviour, behaviours, EMPTY_STORAGE, type Opened, type SuiteOptions } from './suite.ts';
 
 const FIRST: Precedence = { yields: false, inGoodStanding: true };
 const OTHERS: Precedence = { yields: false, inGoodStanding: false };
 const LAST: Precedence = { yields: true, inGoodStanding: true };
 const ALL = 1000;
-
-const AT_FIRST = {
-  holds: 'an empty storage',
-  flaw: async (storage: Storage) => countOf('jobs', await storage.listJobs({ limit: 1 })),
-};
 
 /**
  * Behaviors of the queue of a {@link Storage}. `open` returns a new, empty, started one.
@@ -23,7 +18,7 @@ const AT_FIRST = {
  * ```
  */
 export function queueSuite(open: () => Promise<Opened<Storage>>, options: SuiteOptions = {}): Behaviour[] {
-  const suite = { name: 'queueSuite', open, options, ...AT_FIRST };
+  const suite = { name: 'queueSuite', open, options, ...EMPTY_STORAGE };
   return behaviours(suite, {
     async 'gives owners turns, and the jobs of each in order'(storage) {
       await admit(storage, 'a1', 'a2', 'a3', 'b1', 'c1', 'c2');

@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
+import { FAILED_BY } from '../jobs/failures.ts';
 import type { JobRecord } from '../jobs/job.ts';
 import type { JobQuery } from '../jobs/job-list-query.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
-import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
-
-const AT_FIRST = {
-  holds: 'an empty storage',
-  flaw: async (storage: Storage) => countOf('jobs', await storage.listJobs({ limit: 1 })),
-};
+import { type Behaviour, behaviours, EMPTY_STORAGE, type Opened, type SuiteOptions } from './suite.ts';
 
 /**
  * Behaviors of a {@link Storage}. `open` returns a new, empty, started one.
@@ -20,7 +16,7 @@ const AT_FIRST = {
  * ```
  */
 export function storageSuite(open: () => Promise<Opened<Storage>>, options: SuiteOptions = {}): Behaviour[] {
-  const suite = { name: 'storageSuite', open, options, ...AT_FIRST };
+  const suite = { name: 'storageSuite', open, options, ...EMPTY_STORAGE };
   return behaviours(suite, {
     async 'stores a job and its source without changes'(storage) {
       const job = jobRecord('1', { metadataJson: '{"a":1e400}' });
@@ -233,6 +229,13 @@ export function storageSuite(open: () => Promise<Opened<Storage>>, options: Suit
       assert.deepEqual(await storage.countJobs({ after: '', canceled: false }), all);
       const none = { queued: 0, running: 0, completed: 0 };
       assert.deepEqual(await storage.countJobs({ after: '', canceled: true }), { ...none, failed: 1 });
+    },
+
+    async 'stores what a job failed by'(storage) {
+      const end = { phase: 'failed', error: 'no', completedAtMs: 30 } as const;
+      const jobs = FAILED_BY.map((failedBy, at) => jobRecord(`${at}`, { ...end, failedBy }));
+      for (const job of jobs) await insert(storage, job);
+      for (const job of jobs) assert.deepEqual(await storage.getJob(job.jobId), job);
     },
 
     async 'returns how the latest jobs ended'(storage) {

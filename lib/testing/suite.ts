@@ -1,5 +1,6 @@
 import { systemClock } from '../clock.ts';
 import { known } from '../known-options.ts';
+import type { Storage } from '../storage/storage.ts';
 import { during, type PendingCall, watched } from './watched-calls.ts';
 
 /**
@@ -90,3 +91,10 @@ export function behaviours<T extends object>(
 export function countOf(noun: string, found: unknown[]): string | undefined {
   return found.length === 0 ? undefined : noun;
 }
+
+/** For the suites of a storage. */
+export const EMPTY_STORAGE = {
+  holds: 'an empty storage',
+  flaw: async (storage: Storage): Promise<string | undefined> =>
+    countOf('jobs', await storage.listJobs({ limit: 1 })),
+};

@@ -178,6 +178,7 @@ class CaptureRenderer(CairoRenderer):
         ):
             error = SceneError(
                 f"An animation of {scene.duration:g} s at {self._job.fps} frames per second would make the "
-                f"video longer than the limit of {limit} frames."
+                f"video longer than the limit of {limit} frames.",
+                "limit:frames",
             )
             self.file_writer.movie.fail(error)

@@ -18,7 +18,7 @@ import numpy.typing as npt
 from . import captions, formats, mp4, sound
 from .captions import Cue
 from .conversion import Converter
-from .errors import SceneError, too_large
+from .errors import SceneError, too_large, too_long
 from .formats import Format
 from .messages import RenderJob
 from .protocol import JobChannel
@@ -144,7 +144,7 @@ class MovieEncoder:
             raise SceneError(f"A frame can't be repeated {repeat} times.")
         limit = self._job.limits.frames
         if self.frames + repeat > limit:
-            self.fail(SceneError(f"The video is longer than the limit of {limit} frames."))
+            self.fail(too_long(limit))
         try:
             return self._canvases.pop()
         except IndexError:

@@ -11,20 +11,32 @@ from collections.abc import Callable
 from pathlib import Path
 
 from . import author_frames, scene_folder, studio, tex_errors
+from .messages import SceneFault
 from .protocol import ERROR_BYTES_MAX
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
 _LINE_CHARACTERS_MAX = 200
 _MESSAGE_CHARACTERS_MAX = 2000
+_CODE: SceneFault = "scene"
 
 
 class SceneError(Exception):
     """A failure whose message is shown to the scene's author."""
 
+    def __init__(self, message: str, failed_by: SceneFault = "scene") -> None:
+        super().__init__(message)
+        self.failed_by: SceneFault = failed_by
+
 
 def too_large(limit_bytes: int) -> SceneError:
     """Return the error for a video that exceeds the size limit."""
-    return SceneError(f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB.")
+    message = f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB."
+    return SceneError(message, "limit:output")
+
+
+def too_long(limit: int) -> SceneError:
+    """Return the error for a video that exceeds the limit of frames."""
+    return SceneError(f"The video is longer than the limit of {limit} frames.", "limit:frames")
 
 
 def describe(
@@ -34,17 +46,17 @@ def describe(
     *,
     disk_bytes: int,
     complete: Callable[[BaseException, str], str],
-) -> str:
-    """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`.
+) -> tuple[str, SceneFault]:
+    """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`, and say what it is.
 
     `disk_bytes`: the disk limit, which is named if the scene's file system is full; `complete`: adds what the
     message of an error leaves out.
     """
     path = str(scene_folder.source_path(folder))
     if isinstance(error, SyntaxError) and error.filename == path:
-        number, summary = error.lineno, f"{type(error).__name__}: {error.msg}"
+        number, summary, fault = error.lineno, f"{type(error).__name__}: {error.msg}", _CODE
     else:
-        number, summary = _line_number(error, path), _summary(error, disk_bytes, complete)
+        number, (summary, fault) = _line_number(error, path), _summary(error, disk_bytes, complete)
     text = _without_paths(summary, folder)[:_MESSAGE_CHARACTERS_MAX]
     if number is not None:
         lines = re.split(r"\r\n|\r|\n", code)
@@ -52,30 +64,32 @@ def describe(
             text += f"\nline {number}: {lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]}"
     text = "\n".join([text, *author_frames.describe(error, folder)])
     text = _CONTROL.sub(" ", text)
-    return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
+    return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore"), fault
 
 
-def _summary(error: BaseException, disk_bytes: int, complete: Callable[[BaseException, str], str]) -> str:
+def _summary(
+    error: BaseException, disk_bytes: int, complete: Callable[[BaseException, str], str]
+) -> tuple[str, SceneFault]:
     tex = tex_errors.describe(error)
     if tex is not None:
-        return tex
+        return tex, "tex"
     if isinstance(error, SceneError):
-        return str(error)
+        return str(error), error.failed_by
     if isinstance(error, SystemExit):
-        return "The scene ended itself with sys.exit()."
+        return "The scene ended itself with sys.exit().", _CODE
     if isinstance(error, KeyboardInterrupt):
-        return "The scene was interrupted (KeyboardInterrupt)."
+        return "The scene was interrupted (KeyboardInterrupt).", _CODE
     if isinstance(error, MemoryError):
-        return "MemoryError: the scene needs more memory than the limit."
+        return "MemoryError: the scene needs more memory than the limit.", "limit:memory"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return "A file grew beyond the limit for files."
+        return "A file grew beyond the limit for files.", "limit:fileSize"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return f"The scene's files were larger than the limit of {_size(disk_bytes)} together."
+        return f"The scene's files were larger than the limit of {_size(disk_bytes)} together.", "limit:disk"
     name = type(error).__name__
     message = complete(error, _message(error))
     if isinstance(error, ModuleNotFoundError):
         message += _import_hint(error.name or "")
-    return f"{name}: {message}" if message else name
+    return f"{name}: {message}" if message else name, _CODE
 
 
 def _size(size_bytes: int) -> str:

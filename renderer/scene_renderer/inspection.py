@@ -35,11 +35,11 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel, stream: socket.s
     try:
         frames = _inspect_stream(job, folder, stream) if stream else _inspect_file(job, folder)
     except SceneError as error:
-        channel.failed(str(error))
+        channel.failed(str(error), error.failed_by)
     except MemoryError:
-        channel.failed("The video needs more memory to be decoded than the limit.")
+        channel.failed("The video needs more memory to be decoded than the limit.", "limit:memory")
     except Exception as error:
-        channel.failed(f"The video can't be decoded: {type(error).__name__}.")
+        channel.failed(f"The video can't be decoded: {type(error).__name__}.", "scene")
     else:
         channel.inspected(frames, frames / job.fps)
 

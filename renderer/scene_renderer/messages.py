@@ -427,11 +427,26 @@ class ScenesReport(TypedDict):
     names: list[str]
 
 
+# What a scene failed by: its code (`scene`), a formula (`tex`), or a limit of its render.
+SceneFault = Literal[
+    "scene",
+    "tex",
+    "limit:time",
+    "limit:memory",
+    "limit:disk",
+    "limit:files",
+    "limit:fileSize",
+    "limit:frames",
+    "limit:output",
+]
+
+
 class FailedReport(TypedDict):
     """Why there is no result, for the author of the scene."""
 
     type: Literal["failed"]
     error: str
+    failedBy: SceneFault
 
 
 # Fork to service, over its socket. Only the first done, inspected, scenes or failed report counts.

@@ -16,6 +16,7 @@ from .messages import (
     Play,
     RendererJob,
     RenderJob,
+    SceneFault,
     WorkTimes,
     ZygoteReport,
     parse_renderer_job,
@@ -160,10 +161,10 @@ class JobChannel:
         self.flush_output()
         self._send({"type": "scenes", "names": names})
 
-    def failed(self, error: str) -> None:
+    def failed(self, error: str, failed_by: SceneFault) -> None:
         """Report why there is no result."""
         self.flush_output()
-        self._send({"type": "failed", "error": error})
+        self._send({"type": "failed", "error": error, "failedBy": failed_by})
 
     def _send(self, message: JobReport) -> None:
         with self._lock:

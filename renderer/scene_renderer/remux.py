@@ -18,7 +18,7 @@ from typing import TypeAlias
 import av
 
 from . import mp4
-from .errors import SceneError, too_large
+from .errors import SceneError, too_large, too_long
 from .messages import InspectJob
 
 _SLICE, _KEY_SLICE, _INFORMATION = 1, 5, 6  # types of NAL units
@@ -118,7 +118,7 @@ class Remuxer:
         self._count(packet)
         # Decoders drop pictures before the first key picture, so those that are shown aren't all.
         if self._pictures >= self._job.limits.frames:
-            raise SceneError(f"The video is longer than the limit of {self._job.limits.frames} frames.")
+            raise too_long(self._job.limits.frames)
         slices = list(_slices(units, first=self._pictures == 0))
         if len(slices) != 1 or len(slices[0]) > self._picture_bytes_max:
             raise SceneError("The video has a picture with more to it than the renderer's encoder writes.")

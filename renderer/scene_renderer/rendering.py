@@ -39,14 +39,14 @@ def render(
     try:
         report = _render(job, folder, channel, Sender(stream) if stream else None)
     except BaseException as error:  # also SystemExit etc., which the scene raised
-        text = errors.describe(
+        text, fault = errors.describe(
             error, job.code, folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
         )
         if os.getpid() == process:
             channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
             output.finish()
-            channel.failed(text)
+            channel.failed(text, fault)
         return
     output.finish()
     if os.getpid() != process:
@@ -65,7 +65,8 @@ def _render(
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
-            "that a video may have."
+            "that a video may have.",
+            "limit:frames",
         )
     channel.stage("loading")
     # All forks inherit the same random state.

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import av
 
-from .errors import SceneError
+from .errors import SceneError, too_long
 from .messages import InspectJob
 from .thumbnail import BestFrame, to_jpeg
 
@@ -26,7 +26,7 @@ class Viewer:
         """Check the next picture. Raises SceneError unless it has the requested size and time."""
         job = self._job
         if self.frames >= job.limits.frames:
-            raise SceneError(f"The video is longer than the limit of {job.limits.frames} frames.")
+            raise too_long(job.limits.frames)
         check_size(frame, job)  # it can change within the video
         if (
             frame.pts is None

@@ -47,7 +47,11 @@ t.test('with a server, jobs can be watched, listed, shown, canceled and retried'
     /^Queue +paused since \d{4}-.*Z\nWaiting +3\nRunning +0 of 1\n$/,
   );
 
-  t.match(await json('job', 'cancel', unwanted.jobId), { status: 'failed', error: 'Canceled' });
+  t.match(await json('job', 'cancel', unwanted.jobId), {
+    status: 'failed',
+    error: 'Canceled',
+    failedBy: 'cancel',
+  });
   const watching = run('job', 'watch', bad.jobId);
   t.match(await json('queue', 'resume'), { pausedAt: null });
   const watched = await watching;
@@ -98,7 +102,7 @@ t.test('without a server, queued jobs can be canceled and retried, and the queue
   const { jobId } = await post('a scene');
   server.kill('SIGTERM');
   await server.ended;
-  t.match(await json('job', 'cancel', jobId), { status: 'failed', error: 'Canceled' });
+  t.match(await json('job', 'cancel', jobId), { status: 'failed', error: 'Canceled', failedBy: 'cancel' });
   t.match(await json('credits', 'balance', '--account', EMAIL), { free: 1000 });
   t.match(await json('queue', 'resume'), { pausedAt: null, queued: 0 });
   const again = await json('job', 'retry', jobId);
@@ -120,7 +124,7 @@ t.test('the keys of a disabled account are rejected until it is enabled', async 
     ({ email }: { email: string }) => email === EMAIL,
   );
   t.match(await json('account', 'disable', userId, '--cancel-jobs'), { canceledJobs: 1 });
-  t.match(await json('job', 'show', jobId), { status: 'failed', error: 'Canceled' });
+  t.match(await json('job', 'show', jobId), { status: 'failed', error: 'Canceled', failedBy: 'cancel' });
   t.match(await json('account', 'enable', EMAIL), { disabledAt: null });
   t.equal((await ask('/api/v2/me')).status, 200);
 });

@@ -73,6 +73,8 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
     'jobs_total{status="completed",quality="low"}': 1,
     'jobs_total{status="completed",quality="high"}': 1,
     'jobs_total{status="failed",quality="medium"}': 1,
+    'jobs_failed_total{failed_by="scene"}': 1,
+    'jobs_failed_total{failed_by="limit:time"}': 0,
     'render_attempts_total{quality="medium"}': 1,
     'queue_wait_seconds_count{quality="high"}': 1,
     'render_duration_seconds_count{status="completed",quality="high"}': 1,

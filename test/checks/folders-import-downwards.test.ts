@@ -49,7 +49,7 @@ const LIB: Tree = {
     signals: [],
     sql: ['postgres-database', 'queue', 'settings', 'storage'],
     storage: [],
-    testing: ['settings'],
+    testing: ['jobs', 'settings'],
     web: ['jobs'],
     webhooks: ['jobs', 'storage'],
   },

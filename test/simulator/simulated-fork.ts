@@ -101,7 +101,11 @@ export class SimulatedFork {
 
   #attack(): void {
     const isLeaking = this.#around.fails(0.02);
-    this.#say({ type: 'failed', error: isLeaking ? 'SandboxLeaks: reads a file' : 'SandboxHolds' });
+    this.#say({
+      type: 'failed',
+      error: isLeaking ? 'SandboxLeaks: reads a file' : 'SandboxHolds',
+      failedBy: 'scene',
+    });
     this.#end({ exitCode: 1 });
   }
 
@@ -134,7 +138,7 @@ export class SimulatedFork {
     const fault = faults.find(([share]) => fails(share));
     if (fault) at(early, fault[1]);
     at(1, () => {
-      if (isLong && random() < 0.1) this.#say({ type: 'failed', error: 'NameError' });
+      if (isLong && random() < 0.1) this.#say({ type: 'failed', error: 'NameError', failedBy: 'scene' });
       else this.#finish();
     });
   }
@@ -162,7 +166,8 @@ export class SimulatedFork {
     if (this.command.stream === null && !this.#around.fails(0.02)) this.#write('video.mp4');
     if (this.#around.fails(0.02)) this.#channel?.write(JSON.stringify(done).slice(0, 20));
     else this.#say(done);
-    if (this.#around.fails(0.02)) this.#say({ type: 'failed', error: 'after it was done' });
+    if (this.#around.fails(0.02))
+      this.#say({ type: 'failed', error: 'after it was done', failedBy: 'scene' });
     this.#end({ exitCode: 0 });
   }
 
@@ -171,7 +176,7 @@ export class SimulatedFork {
     if (this.command.stream !== null) this.#stream = sockets.connect(this.command.stream);
     const conclude = () => this.#later(LONGEST_INSPECTION_MS, () => this.#publish());
     const refuse = () => {
-      if (random() < 0.5) this.#say({ type: 'failed', error: 'no video' });
+      if (random() < 0.5) this.#say({ type: 'failed', error: 'no video', failedBy: 'scene' });
       this.#end({ exitCode: 1 });
     };
     if (fails(0.04)) this.#at(random() * LONGEST_RENDER_MS, refuse);

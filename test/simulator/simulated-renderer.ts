@@ -62,7 +62,7 @@ export class SimulatedRenderer extends EventEmitter<{ ready: [] }> {
     if (chance < 0.11)
       return { kind: 'unavailable', durationMs: 0, message: 'none', isShortage: chance < 0.1 };
     if (chance < 0.12) return { kind: 'disk_full', durationMs };
-    if (chance < 0.25) return { kind: 'failed', durationMs, error: 'NameError' };
+    if (chance < 0.25) return { kind: 'failed', durationMs, error: 'NameError', failedBy: 'scene' };
     const folder = `/nonexistent/${jobId}`;
     const files = (['video.mp4', 'thumbnail.jpg'] as const).map((name) => ({
       name,

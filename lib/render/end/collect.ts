@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isShortage } from '../../shortage.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ForkCommand, RendererJob } from '../run/messages.ts';
+import type { SceneFailure } from '../run/render-task.ts';
 
 const MIB = 1024 * 1024;
 const CAPTIONS_LIMIT_BYTES = 16 * MIB;
@@ -45,18 +46,19 @@ export function filesOf(
 
 /**
  * Moves the video and captions of a scene to a folder that it never had access to. Called when all processes of the
- * job are dead, so the checked files can no longer change. `problem`: what is wrong with the video.
+ * job are dead, so the checked files can no longer change. Returns what is wrong with the video.
  */
 export async function collectFiles(
   jobFolder: string,
   outFolder: string,
   limits: RenderLimits,
-): Promise<{ problem: string | undefined }> {
+): Promise<SceneFailure | undefined> {
   const video = await plainFileSize(join(jobFolder, 'video.mp4'));
-  if (video === undefined) return { problem: 'The scene left no video.' };
+  if (video === undefined) return { error: 'The scene left no video.', failedBy: 'scene' };
   if (video > limits.outputBytes) {
     return {
-      problem: `The video is larger than the limit of ${Math.round(limits.outputBytes / MIB)} MiB.`,
+      error: `The video is larger than the limit of ${Math.round(limits.outputBytes / MIB)} MiB.`,
+      failedBy: 'limit:output',
     };
   }
   await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));
@@ -64,7 +66,7 @@ export async function collectFiles(
   const captions = await plainFileSize(join(jobFolder, 'captions.vtt'));
   if (captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES)
     await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
-  return { problem: undefined };
+  return undefined;
 }
 
 /** Moves the files of a local render that are not inspected: they are for the user who runs the scene. */

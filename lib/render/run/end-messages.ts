@@ -1,5 +1,6 @@
 import type { RenderLimits } from './limits.ts';
 import type { JobEnded } from './messages.ts';
+import type { SceneFailure } from './render-task.ts';
 
 /** Describes a fork that ended before it reported anything. */
 export function endedBefore({ signal, exitCode }: JobEnded): string {
@@ -7,36 +8,49 @@ export function endedBefore({ signal, exitCode }: JobEnded): string {
 }
 
 /** Describes an inspection that ended without a verdict. */
-export function silentInspection({ exitCode, signal, reason }: JobEnded): string {
-  if (reason === 'memory') return 'The video needs more memory to be decoded than the limit.';
-  return `The video can't be decoded: the process that tried ended by ${signal ?? `exit code ${exitCode}`}.`;
+export function silentInspection({ exitCode, signal, reason }: JobEnded): SceneFailure {
+  if (reason === 'memory')
+    return {
+      error: 'The video needs more memory to be decoded than the limit.',
+      failedBy: 'limit:memory',
+    };
+  const how = signal ?? `exit code ${exitCode}`;
+  return { error: `The video can't be decoded: the process that tried ended by ${how}.`, failedBy: 'scene' };
 }
 
 /** Describes a render that ended without a verdict. */
-export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): string {
+export function silentEnd({ exitCode, signal, reason }: JobEnded, limits: RenderLimits): SceneFailure {
   if (reason === 'memory') {
-    return `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
+    const error = `The scene used more memory than the limit of ${readableSize(limits.memoryBytes)}.`;
+    return { error, failedBy: 'limit:memory' };
   }
   if (reason === 'disk') {
-    return `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
+    const error = `The scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
+    return { error, failedBy: 'limit:disk' };
   }
   if (reason === 'files') {
-    return `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be read.`;
+    const error = `The scene made more files than the limit of ${limits.files}, or folders that are too deep or can't be read.`;
+    return { error, failedBy: 'limit:files' };
   }
   if (signal === 'SIGXFSZ') {
-    return `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
+    const error = `The scene wrote a file larger than the limit of ${readableSize(limits.fileSizeBytes)}.`;
+    return { error, failedBy: 'limit:fileSize' };
   }
   if (signal === 'SIGBUS') {
-    return (
+    const error =
       'The scene used a part of a mapped file that is not there (SIGBUS): the file is too short, or the ' +
-      `scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`
-    );
+      `scene's files were larger than the limit of ${readableSize(limits.diskBytes)} together.`;
+    return { error, failedBy: 'scene' };
   }
-  if (signal) return `The scene's process was ended by ${signal} before the render was finished.`;
-  return (
+  if (signal)
+    return {
+      error: `The scene's process was ended by ${signal} before the render was finished.`,
+      failedBy: 'scene',
+    };
+  const error =
     `The scene's process ended with exit code ${exitCode} before the render was finished. ` +
-    'Scene code must not exit Python itself (os._exit), nor close files that it did not open.'
-  );
+    'Scene code must not exit Python itself (os._exit), nor close files that it did not open.';
+  return { error, failedBy: 'scene' };
 }
 
 /** Formats a size in MiB, or in GiB for multiples of 0.5 GiB. */
@@ -52,6 +66,7 @@ export function readableTime(ms: number): string {
 }
 
 /** Describes a render that timed out. `place`: what its scene reported last. */
-export function tooSlow({ timeoutMs }: RenderLimits, place: string): string {
-  return `The render took longer than the limit of ${readableTime(timeoutMs)}. ${place}`.trimEnd();
+export function tooSlow({ timeoutMs }: RenderLimits, place: string): SceneFailure {
+  const error = `The render took longer than the limit of ${readableTime(timeoutMs)}. ${place}`.trimEnd();
+  return { error, failedBy: 'limit:time' };
 }

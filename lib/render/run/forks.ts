@@ -10,8 +10,8 @@ import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
 import type { RenderLimits } from './limits.ts';
-import type { JobEnded, JobReport, RendererJob } from './messages.ts';
-import type { RenderResult, StopReason } from './render-task.ts';
+import type { FailedReport, JobEnded, JobReport, RendererJob } from './messages.ts';
+import type { RenderResult, SceneFailure, StopReason } from './render-task.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for two copies of the captions and a thumbnail. */
@@ -149,7 +149,7 @@ export class Forks {
    */
   failureOf(
     outcome: ForkOutcome,
-    inWords: (end: JobEnded, limits: RenderLimits) => string,
+    describe: (end: JobEnded, limits: RenderLimits) => SceneFailure,
     endReason: EndReason | undefined,
     durationMs: number,
   ): RenderResult | undefined {
@@ -164,17 +164,17 @@ export class Forks {
       return {
         kind: 'failed',
         durationMs,
-        error: isFull ? inWords(outcome.end, this.#settings.limits) : outcome.verdict.error,
+        ...(isFull ? describe(outcome.end, this.#settings.limits) : failureIn(outcome.verdict)),
       };
     // A fork killed after its verdict may have left incomplete files.
     const isIncomplete = endReason !== undefined && signal === 'SIGKILL';
     if (outcome.verdict && !isIncomplete) return undefined;
     // Ending a job that exceeded another limit can take until the time-out.
     if (endReason === 'timeout' && outcome.end.reason === null)
-      return { kind: 'failed', durationMs, error: tooSlow(this.#settings.limits, outcome.place) };
+      return { kind: 'failed', durationMs, ...tooSlow(this.#settings.limits, outcome.place) };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
-    const error = inWords(outcome.end, this.#settings.limits);
-    return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, error };
+    const failure = describe(outcome.end, this.#settings.limits);
+    return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, ...failure };
   }
 
   /** Creates a folder owned by the fork's user. Error: {@link JobNotRead}. */
@@ -185,6 +185,10 @@ export class Forks {
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     if (uid !== undefined) chownSync(folder, uid, uid);
   }
+}
+
+function failureIn({ error, failedBy }: FailedReport): SceneFailure {
+  return { error, failedBy };
 }
 
 function rejectUnread(cause: Error): never {

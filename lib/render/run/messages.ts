@@ -264,10 +264,23 @@ export interface ScenesReport {
   names: string[];
 }
 
+/** What a scene failed by: its code (`scene`), a formula (`tex`), or a limit of its render. */
+export type SceneFault =
+  | 'scene'
+  | 'tex'
+  | 'limit:time'
+  | 'limit:memory'
+  | 'limit:disk'
+  | 'limit:files'
+  | 'limit:fileSize'
+  | 'limit:frames'
+  | 'limit:output';
+
 /** Why there is no result, for the author of the scene. */
 export interface FailedReport {
   type: 'failed';
   error: string;
+  failedBy: SceneFault;
 }
 
 /** Fork to service, over its socket. Only the first done, inspected, scenes or failed report counts. */

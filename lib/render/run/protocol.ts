@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from './line-reader.ts';
-import type { JobReport, JobStage, Play, WorkTimes, ZygoteReport } from './messages.ts';
+import type { JobReport, JobStage, Play, SceneFault, WorkTimes, ZygoteReport } from './messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -32,6 +32,18 @@ const LONGEST_WORK_MS = 1e9;
 const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
+/** In the order of {@link SceneFault}. */
+export const SCENE_FAULTS: readonly SceneFault[] = Object.keys({
+  scene: true,
+  tex: true,
+  'limit:time': true,
+  'limit:memory': true,
+  'limit:disk': true,
+  'limit:files': true,
+  'limit:fileSize': true,
+  'limit:frames': true,
+  'limit:output': true,
+} satisfies Record<SceneFault, true>) as SceneFault[];
 
 /** Parses a zygote's line; undefined when it is invalid. The zygote is trusted, so its fields are not checked. */
 export function parseZygoteReport(line: string): ZygoteReport | undefined {
@@ -74,7 +86,11 @@ export function parseJobReport(line: string): JobReport | undefined {
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':
-      return { type: 'failed', error: sceneError(report['error']) };
+      return {
+        type: 'failed',
+        error: sceneError(report['error']),
+        failedBy: SCENE_FAULTS.find((fault) => fault === report['failedBy']) ?? 'scene',
+      };
     default:
       return undefined;
   }

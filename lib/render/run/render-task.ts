@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
 import type { TexLease } from '../tex/tex-cache.ts';
-import type { LocalOutput, Play, WorkTimes } from './messages.ts';
+import type { LocalOutput, Play, SceneFault, WorkTimes } from './messages.ts';
 
-export type { Play } from './messages.ts';
+export type { Play, SceneFault } from './messages.ts';
 
 /** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
 export interface RenderTask {
@@ -97,6 +97,12 @@ export interface RenderUsage {
   peakMemoryBytes: number | null;
 }
 
+/** Why a scene failed: in a sentence for its author, and what it failed by. */
+export interface SceneFailure {
+  error: string;
+  failedBy: SceneFault;
+}
+
 /** The result of a render. `durationMs` is wall-clock time. */
 export type RenderResult =
   | {
@@ -115,9 +121,9 @@ export type RenderResult =
       usage?: RenderUsage;
     }
   /** The scene failed or exceeded a limit. `output`: what its code printed, and warnings. */
-  | { kind: 'failed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
+  | ({ kind: 'failed'; durationMs: number; output?: string; usage?: RenderUsage } & SceneFailure)
   /** The scene's process was killed: by the scene itself, or by the system. Can be retried. */
-  | { kind: 'killed'; durationMs: number; error: string; output?: string; usage?: RenderUsage }
+  | ({ kind: 'killed'; durationMs: number; output?: string; usage?: RenderUsage } & SceneFailure)
   | { kind: 'stopped'; durationMs: number; reason: StopReason }
   /** The disk of the work folder is full, or can hold no more files; can be retried when there is space. */
   | { kind: 'disk_full'; durationMs: number }

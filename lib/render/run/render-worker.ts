@@ -201,9 +201,9 @@ export class RenderWorker {
             return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
           }
           const collected = await collectFiles(jobFolder, outFolder, limits);
-          if (collected.problem !== undefined)
+          if (collected)
             return withDetails(
-              await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), error: collected.problem }),
+              await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), ...collected }),
             );
           // A local scene may have set the size itself.
           const made = task.local && rendered.verdict?.type === 'done' ? rendered.verdict : job;
@@ -362,6 +362,7 @@ function localRender(
       kind: 'failed',
       durationMs,
       error: 'The scene left no file, or one that is larger than the limit.',
+      failedBy: 'scene',
     };
   return { kind: 'rendered', durationMs, ...lengthOf(rendered), files: [], localFiles, plays: [], folder };
 }

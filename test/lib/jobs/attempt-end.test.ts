@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { type AssetStore, Pricing, silentLogger } from '../../../lib/index.ts';
 import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { SCENE_FAULTS } from '../../../lib/render/run/protocol.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -81,16 +82,35 @@ t.test('a render is stored, then its job completes with its cost', async (t) => 
 
 t.test('a scene that failed fails its job', async (t) => {
   const { world } = newWorld();
-  t.strictSame(await endOfAttempt(claimed(), { kind: 'failed', durationMs: 5, error: 'NameError' }, world), {
-    next: 'finish',
-    outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene' },
-    options: { durationMs: 5, storedNothing: true },
-  });
+  t.strictSame(
+    await endOfAttempt(
+      claimed(),
+      { kind: 'failed', durationMs: 5, error: 'NameError', failedBy: 'scene' },
+      world,
+    ),
+    {
+      next: 'finish',
+      outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene' },
+      options: { durationMs: 5, storedNothing: true },
+    },
+  );
+});
+
+t.test('what a scene failed by is what its job failed by', async (t) => {
+  const { world } = newWorld();
+  for (const failedBy of SCENE_FAULTS) {
+    const failure = { durationMs: 5, error: 'no', failedBy };
+    t.match(await endOfAttempt(claimed(), { kind: 'failed', ...failure }, world), { outcome: { failedBy } });
+    t.match(await endOfAttempt(claimed(), { kind: 'killed', ...failure }, world), {
+      next: 'count',
+      failedBy,
+    });
+  }
 });
 
 t.test('what a scene used and printed is kept with its end', async (t) => {
   const { world } = newWorld();
-  const failed = { kind: 'failed', durationMs: 5, error: 'NameError' } as const;
+  const failed = { kind: 'failed', durationMs: 5, error: 'NameError', failedBy: 'scene' } as const;
   const kept = async (details: { usage?: RenderUsage; output?: string }) => {
     const ends = [
       await endOfAttempt(claimed(), { ...rendered(t), ...details }, world),
@@ -247,6 +267,6 @@ t.test('a render that was being stopped counts as stopped unless it has a result
     t.strictSame(resultOf(result, 'canceled'), { kind: 'stopped', durationMs, reason: 'canceled' }, kind);
     t.equal(resultOf(result, undefined), result);
   }
-  const failed: RenderResult = { kind: 'failed', durationMs, error: 'NameError' };
+  const failed: RenderResult = { kind: 'failed', durationMs, error: 'NameError', failedBy: 'scene' };
   t.equal(resultOf(failed, 'canceled'), failed);
 });

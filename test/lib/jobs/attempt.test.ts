@@ -15,7 +15,7 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const died: RenderResult = { kind: 'died', durationMs: 5, message: 'killed' };
-const failedScene: RenderResult = { kind: 'failed', durationMs: 7, error: 'NameError' };
+const failedScene: RenderResult = { kind: 'failed', durationMs: 7, error: 'NameError', failedBy: 'scene' };
 const unavailable: RenderResult = { kind: 'unavailable', durationMs: 0, message: 'no renderer' };
 
 /** A claimed job and its attempt, whose render the test ends. */
@@ -446,7 +446,7 @@ t.test('the end of a job is logged, with the times of its work', async (t) => {
   const { jobId, run } = await setUp(t, { logger });
   const usage = { stagesMs: {}, workMs: { tex: 5, draw: 6 }, peakMemoryBytes: 9 };
   await run({ ...failedScene, output: '', usage } as never);
-  const ended = { jobId, status: 'failed', quality: 'low', durationMs: 7 };
+  const ended = { jobId, status: 'failed', failedBy: 'scene', quality: 'low', durationMs: 7 };
   t.same(infos, [['job', { ...ended, texMs: 5, drawMs: 6, peakMemoryBytes: 9 }]]);
 });
 

@@ -174,7 +174,7 @@ function recordStartsIn(owners: string[]): JobEvents {
   return events.on('change', ({ owner, phase }) => void (phase === 'running' && owners.push(owner)));
 }
 
-const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameError' };
+const failedScene: RenderResult = { kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' };
 
 t.test(
   'an attempt that starts before the previous one is cleaned up is counted and can be canceled',
@@ -201,7 +201,7 @@ t.test('artifacts of an interrupted attempt are removed when the job fails', asy
   ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
   await until(() => ends.length === 2);
   t.ok(existsSync(assets.path(`${job.jobId}-1/video.mp4`)));
-  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' });
   await until(() => dispatcher.running === 0);
   await dispatcher.stop(0);
   t.notOk(existsSync(assets.path(`${job.jobId}-1/video.mp4`)));
@@ -224,7 +224,7 @@ for (const [how, deletion] of [
     t.teardown(() => silence.resolve());
     ends[0]?.({ kind: 'died', durationMs: 1, message: 'killed' });
     await until(() => ends.length === 2);
-    ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+    ends[1]?.({ kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' });
     await until(() => dispatcher.running === 0);
     t.equal(statuses.at(-1), 'failed');
   });
@@ -235,7 +235,7 @@ t.test('a scene that fails at its first attempt ends without calls to the asset 
   t.intercept(assets, 'delete', {
     value: async (assetKey: string) => t.fail(`nothing was stored at ${assetKey}`),
   });
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' });
   await until(() => dispatcher.running === 0);
   t.match(await storage.getJob(job.jobId), { phase: 'failed', error: 'NameError' });
   await dispatcher.stop(0);
@@ -275,7 +275,7 @@ t.test('attempts that fail for lack of resources are not counted', async (t) => 
     await until(() => ends.length === attempts + 1);
   }
   t.same(holdsMs, [1000, 2000, 4000, 8000], 'the delay grows');
-  ends.at(-1)?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  ends.at(-1)?.({ kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' });
   await until(() => dispatcher.running === 0);
   t.notOk(dispatcher.isShortage, 'a successful start ends the shortage');
   t.match(await storage.getJob(job.jobId), { phase: 'failed', attempts: 1 });
@@ -443,13 +443,13 @@ t.test('one of two workers is reserved for owners in good standing', async (t) =
   await until(() => ends.length === 2);
   t.same(owners, ['a', 'good'], 'other owners wait while one of them has a job running');
   await add('good');
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => ends.length === 3);
   t.same(owners, ['a', 'good', 'b'], 'other owners share the second worker in turns');
-  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => ends.length === 4);
   t.same(owners, ['a', 'good', 'b', 'good']);
-  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await dispatcher.stop(0);
 });
 
@@ -459,10 +459,10 @@ t.test('one worker always serves all owners', async (t) => {
     owners: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
   });
   await add('b');
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => ends.length === 2);
   t.equal(dispatcher.running, 1);
-  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await dispatcher.stop(0);
 });
 
@@ -479,10 +479,10 @@ t.test('running renders count against the standing of their owner', async (t) =>
   await add('a');
   await until(() => ends.length === 2);
   await add('a');
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => ends.length === 3);
   t.equal(runningMs['a'], RUNNING_MS, 'the other one still runs');
-  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x' });
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await dispatcher.stop(0);
 });
 
@@ -510,13 +510,13 @@ t.test('short runs take turns with jobs, and leave the reserved workers to them'
   const second = begin('b');
   await add('c');
   t.same(owners, ['a'], 'the second worker is reserved for owners in good standing');
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => endOf.length === 1);
   t.equal(ends.length, 1);
   endOf[0]?.();
   t.equal(await first, 'listed');
   await until(() => ends.length === 2);
-  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => endOf.length === 2);
   t.same(owners, ['a', "b's listing", 'c', "b's listing"]);
   endOf[1]?.();
@@ -557,7 +557,7 @@ t.test('a short run counts towards the concurrent renders of its owner', async (
   t.same(owners, ['b', undefined], 'those of others run');
   aborted.abort();
   await t.rejects(gone, { name: 'AbortError' });
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await waiting;
   t.same(owners, ['b', undefined, 'a']);
   await dispatcher.stop(0);
@@ -628,7 +628,7 @@ t.test('a job that is claimed while the service stops is requeued at once', asyn
   const { jobId } = await add('b');
   await until(() => stops.length === 1);
   t.same(stops, ['shutdown']);
-  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError' });
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'NameError', failedBy: 'scene' });
   await stopped;
   t.match(await storage.getJob(jobId), { phase: 'queued', attempts: 0 });
 });

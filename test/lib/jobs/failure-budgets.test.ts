@@ -51,6 +51,14 @@ t.test(
   },
 );
 
+t.test('whatever a scene fails by counts as a failure', async (t) => {
+  for (const failedBy of ['scene', 'tex', 'limit:time', 'limit:output'] as const) {
+    const { over, isSpent } = budgetsOf({});
+    for (let i = 0; i < 3; i++) over({ failedBy });
+    t.ok(isSpent(), failedBy);
+  }
+});
+
 t.test('requests are rejected after too many unpaid seconds within an hour', (t) => {
   const { clock, budgets, over } = budgetsOf({});
   over({ durationMs: 60_000, failedBy: 'cancel' });

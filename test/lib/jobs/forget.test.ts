@@ -54,9 +54,11 @@ t.test('a completed job keeps nothing but cost, times and owner', async (t) => {
   t.equal((await forgetJob(world, forgotten)).forgottenAtMs, forgotten.forgottenAtMs);
 });
 
-t.test('the error of a failed job is replaced', async (t) => {
-  const { world, job } = await storedJob(t, { phase: 'failed', error: 'line 1: secret', artifacts: [] });
+t.test('the error of a failed job is replaced, what it failed by is kept', async (t) => {
+  const change = { phase: 'failed', error: 'line 1: secret', failedBy: 'tex', artifacts: [] } as const;
+  const { world, job, storage } = await storedJob(t, { ...change, artifacts: [] });
   t.equal((await forgetJob(world, job)).error, FORGOTTEN);
+  t.match(await storage.getJob('1'), { error: FORGOTTEN, failedBy: 'tex' });
 });
 
 t.test('an attempt at its delivery in progress is interrupted, earlier ones are kept', async (t) => {

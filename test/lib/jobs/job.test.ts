@@ -32,6 +32,8 @@ t.test('the public view of a job', async (t) => {
     forgottenAt: '2026-11-21T10:00:00.003Z',
   });
   t.not(job.artifacts[0], artifacts[0], 'a copy');
+  t.equal(job.failedBy, null);
+  t.equal(jobOf({ ...record, phase: 'failed', failedBy: 'limit:time' }).failedBy, 'limit:time');
   const queued = jobOf(jobRecord('1', { durationMs: 7 }));
   t.match(queued, { status: 'queued', durationMs: null, startedAt: null, completedAt: null });
   t.notOk('forgottenAt' in queued);

@@ -31,14 +31,17 @@ t.test('scenes fail with the given error, and running jobs can be canceled', asy
   const { jobId } = await service.enqueue(request);
   for await (const event of service.follow(jobId))
     if (event.type === 'job' && event.job.status === 'running') await service.cancel(jobId);
-  t.match(await service.get(jobId), { status: 'failed', error: 'Canceled' });
+  t.match(await service.get(jobId), { status: 'failed', error: 'Canceled', failedBy: 'cancel' });
   const failing = fakeRenderService({
-    failureOf: ({ className }) => (className === 'Main' ? 'no' : undefined),
+    failureOf: ({ className }) =>
+      ({ Main: 'no', Slow: { error: 'too slow', failedBy: 'limit:time' as const } })[className],
   });
   t.teardown(() => failing.stop());
   await failing.start();
   const failed = await failing.enqueue(request);
-  t.match(await failing.wait(failed.jobId), { status: 'failed', error: 'no' });
+  t.match(await failing.wait(failed.jobId), { status: 'failed', error: 'no', failedBy: 'scene' });
+  const slow = await failing.enqueue({ ...request, className: 'Slow' });
+  t.match(await failing.wait(slow.jobId), { status: 'failed', error: 'too slow', failedBy: 'limit:time' });
 });
 
 t.test('without a place for its data it leaves none when it stops', async (t) => {

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
+import type { FailedBy } from '../../../lib/index.ts';
 import { BODY_LINE, render, scene, startService } from '../../fixtures/renders.ts';
 
 /** Long enough, on a busy machine, for what ends by another limit. */
@@ -10,7 +11,14 @@ const FORGED_LINES = [
 ];
 
 /** Scenes and their errors. A string must be the whole error. */
-const FAILING: { what: string; code?: string; className?: string; fps?: number; error: string | RegExp }[] = [
+const FAILING: {
+  what: string;
+  code?: string;
+  className?: string;
+  fps?: number;
+  error: string | RegExp;
+  failedBy?: FailedBy;
+}[] = [
   {
     what: 'source that is not Python',
     code: scene('self.play('),
@@ -70,6 +78,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
   },
   {
     what: 'an error in TeX',
+    failedBy: 'tex',
     code: scene("self.add(MathTex(r'\\frac{1}{\\nosuch}'))"),
     error:
       'TeX: Undefined control sequence \\nosuch\nin: \\frac{1}{\\nosuch}\n' +
@@ -77,12 +86,14 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
   },
   {
     what: 'an endless loop',
+    failedBy: 'limit:time',
     code: scene('while True:', '    pass'),
     error:
       /^The render took longer than the limit of 10 seconds\. For the last \d+ s, the scene's code ran before its first play\.\nline [67]: (?:while True:|pass)$/,
   },
   {
     what: 'an animation without end',
+    failedBy: 'limit:frames',
     code: scene('self.wait(1e9)'),
     error:
       'An animation of 1e+09 s at 15 frames per second would make the video longer than the limit of ' +
@@ -95,6 +106,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
   },
   {
     what: '10 GB of memory',
+    failedBy: 'limit:memory',
     code: scene('much = bytearray(10 * 1000 ** 3)'),
     error:
       'MemoryError: the scene needs more memory than the limit.\n' +
@@ -169,11 +181,13 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
   },
   {
     what: 'more frames per second than a video may have frames',
+    failedBy: 'limit:frames',
     fps: 1_000_000,
     error: 'One second at 1000000 frames per second is more than the 36000 frames that a video may have.',
   },
   {
     what: 'an enormous number of frames per second',
+    failedBy: 'limit:frames',
     fps: 1e308,
     error: /^One second at \d+ frames per second is more than the 36000 frames that a video may have\.$/,
   },
@@ -194,6 +208,7 @@ const FAILING: { what: string; code?: string; className?: string; fps?: number; 
   },
   {
     what: 'an endless file',
+    failedBy: 'limit:fileSize',
     code: scene("with open('large', 'wb') as file:", '    while True:', '        file.write(bytes(2 ** 20))'),
     error: `A file grew beyond the limit for files.\nline ${BODY_LINE + 2}: file.write(bytes(2 ** 20))`,
   },
@@ -207,12 +222,12 @@ const service = await startService(t, {
   limits: { timeoutMs: TIMEOUT_MS, fileSizeBytes: 64 * 1024 * 1024 },
 });
 
-for (const { what, code = scene('pass'), className = 'Main', fps, error } of FAILING) {
+for (const { what, code = scene('pass'), className = 'Main', fps, error, failedBy = 'scene' } of FAILING) {
   t.test(`a scene with ${what} fails with an error for its author`, async (t) => {
     const job = await render(service, { code, className, ...(fps && { fps }) });
     // A killed scene is tried again: the system may have killed it.
     const attempts = /SIGKILL/.test(job.error ?? '') ? 2 : 1;
-    t.match(job, { status: 'failed', attempts, creditsCost: 0, artifacts: [] });
+    t.match(job, { status: 'failed', failedBy, attempts, creditsCost: 0, artifacts: [] });
     if (typeof error === 'string') t.equal(job.error, error);
     else t.match(job.error, error);
     for (const path of PATHS) t.notOk(job.error?.includes(path), `the error does not contain ${path}`);

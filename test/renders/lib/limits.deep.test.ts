@@ -18,7 +18,11 @@ t.test('the memory limit applies to all processes of a scene together', async (t
     'time.sleep(3600)',
   );
   const job = await render(service, { code });
-  t.match(job, { status: 'failed', error: 'The scene used more memory than the limit of 600 MiB.' });
+  t.match(job, {
+    status: 'failed',
+    failedBy: 'limit:memory',
+    error: 'The scene used more memory than the limit of 600 MiB.',
+  });
   await until(() => jobsBelow(process.pid).length === 0);
 });
 
@@ -36,6 +40,7 @@ t.test('a render over the frame limit is ended', async (t) => {
   const job = await render(service, { code });
   t.match(job, {
     status: 'failed',
+    failedBy: 'limit:frames',
     error: /longer than the limit of 40 frames\.\nline 7: self\.play\(Create\(Square\(\)\)\)$/,
   });
 });
@@ -49,7 +54,23 @@ t.test('a render over the size limit is ended', async (t) => {
     '    self.wait(1 / config.frame_rate)',
   );
   const job = await render(service, { code });
-  t.match(job, { status: 'failed', error: /^The video is larger than the limit of / });
+  t.match(job, {
+    status: 'failed',
+    failedBy: 'limit:output',
+    error: /^The video is larger than the limit of /,
+  });
+});
+
+t.test('a render over a limit of its files is ended', async (t) => {
+  const service = await startService(t, { workers: 1, limits: { diskBytes: 8 * MIB, files: 200 } });
+  const large = scene(
+    'for n in range(4):',
+    `    open(str(n), 'wb').write(bytes(${4 * MIB}))`,
+    'time.sleep(60)',
+  );
+  t.match(await render(service, { code: large }), { status: 'failed', failedBy: 'limit:disk' });
+  const many = scene('for n in range(400):', "    open(str(n), 'wb')", 'time.sleep(60)');
+  t.match(await render(service, { code: many }), { status: 'failed', failedBy: 'limit:files' });
 });
 
 t.test('the next scene is rendered', async (t) => {
@@ -62,6 +83,7 @@ t.test('a render over the time limit is ended with all its processes', async (t)
   const job = await render(service, { code });
   t.match(job, {
     status: 'failed',
+    failedBy: 'limit:time',
     error: /^The render took longer than the limit of 8 seconds\. For the last/,
   });
   t.ok(job.durationMs && job.durationMs >= 8000 && job.durationMs < 16_000, `${job.durationMs} ms`);

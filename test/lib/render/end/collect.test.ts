@@ -15,12 +15,12 @@ function folders(t: Test) {
 t.test('video and captions are moved out of the scene’s folder, other files are left', async (t) => {
   const { job, out, collect } = folders(t);
   for (const name of ['video.mp4', 'captions.vtt', 'notes.txt']) writeFileSync(join(job, name), name);
-  t.same(await collect(), { problem: undefined });
+  t.same(await collect(), undefined);
   t.same(readdirSync(out).sort(), ['captions.vtt', 'video.mp4']);
 });
 
 t.test('a missing video is an error', async (t) => {
-  t.same(await folders(t).collect(), { problem: 'The scene left no video.' });
+  t.same(await folders(t).collect(), { error: 'The scene left no video.', failedBy: 'scene' });
 });
 
 t.test('a symbolic link, hard link or folder at the video’s path is not collected', async (t) => {
@@ -31,7 +31,7 @@ t.test('a symbolic link, hard link or folder at the video’s path is not collec
   ]) {
     const { job, out, secret, collect } = folders(t);
     put(join(job, 'video.mp4'), secret);
-    t.same(await collect(), { problem: 'The scene left no video.' });
+    t.same(await collect(), { error: 'The scene left no video.', failedBy: 'scene' });
     t.same(readdirSync(out), []);
   }
 });
@@ -40,7 +40,7 @@ t.test('a link at the captions’ path is not collected', async (t) => {
   const { job, out, secret, collect } = folders(t);
   writeFileSync(join(job, 'video.mp4'), 'v');
   symlinkSync(secret, join(job, 'captions.vtt'));
-  t.same(await collect(), { problem: undefined });
+  t.same(await collect(), undefined);
   t.same(readdirSync(out), ['video.mp4']);
 });
 
@@ -49,5 +49,8 @@ t.test('a video over the limit is rejected, also a sparse one', async (t) => {
   writeFileSync(join(job, 'video.mp4'), '');
   truncateSync(join(job, 'video.mp4'), 3 * 1024 * 1024);
   const limits = { ...DEFAULT_LIMITS, outputBytes: 2 * 1024 * 1024 };
-  t.same(await collect(limits), { problem: 'The video is larger than the limit of 2 MiB.' });
+  t.same(await collect(limits), {
+    error: 'The video is larger than the limit of 2 MiB.',
+    failedBy: 'limit:output',
+  });
 });

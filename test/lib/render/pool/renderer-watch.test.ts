@@ -17,7 +17,7 @@ const RENDERED: RenderResult = {
   plays: [],
   folder: '/nonexistent/probe',
 };
-const FAILED: RenderResult = { kind: 'failed', durationMs: 1, error: 'ImportError' };
+const FAILED: RenderResult = { kind: 'failed', durationMs: 1, error: 'ImportError', failedBy: 'scene' };
 const DIED: RenderResult = { kind: 'died', durationMs: 1, message: 'it was killed' };
 
 /** A pool whose renders end as they are told to: in order, or when a test ends them. */

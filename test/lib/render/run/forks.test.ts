@@ -5,6 +5,7 @@ import { threadCounters } from '../../../../lib/render/pool/thread-counters.ts';
 import { Forks, type Occupied } from '../../../../lib/render/run/forks.ts';
 import { DEFAULT_LIMITS, jobLimits } from '../../../../lib/render/run/limits.ts';
 import type { ForkCommand, JobEnded, JobReport, ListJob } from '../../../../lib/render/run/messages.ts';
+import type { SceneFailure } from '../../../../lib/render/run/render-task.ts';
 import type { Processes } from '../../../../lib/render/start/processes.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 import { isShortage } from '../../../../lib/shortage.ts';
@@ -21,7 +22,12 @@ const JOB: ListJob = {
   fps: 1,
   limits: jobLimits(DEFAULT_LIMITS),
 };
-const FAILED: JobReport = { type: 'failed', error: "RuntimeError: can't start new thread" };
+const FAILED: JobReport = {
+  type: 'failed',
+  error: "RuntimeError: can't start new thread",
+  failedBy: 'scene',
+};
+const LIMIT: SceneFailure = { error: 'a limit', failedBy: 'limit:memory' };
 const SHORTAGE = 'no more processes';
 
 /** Runs a fork that sends a report, or never connects, and ends. */
@@ -66,7 +72,7 @@ function run(t: Test, report: JobReport | undefined, end: Partial<JobEnded>, end
   );
   const occupied: Occupied = { zygote, background: false, endReason };
   const outcome = forks.run(occupied, join(folder, '1'), JOB, () => {});
-  const failure = outcome.then((outcome) => forks.failureOf(outcome, () => 'a limit', endReason, 5));
+  const failure = outcome.then((outcome) => forks.failureOf(outcome, () => LIMIT, endReason, 5));
   return { failure, replaced };
 }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { MOST_OUTPUT, parseJobReport } from '../../../../lib/render/run/protocol.ts';
+import { MOST_OUTPUT, parseJobReport, SCENE_FAULTS } from '../../../../lib/render/run/protocol.ts';
 
 const parse = (value: unknown) => parseJobReport(JSON.stringify(value));
 
@@ -87,7 +87,11 @@ t.test('invalid numbers become 0', async (t) => {
 });
 
 t.test('an error is limited in length, free of control characters and never empty', async (t) => {
-  t.same(parse({ type: 'failed', error: '\x1b[2Jline 3\x00' }), { type: 'failed', error: '[2Jline 3' });
+  t.same(parse({ type: 'failed', error: '\x1b[2Jline 3\x00', failedBy: 'tex' }), {
+    type: 'failed',
+    error: '[2Jline 3',
+    failedBy: 'tex',
+  });
   t.match(parse({ type: 'failed', error: 'x'.repeat(100_000) }), { error: 'x'.repeat(4096) });
   t.match(parse({ type: 'failed', error: '' }), { error: 'The scene failed without saying why.' });
   t.match(parse({ type: 'failed', error: 7 }), { error: 'The scene failed without saying why.' });
@@ -95,6 +99,14 @@ t.test('an error is limited in length, free of control characters and never empt
     error: 'a\t\n\n  b\n\nc\nd',
   });
   t.match(parse({ type: 'failed', error: 'a\ud800' }), { error: 'a\ufffd' });
+});
+
+t.test('a scene fails by itself, a formula or a limit, and by nothing else', async (t) => {
+  const failedBy = (value: unknown) => parse({ type: 'failed', error: 'no', failedBy: value });
+  t.ok(SCENE_FAULTS.length > 5);
+  for (const fault of SCENE_FAULTS) t.match(failedBy(fault), { failedBy: fault });
+  for (const other of ['service', 'cancel', 'credits', 'limit:', '__proto__', undefined, null, 7, ['tex']])
+    t.match(failedBy(other), { failedBy: 'scene' });
 });
 
 t.test('anything else is rejected', async (t) => {

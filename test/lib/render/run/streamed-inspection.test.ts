@@ -59,7 +59,7 @@ t.test('one that finds a defect before all was sent ends its render', async (t) 
   const inspector = new Inspector();
   const { inspection, refusals } = inspectionOf(inspector);
   inspection.begin();
-  inspector.end({ type: 'failed', error: 'a defect' });
+  inspector.end({ type: 'failed', error: 'a defect', failedBy: 'scene' });
   t.match(await inspection.outcome(), { verdict: { type: 'failed' } });
   t.ok(await inspection.hasRefused());
   t.same(refusals, ['refused']);
