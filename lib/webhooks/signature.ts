@@ -1,6 +1,6 @@
 /**
- * Verifies and signs webhooks: `scenepress/webhooks`. Imports little of the library, because receivers of webhooks
- * need nothing else.
+ * Verifies and signs webhooks: `scenepress/webhooks`. Imports only `node:crypto` and the check of options of the
+ * library, because receivers of webhooks need nothing else.
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';

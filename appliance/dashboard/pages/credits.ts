@@ -114,7 +114,8 @@ function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
 function calculator({ query }: Visit, prices: Prices): Html {
   const quality = QUALITIES.find((quality) => quality === query['quality']) ?? 'high';
   const seconds = Math.min(Math.max(Number(query['seconds']) || 10, 0), LONGEST_SECONDS);
-  const cost = new Pricing(prices).costCredits(quality, seconds * 1000);
+  const { creditsPerSecond, reserveSeconds } = prices;
+  const cost = new Pricing({ creditsPerSecond, reserveSeconds }).costCredits(quality, seconds * 1000);
   const options: Value[] = QUALITIES.map(
     (name) => html`<option value="${name}" ${name === quality && 'selected'}>${name}</option>`,
   );
