@@ -40,7 +40,10 @@ export function nodeHandler(
 
 /** The methods of a Fastify instance that {@link fastifyPlugin} calls. */
 interface FastifyLike {
-  addContentTypeParser(type: string, parse: (request: never, payload: never, done: Done) => void): unknown;
+  addContentTypeParser(
+    type: string,
+    parse: (request: unknown, payload: unknown, done: Done) => void,
+  ): unknown;
   removeAllContentTypeParsers(): unknown;
   all(
     path: string,

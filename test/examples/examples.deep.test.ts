@@ -92,6 +92,18 @@ t.test('TypeScript, strict, without @types/node, also with other settings', asyn
   t.match(failed, { stdout: /Type 'number' is not assignable to type 'string'/ });
 });
 
+t.test('TypeScript, strict, with the types of Fastify', async (t) => {
+  const folder = await project(t, 'typescript', ['fastify', '@types/node']);
+  await writeFile(join(folder, 'package.json'), '{"type":"module"}');
+  await writeFile(
+    join(folder, 'main.ts'),
+    "import fastify from 'fastify';\nimport { fastifyPlugin, type WebHandler } from 'scenepress/web';\n" +
+      'export const mount = (handle: WebHandler) =>\n' +
+      "  fastify().register(fastifyPlugin(handle), { prefix: '/renders' });\n",
+  );
+  await runClean([bin('tsc'), '--skipLibCheck', '--types', 'node'], folder);
+});
+
 for (const [name, packages] of Object.entries({
   express: ['express'],
   fastify: ['fastify'],
