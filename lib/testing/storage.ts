@@ -4,7 +4,8 @@ import type { JobRecord } from '../jobs/job.ts';
 import type { JobQuery } from '../jobs/job-list-query.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import type { Storage } from '../storage/storage.ts';
-import { jobRecord } from './job-record.ts';
+import { IDEMPOTENT_REQUESTS } from './idempotent-requests.ts';
+import { insert, jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, EMPTY_STORAGE, type Opened, type SuiteOptions } from './suite.ts';
 
 /**
@@ -302,59 +303,7 @@ export function storageSuite(open: () => Promise<Opened<Storage>>, options: Suit
       await assert.rejects(storage.transaction((tx) => storage.forgetJob(tx, jobRecord('2'))));
     },
 
-    async 'stores idempotent requests by owner and key, until they are old'(storage) {
-      const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
-      await insert(storage, jobRecord('1'));
-      await storage.transaction((tx) => storage.putIdempotentRequest(tx, request));
-      const find = (owner: string, key: string) =>
-        storage.transaction((tx) => storage.getIdempotentRequest(owner, key, tx));
-      assert.deepEqual(await find('a', 'k'), request);
-      assert.equal(await find('b', 'k'), undefined);
-      await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 1000));
-      assert.deepEqual(await find('a', 'k'), request);
-      await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 1001));
-      assert.equal(await find('a', 'k'), undefined);
-    },
-
-    async 'removes idempotent requests in steps'(storage) {
-      await insert(storage, jobRecord('1'));
-      const requests = Array.from({ length: 2500 }, (_, i) => ({
-        owner: 'a',
-        key: `${i}`,
-        fingerprint: 'f',
-        jobId: '1',
-        createdAtMs: i,
-      }));
-      await storage.transaction(async (tx) => {
-        for (const request of requests) await storage.putIdempotentRequest(tx, request);
-      });
-      let steps = 1;
-      while (await storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2400))) steps += 1;
-      assert(steps <= 2400, 'each step removes some');
-      const kept = await storage.transaction((tx) =>
-        Promise.all(requests.map(({ key }) => storage.getIdempotentRequest('a', key, tx))),
-      );
-      assert.deepEqual(
-        kept.filter((request) => request !== undefined),
-        requests.slice(2400),
-      );
-    },
-
-    async 'keeps a request that replaces an old one during its removal'(storage) {
-      const old = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };
-      await insert(storage, jobRecord('1', { phase: 'completed' }));
-      await insert(storage, jobRecord('2'));
-      await storage.transaction((tx) => storage.putIdempotentRequest(tx, old));
-      const request = { ...old, jobId: '2', createdAtMs: 2000 };
-      const forgotten = jobRecord('1', { phase: 'completed', forgottenAtMs: 1 });
-      await Promise.all([
-        storage.transaction((tx) => storage.putIdempotentRequest(tx, request)),
-        storage.transaction((tx) => storage.removeIdempotentRequests(tx, 2000)),
-        storage.transaction((tx) => storage.forgetJob(tx, forgotten)),
-      ]);
-      const found = await storage.transaction((tx) => storage.getIdempotentRequest('a', 'k', tx));
-      assert.deepEqual(found, request);
-    },
+    ...IDEMPOTENT_REQUESTS,
 
     async 'returns jobs with artifacts oldest first, without those whose artifacts were removed'(storage) {
       const artifacts: JobRecord['artifacts'] = [{ name: 'video.mp4', assetKey: 'k', sizeBytes: 1 }];
@@ -391,10 +340,6 @@ export function storageSuite(open: () => Promise<Opened<Storage>>, options: Suit
       assert.equal((await storage.listJobs({ owner: 'a' })).length, 1);
     },
   });
-}
-
-function insert(storage: Storage, job: JobRecord, source = 'x'): Promise<void> {
-  return storage.transaction((tx) => storage.insertJob(tx, job, source));
 }
 
 async function resealAll(storage: Storage, limit: number): Promise<number> {

@@ -251,7 +251,7 @@ t.test('groups of options are checked, and the nearest name is told', async (t) 
     ],
     [
       { budgets: { perDay: 1 } },
-      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour.',
+      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour, storedBytes.',
     ],
   ];
   for (const [options, message] of wrong)

@@ -24,6 +24,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     webhookUrl: null,
     creditsCost: 0,
     error: null,
+    failedBy: null,
     attempts: 1,
   });
   t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number, checking: Number });
