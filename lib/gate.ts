@@ -113,7 +113,12 @@ export class Gate extends EventEmitter<{ open: [] }> {
 
   /** Whether artifacts can't be stored. */
   get isStoreUnusable(): boolean {
-    return this.#storeWatch.isUnusable;
+    return this.#storeWatch.isUnusable && this.#storeWatch.stores;
+  }
+
+  /** Whether artifacts can't be read by a process that stores none. */
+  get isStoreUnreadable(): boolean {
+    return this.#storeWatch.isUnusable && !this.#storeWatch.stores;
   }
 
   /** Whether a shared storage did not answer the last poll. */

@@ -98,7 +98,7 @@ export class Lifecycle {
       signal.throwIfAborted();
       return abortable(steps.add(Promise.resolve(work())), signal);
     };
-    const { dataFolder, upkeep } = this.#parts;
+    const { dataFolder, storeWatch, upkeep } = this.#parts;
     try {
       // After a drain without a stop, something is still open.
       if (this.#state === 'stopping') await this.#close();
@@ -106,6 +106,7 @@ export class Lifecycle {
       await this.#open({ withWorkers, step, signal });
       signal.throwIfAborted();
       this.#state = withWorkers ? 'running' : 'without workers';
+      if (withWorkers) storeWatch.start();
       if (withWorkers && this.#parts.roles.includes('upkeep')) upkeep.start();
     } catch (error) {
       await this.#undo(steps);

@@ -171,7 +171,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     });
   const storeWatch = new AssetStoreWatch({
     assets,
-    folder: workFolder === undefined ? undefined : resolve(workFolder),
+    folder: workFolder === undefined || !roles.includes('worker') ? undefined : resolve(workFolder),
     spareSpace: assets === dataFolder?.assets ? spareSpace : undefined,
     clock,
     random,

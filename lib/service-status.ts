@@ -39,6 +39,8 @@ export interface ServiceStatus {
   ready: boolean;
   /** Why it cannot render at present; empty when it can. */
   problems: ServiceProblem[];
+  /** What clients notice, although it can render or does not render at all. Safe to show, as {@link problems}. */
+  warnings: string[];
   /** How many scenes it can render at the same time. */
   workers: number;
   /** How many of them render nothing. */
@@ -120,6 +122,9 @@ const STORE_UNUSABLE =
   "The store of artifacts can't be written to: no render starts, accepted jobs wait. Check the rights, the free space and " +
   'the mount of its folder, or the bucket and its credentials. It is tried repeatedly; the service then continues by itself. ' +
   'The log has the cause.';
+const STORE_UNREADABLE =
+  "The store of artifacts can't be read: videos can't be downloaded. Check the bucket and its credentials, or the mount of " +
+  'its folder. It is tried repeatedly; the service then continues by itself. The log has the cause.';
 const SHORTAGE =
   'The machine, or what the service may use of it, is short of something that renders need (open files, processes, ' +
   'memory, space for files). Accepted jobs wait and are tried repeatedly. The log says what is missing.';
@@ -132,7 +137,7 @@ export function statusOf(
   const { workers, warmWorkers, deaths, refused, broken, workFolderUnusable, versions, sandbox } =
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
-  const { isDiskFull: diskFull, lacksFiles, isStoreUnusable } = gate;
+  const { isDiskFull: diskFull, lacksFiles, isStoreUnusable, isStoreUnreadable } = gate;
   const { pausedAtMs, isStorageAway, isFolderLost, heldBack } = gate;
   const problems = problemsOf({
     state,
@@ -151,6 +156,7 @@ export function statusOf(
   return {
     ready: problems.length === 0,
     problems,
+    warnings: state === 'running' && isStoreUnreadable ? [STORE_UNREADABLE] : [],
     workers,
     idleWorkers: workers - running,
     warmWorkers,

@@ -48,7 +48,7 @@ export function readinessOf(
   service: Pick<RenderService, 'status'>,
   { isDraining, warnings }: { isDraining: boolean; warnings: string[] },
 ): Readiness {
-  const { problems, sandbox, queuePausedAt, diskFull } = service.status();
+  const { problems, sandbox, queuePausedAt, diskFull, warnings: ofService } = service.status();
   const all = isDraining && problems.length === 0 ? [SERVICE_STOPPING] : problems;
   return {
     status: all.length === 0 ? 'ready' : 'not ready',
@@ -57,6 +57,6 @@ export function readinessOf(
     queue: queuePausedAt === null ? 'running' : 'paused',
     disk: diskFull ? 'full' : 'ok',
     problems: all,
-    warnings,
+    warnings: [...ofService, ...warnings],
   };
 }

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { Backoff } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
@@ -9,7 +8,7 @@ import type { Random } from '../random.ts';
 import { isTransient } from '../shortage.ts';
 import { within } from '../within.ts';
 import type { AssetStore } from './asset-store.ts';
-import { storeFailure } from './store-failure.ts';
+import { readFailure, storeFailure } from './store-failure.ts';
 
 const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
@@ -17,6 +16,8 @@ const LONGEST_MS = 30_000;
 const SILENCE_MS = 60_000;
 /** How long a stop waits for a trial. */
 const STOP_MS = 5_000;
+/** How often a store that nothing was stored in is looked at. */
+const LOOK_MS = 60_000;
 
 /**
  * System errors that may concern the file only, such as one that is missing or too large for the space that is left:
@@ -29,11 +30,12 @@ const OF_A_FILE = new Set([
 
 /**
  * Whether artifacts can be stored. While they can't, no render should start: its result would be lost. The store is
- * then tried with a file of its own, at growing intervals. Emits `available` when it works again.
+ * then tried with a file of its own, at growing intervals. Emits `available` when it works again. A store that nothing
+ * was stored in for a minute is tried, too, so that an idle service notices it; a process that stores nothing only reads.
  *
  * ```
- *          isAtFault()            a file of its own was stored
- * usable ──────────────▶ unusable ────────────────────────────▶ usable
+ *          isAtFault(), or a trial failed            a trial succeeded
+ * usable ────────────────────────────────▶ unusable ──────────────────▶ usable
  * ```
  */
 export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
@@ -48,11 +50,14 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   /** The size of the files that an unusable store is tried with. */
   #sizeBytes = 1;
   #timer: Timer | undefined;
+  #look: Timer | undefined;
+  /** When artifacts were stored or tried last. */
+  #usedAtMs = Number.NEGATIVE_INFINITY;
   #trial: Promise<unknown> | undefined;
 
   constructor(parts: {
     assets: AssetStore;
-    /** The folder for files to try with; undefined in a process that stores nothing. */
+    /** The folder for files to try with; undefined in a process that stores nothing, but reads. */
     folder: string | undefined;
     /** Of the data folder, if artifacts are kept there; notified when they lack space. */
     spareSpace: Pick<SpareSpace, 'check'> | undefined;
@@ -73,6 +78,11 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     return this.#isUnusable;
   }
 
+  /** Whether this process stores artifacts; others only read them. */
+  get stores(): boolean {
+    return this.#folder !== undefined;
+  }
+
   /**
    * Whether the store, or the way to it, is at fault for an error of {@link AssetStore.put}, not the file, which has
    * so many bytes and was removed. It is if the error says so, or if a small file can't be stored either. The store is
@@ -83,19 +93,23 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     if (isFull) await this.#spareSpace?.check();
     const triedBytes = isFull ? Math.min(sizeBytes, ROOM.bytes) : 1;
     if (!saysStoreFails(error) && (await this.#failure(triedBytes)) === undefined) return false;
-    if (this.#isUnusable) return true;
-    this.#isUnusable = true;
-    this.#sizeBytes = triedBytes;
-    this.#logger.error(
-      { err: error, againInMs: this.#backoff.nextMs },
-      "The store of artifacts can't be written to: no render starts until it can.",
-    );
-    this.#tryLater();
+    this.#fail(error, triedBytes);
     return true;
+  }
+
+  /** Begins to look at the store regularly; not at the same moment as other processes. */
+  start(): void {
+    const [share = 0] = this.#random.bytes(1);
+    this.#look?.cancel();
+    this.#look = this.#clock.after(((share + 1) / 256) * LOOK_MS, () => {
+      void this.#lookAgain();
+      this.#look = this.#clock.every(LOOK_MS, () => void this.#lookAgain());
+    });
   }
 
   /** Call it when artifacts were stored. */
   noteStored(): void {
+    this.#usedAtMs = this.#clock.uptimeMs();
     if (!this.#isUnusable) this.#backoff.reset();
   }
 
@@ -107,11 +121,32 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   }
 
   async stop(): Promise<void> {
+    this.#look?.cancel();
+    this.#look = undefined;
     this.#timer?.cancel();
     this.#timer = undefined;
     this.#isUnusable = false;
     this.#backoff.reset();
     await within(this.#clock, STOP_MS, Promise.resolve(this.#trial));
+  }
+
+  async #lookAgain(): Promise<void> {
+    if (this.#isUnusable || this.#clock.uptimeMs() - this.#usedAtMs < LOOK_MS / 2) return;
+    const failure = await this.#failure(1);
+    if (failure !== undefined && this.#look) this.#fail(failure, 1);
+  }
+
+  #fail(error: unknown, sizeBytes: number): void {
+    if (this.#isUnusable) return;
+    this.#isUnusable = true;
+    this.#sizeBytes = sizeBytes;
+    this.#logger.error(
+      { err: error, againInMs: this.#backoff.nextMs },
+      this.stores
+        ? "The store of artifacts can't be written to: no render starts until it can."
+        : "The store of artifacts can't be read.",
+    );
+    this.#tryLater();
   }
 
   #tryLater(): void {
@@ -123,24 +158,21 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     const failure = await this.#failure(this.#sizeBytes);
     if (!this.#isUnusable) return;
     if (failure !== undefined) {
-      this.#logger.debug({ err: failure }, "The store of artifacts still can't be written to.");
+      this.#logger.debug({ err: failure }, "The store of artifacts still can't be used.");
       this.#tryLater();
       return;
     }
     this.#isUnusable = false;
-    this.#logger.info({}, 'The store of artifacts can be written to again.');
+    this.#logger.info({}, 'The store of artifacts can be used again.');
     this.emit('available');
   }
 
-  /** Why a file of this size can't be stored; undefined if it can. Shares a trial in progress. */
+  /** Why a file of this size can't be stored, or nothing be read; undefined if it can. Shares a trial in progress. */
   async #failure(sizeBytes: number): Promise<unknown> {
-    const folder = this.#folder;
-    assert(folder !== undefined, 'a process that stores artifacts has a work folder');
-    this.#trial ??= storeFailure(this.#assets, {
-      folder,
-      sizeBytes,
-      random: this.#random,
-    }).finally(() => {
+    const [assets, folder, random] = [this.#assets, this.#folder, this.#random];
+    const failure = () =>
+      folder === undefined ? readFailure(assets) : storeFailure(assets, { folder, sizeBytes, random });
+    this.#trial ??= failure().finally(() => {
       this.#trial = undefined;
     });
     const timeout = new Error('it does not respond');

@@ -36,7 +36,7 @@ export interface AssetStore {
    * `ENOMEM`, …) it is tried again with growing delays. The store is at fault after a {@link ScenepressError} with
    * `retryAfterMs`, after a system error (`EROFS`, `ENOSPC`, `ECONNREFUSED`, …), also as `cause`, and after any other
    * error if a small file can't be stored either. No render then starts until such a file, `probe-…/probe.txt`, was
-   * stored, which is deleted at once. Otherwise the store does not take the files of this job: it is rendered once more,
+   * stored, which is deleted at once; an idle worker stores one every minute. Otherwise the store does not take the files of this job: it is rendered once more,
    * then fails.
    */
   put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }>;

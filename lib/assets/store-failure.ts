@@ -6,6 +6,16 @@ import type { AssetStore } from './asset-store.ts';
 
 const ID_BYTES = 16;
 
+/** Why a store can't be read now; undefined if it can, or if it has no claim to read. */
+export async function readFailure(assets: AssetStore): Promise<unknown> {
+  try {
+    await assets.readClaim?.();
+    return undefined;
+  } catch (error) {
+    return error;
+  }
+}
+
 /**
  * Why a store takes no file now: stores one and removes it again. Undefined if it was stored; else the error of
  * {@link AssetStore.put}. `folder`: for the file to store.

@@ -71,6 +71,10 @@ export class ClaimedAssets implements AssetStore {
     await writeClaim(this.store, record);
   }
 
+  readClaim(): Promise<string | undefined> {
+    return this.store.readClaim();
+  }
+
   async put(assetKey: string, file: { path: string; contentType: string }): Promise<{ sizeBytes: number }> {
     await this.#confirm();
     return this.store.put(assetKey, file);

@@ -43,7 +43,7 @@ t.test('a stopped service is live but not ready', async (t) => {
 t.test('a certificate that expires soon is a warning, not a problem', async (t) => {
   const { server: createHapi } = await import('@hapi/hapi');
   const hapi = createHapi();
-  const status = { problems: [], sandbox: null, queuePausedAt: null, diskFull: false };
+  const status = { problems: [], warnings: [], sandbox: null, queuePausedAt: null, diskFull: false };
   const service = { status: () => status as unknown as ServiceStatus };
   const warnings = ['The TLS certificate expires at 2026-12-01T00:00:00.000Z. Renew it.'];
   hapi.route(healthRoutes(() => readinessOf(service, { isDraining: false, warnings })));

@@ -21,7 +21,7 @@ t.test('a storage that does not answer is away until a later look finds it', asy
   } as SettingsStore;
   const gate = new Gate({
     spareSpace: undefined,
-    storeWatch: Object.assign(new EventEmitter(), { isUnusable: false }) as never,
+    storeWatch: Object.assign(new EventEmitter(), { isUnusable: false, stores: true }) as never,
     renderer: new EventEmitter() as Renderer,
     settings,
     signals: { subscribe: () => () => {}, publish: () => {} } as never,

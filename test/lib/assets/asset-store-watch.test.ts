@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { AssetStoreWatch } from '../../../lib/assets/asset-store-watch.ts';
 import { type AssetStore, FileAssetStore, ScenepressError, silentLogger } from '../../../lib/index.ts';
@@ -109,15 +110,15 @@ for (const [what, set, needsRoot] of cases) {
       logged.filter((message) => message.startsWith('The store of artifacts')),
       [
         "The store of artifacts can't be written to: no render starts until it can.",
-        'The store of artifacts can be written to again.',
+        'The store of artifacts can be used again.',
       ],
       'it is logged once',
     );
   });
 }
 
-/** A watch of a store whose `put` fails with `failure()`. */
-function watched(t: Test, failure: () => unknown) {
+/** A watch of a store whose `put`, and reads of its claim, fail with `failure()`. */
+function watched(t: Test, failure: () => unknown, { stores = true } = {}) {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const put: string[] = [];
   const sizes: number[] = [];
@@ -130,17 +131,31 @@ function watched(t: Test, failure: () => unknown) {
       return { sizeBytes: 1 };
     },
     async delete() {},
+    async readClaim() {
+      put.push('(read)');
+      const error = failure();
+      if (error) throw error;
+    },
   } as unknown as AssetStore;
   const watch = new AssetStoreWatch({
     assets,
-    folder: join(testFolder(t), 'work'),
+    folder: stores ? join(testFolder(t), 'work') : undefined,
     spareSpace: undefined,
     clock,
     random: systemRandom,
     logger: silentLogger,
   });
   t.teardown(() => watch.stop());
-  return { clock, watch, put, sizes };
+  /** Lets time pass second by second, and each trial end. */
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      const before = put.length;
+      clock.advance(1_000);
+      await delay(2);
+      if (put.length > before) await delay(20);
+    }
+  };
+  return { clock, watch, put, sizes, pass };
 }
 
 function systemError(code: string): Error {
@@ -220,4 +235,64 @@ t.test('a store without space is tried with a file of that size, of 4 MiB at mos
   watch.tryNow();
   await until(() => !watch.isUnusable);
   t.equal(sizes.at(-1), 1);
+});
+
+for (const stores of [true, false]) {
+  const what = stores ? 'stores' : 'only reads';
+  t.test(`an idle process that ${what} artifacts notices a failing store, and its recovery`, async (t) => {
+    let failure: Error | undefined;
+    const { watch, put, pass } = watched(t, () => failure, { stores });
+    let available = 0;
+    watch.on('available', () => available++);
+    await pass(60);
+    t.same(put, [], 'not before it is started');
+    watch.start();
+    await pass(120);
+    t.equal(put.length, 2, 'once a minute');
+    t.match(put[0], stores ? /^probe-/ : /^\(read\)$/);
+    t.notOk(watch.isUnusable);
+    failure = systemError('ECONNREFUSED');
+    await pass(60);
+    t.ok(watch.isUnusable);
+    failure = undefined;
+    await pass(30);
+    t.notOk(watch.isUnusable);
+    t.equal(available, 1);
+    const before = put.length;
+    await watch.stop();
+    await pass(120);
+    t.equal(put.length, before, 'not after it is stopped');
+  });
+}
+
+t.test('a store that artifacts were stored in is not tried meanwhile', async (t) => {
+  const { watch, put, pass } = watched(t, () => undefined);
+  watch.start();
+  for (let i = 0; i < 12; i++) {
+    watch.noteStored();
+    await pass(10);
+  }
+  t.same(put, []);
+});
+
+t.test('who renders is not ready without a store, who does not gets a warning', async (t) => {
+  for (const roles of [['api', 'worker'], ['api']] as const) {
+    const clock = new FakeClock('2026-11-26T10:00:00Z');
+    const folder = join(testFolder(t), roles.join('-'));
+    const artifacts = join(folder, 'artifacts');
+    const assets = new FileAssetStore(artifacts);
+    const service = fakeRenderService({ folder: join(folder, 'data'), assets, roles, clock });
+    await service.start();
+    t.teardown(() => service.stop());
+    t.match(service.status(), { ready: true, problems: [], warnings: [] });
+    rmSync(artifacts, { recursive: true });
+    writeFileSync(artifacts, '');
+    clock.advance(60_000);
+    const isWorker = roles.length > 1;
+    await until(() => service.status().problems.length + service.status().warnings.length > 0);
+    const { ready, problems, warnings } = service.status();
+    t.equal(ready, !isWorker);
+    if (isWorker) t.match([problems, warnings], [[{ part: 'artifacts', message: /can't be written/ }], []]);
+    else t.match([problems, warnings], [[], [/can't be read: videos can't be downloaded/]]);
+  }
 });
