@@ -3,6 +3,7 @@ import { isatty } from 'node:tty';
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
+import { loggedError } from './log-error.ts';
 import { type TextTarget, textLine } from './log-text.ts';
 
 export type { Logger } from 'pino';
@@ -59,7 +60,8 @@ function asText(lines: Destination, target: () => TextTarget): DestinationStream
 }
 
 function loggerTo(level: string, lines: DestinationStream): Logger {
-  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime }, lines);
+  const serializers = { err: loggedError };
+  return pino({ level, base: null, timestamp: pino.stdTimeFunctions.isoTime, serializers }, lines);
 }
 
 function openFile(file: string): Destination {
