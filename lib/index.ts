@@ -96,13 +96,17 @@ export {
 export { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 export {
   type LocalFile,
-  type LocalOutputOptions,
   type LocalRender,
   LocalRenderer,
   type LocalRendererOptions,
   type LocalRenderOptions,
-  type LocalRequest,
 } from './local/local-renderer.ts';
+export {
+  type LocalOutputOptions,
+  type LocalRequest,
+  parseLocalRequest,
+  type ValidLocalRequest,
+} from './local/local-request.ts';
 export { type Logger, silentLogger } from './logger.ts';
 export { disagreementsOf } from './machines/disagreements.ts';
 export {

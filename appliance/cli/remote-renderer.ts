@@ -38,15 +38,15 @@ export class RemoteRenderer implements Renders {
     this.#client = new ScenepressClient({ url, key });
   }
 
-  async scenesOf(code: string): Promise<string[]> {
-    return sceneClassesIn(code);
+  async scenesOf(code: LocalRequest['code']): Promise<string[]> {
+    return sceneClassesIn(textOf(code));
   }
 
   async render(
     { code, className, quality, aspectRatio, fps }: LocalRequest,
     { signal, onProgress }: LocalRenderOptions = {},
   ): Promise<LocalRender> {
-    const request = { code, className, quality, aspectRatio, fps };
+    const request = { code: textOf(code), className, quality, aspectRatio, fps };
     let jobId = '';
     try {
       const options = signal ? { signal } : {};
@@ -103,6 +103,19 @@ export class RemoteRenderer implements Renders {
       await this.discard(render);
       throw cause;
     }
+  }
+}
+
+/** Requests of a service are JSON. */
+function textOf(code: LocalRequest['code']): string {
+  if (typeof code === 'string') return code;
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(code);
+  } catch (cause) {
+    throw new UserError('The file is not UTF-8. Convert it, or render it without --server.', {
+      exitCode: 2,
+      cause,
+    });
   }
 }
 

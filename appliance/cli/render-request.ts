@@ -1,11 +1,11 @@
 import { readFile } from 'node:fs/promises';
-import { text } from 'node:stream/consumers';
+import { buffer } from 'node:stream/consumers';
 import {
   type AspectRatio,
   isReadableByOthers,
   isScenepressError,
   type LocalRequest,
-  parseRenderRequest,
+  parseLocalRequest,
   type Quality,
   type SceneFolder,
   sceneFolderOf,
@@ -59,7 +59,8 @@ export interface Asked {
   folder: SceneFolder | null;
   /** A sentence: why scenes can't read the folder of the file, although that is the default; otherwise null. */
   withheld: string | null;
-  code: string;
+  /** The bytes of the file: Python decides about its encoding. */
+  code: Uint8Array;
   scenes: string[];
   format: Format;
   flags: RenderFlags;
@@ -151,9 +152,9 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
   };
 }
 
-export async function readCode(file: string): Promise<string> {
+export async function readCode(file: string): Promise<Uint8Array> {
   try {
-    return file === '-' ? await text(process.stdin) : await readFile(file, 'utf8');
+    return file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (cause) {
     throw wrongUsage(`The scene can't be read: ${(cause as Error).message}.`, cause);
   }
@@ -175,9 +176,9 @@ function folderOf(file: string, { folder }: RenderFlags): SceneFolder | null {
 }
 
 /** Validates before a renderer is started. */
-function validate({ sizePx: _, output: __, ...request }: LocalRequest): void {
+function validate(request: LocalRequest): void {
   try {
-    parseRenderRequest(request);
+    parseLocalRequest(request);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
     throw wrongUsage(`${error.message}.`, error);

@@ -279,7 +279,7 @@ async function scenesIn(
   asked: Files & Pick<Asked, 'code'>,
   signal: AbortSignal,
 ): Promise<string[]> {
-  if (asked.code === '') return [];
+  if (asked.code.length === 0) return [];
   try {
     return await abortable(renderer.scenesOf(asked.code, { signal }), signal);
   } catch (error) {

@@ -3,7 +3,7 @@ import { rename, rm, stat } from 'node:fs/promises';
 import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isScenepressError, type LocalRenderer, type LocalRequest } from '../../lib/index.ts';
+import { isScenepressError, type LocalRenderer } from '../../lib/index.ts';
 import { READY_SOCKET, READY_VARIABLE } from './ready-call.ts';
 import { socketLines } from './socket-lines.ts';
 import { HOST_VARIABLE, startOwn, type WarmAnswer, type WarmRequest } from './warm-renderer.ts';
@@ -46,17 +46,21 @@ export async function hostRenderer(
     const send = (message: WarmAnswer) => void socket.write(`${JSON.stringify(message)}\n`);
     try {
       await started;
+      const code = Buffer.from(request.code, 'base64');
       if (request.kind === 'list') {
         return send({
           kind: 'scenes',
-          scenes: await renderer.scenesOf(request.code, { signal: closed.signal }),
+          scenes: await renderer.scenesOf(code, { signal: closed.signal }),
         });
       }
-      const render = await renderer.render(request.request as LocalRequest, {
-        signal: closed.signal,
-        onProgress: (progress) => send({ kind: 'progress', progress }),
-        onOutput: (text) => send({ kind: 'output', text }),
-      });
+      const render = await renderer.render(
+        { code, ...request.request },
+        {
+          signal: closed.signal,
+          onProgress: (progress) => send({ kind: 'progress', progress }),
+          onOutput: (text) => send({ kind: 'output', text }),
+        },
+      );
       const discard = () => void renderer.discard(render);
       if (socket.destroyed) return discard();
       socket.on('close', discard);

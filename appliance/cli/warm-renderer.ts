@@ -19,10 +19,10 @@ import { VERSION } from '../version.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
-/** Caller to host, one for each connection. Hosts with another key are replaced. */
-export type WarmRequest = { key: string } & (
-  | { kind: 'list'; code: string }
-  | { kind: 'render'; request: LocalRequest }
+/** Caller to host, one for each connection. `code`: in base64. Hosts with another key are replaced. */
+export type WarmRequest = { key: string; code: string } & (
+  | { kind: 'list' }
+  | { kind: 'render'; request: Omit<LocalRequest, 'code'> }
 );
 
 /** Host to caller. The files of a render are removed when the caller disconnects. */
@@ -84,18 +84,18 @@ export class WarmRenderer implements Renders {
     this.#host = host;
   }
 
-  async scenesOf(code: string, { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
+  async scenesOf(code: LocalRequest['code'], { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
     const { answer, socket } = await this.#ask(
-      { key: this.#host.key, kind: 'list', code },
+      { key: this.#host.key, kind: 'list', code: base64(code) },
       signal ? { signal } : {},
     );
     socket.destroy();
     return answer.kind === 'scenes' ? answer.scenes : [];
   }
 
-  async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
+  async render({ code, ...request }: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
     const { key } = this.#host;
-    const { answer, socket } = await this.#ask({ key, kind: 'render', request }, options);
+    const { answer, socket } = await this.#ask({ key, kind: 'render', code: base64(code), request }, options);
     const own = answer.kind === 'rendered' ? answer.render.files.map(({ path }) => isOwnFile(path)) : [];
     if (answer.kind !== 'rendered' || (await Promise.all(own)).includes(false)) {
       socket.destroy();
@@ -187,6 +187,10 @@ export function startOwn(variables: Record<string, string>): ChildProcess {
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     detached: true,
   });
+}
+
+function base64(code: LocalRequest['code']): string {
+  return Buffer.from(code as Uint8Array).toString('base64');
 }
 
 function gone(): ScenepressError {

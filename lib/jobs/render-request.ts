@@ -44,7 +44,7 @@ const FIELDS: Record<keyof RenderRequest, Field> = {
     },
   },
   className: {
-    isValid: (value) => typeof value === 'string' && CLASS_NAME.test(value),
+    isValid: isClassName,
     message: 'className must be a valid Python identifier',
     schema: {
       type: 'string',
@@ -139,6 +139,7 @@ export function parseRenderRequest(value: unknown): ValidRenderRequest {
     throw invalid('A request is an object.');
   const given = value as RenderRequest;
   for (const { name, isValid, message } of RULES) if (!isValid(given[name])) throw invalid(message);
+  checkSource(given.code);
   for (const name in given)
     if (!NAMES.includes(name))
       throw invalid(`${name.slice(0, LONGEST_NAME_SHOWN)} is not allowed${hintOf(name)}`);
@@ -153,6 +154,22 @@ export function parseRenderRequest(value: unknown): ValidRenderRequest {
 function hintOf(name: string): string {
   const nearest = nearestOf(name, NAMES);
   return nearest === undefined ? '' : `: did you mean ${nearest}?`;
+}
+
+/** Error: `invalid_request` for code that is empty or no Unicode. */
+export function checkSource(code: string | Uint8Array): void {
+  if (!code || code.length === 0) throw invalid(FIELDS.code.message);
+  if (typeof code !== 'string' || code.isWellFormed()) return;
+  // Programs that read a file in another encoding make lone surrogates of its bytes.
+  const line = code.split('\n').findIndex((text) => !text.isWellFormed()) + 1;
+  throw invalid(
+    `code is not UTF-8: line ${line} has half of a character, as from a file in another encoding`,
+  );
+}
+
+/** Whether a job can have this class name (contract §2.1); Python has others. */
+export function isClassName(value: unknown): value is string {
+  return typeof value === 'string' && CLASS_NAME.test(value);
 }
 
 function invalid(message: string): ScenepressError {

@@ -1,8 +1,9 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
-import type { ListResult } from '../render/run/render-task.ts';
+import type { ListResult, SceneSource } from '../render/run/render-task.ts';
 import type { Role, ScenesOptions } from '../render-service-options.ts';
+import { checkSource, isClassName } from './render-request.ts';
 import type { ShortRuns } from './short-runs.ts';
 
 /**
@@ -22,26 +23,22 @@ export async function scenesOfOwner(
     const message = 'This process has no role `worker`. Call `scenesOf` in a process that has it.';
     throw new ScenepressError('renderer_unavailable', message);
   }
-  assertCode(code);
+  checkSource(code);
   const list = (how: { background: boolean }) => renderer.listScenes(code, how);
   const durationOf = (listed: ListResult) => (listed.kind === 'died' ? 0 : listed.durationMs);
-  return scenesIn(await shortRuns.run(list, durationOf, { owner, signal }));
+  // Jobs can have no other names.
+  return scenesIn(await shortRuns.run(list, durationOf, { owner, signal })).filter(isClassName);
 }
 
 /** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */
 export async function scenesOf(
   renderer: Pick<Renderer, 'listScenes'>,
-  code: string,
+  code: SceneSource,
   signal?: AbortSignal,
 ): Promise<string[]> {
-  assertCode(code);
+  checkSource(code);
   signal?.throwIfAborted();
   return scenesIn(await abortable(renderer.listScenes(code), signal));
-}
-
-function assertCode(code: unknown): void {
-  if (typeof code !== 'string' || code === '')
-    throw new ScenepressError('invalid_request', 'code is required');
 }
 
 function scenesIn(listed: ListResult): string[] {

@@ -4,7 +4,6 @@ import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { defaultFps, frameSizeOf } from '../jobs/qualities.ts';
-import { parseRenderRequest, type RenderRequest } from '../jobs/render-request.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
 import { known, type Names, SIGNAL } from '../known-options.ts';
 import { type Logger, silentLogger } from '../logger.ts';
@@ -17,6 +16,7 @@ import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../r
 import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
+import { type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 const MOST_TRIES = 2;
 /** Results after which a render is tried again. */
@@ -70,53 +70,6 @@ const OPTIONS: Names<LocalRendererOptions> = {
   renderer: true,
   logger: true,
   clock: true,
-};
-
-/** The outputs of a render. */
-export interface LocalOutputOptions {
-  /**
-   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
-   * is inspected like the videos of a service.
-   */
-  format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
-  /** Draws no background. Not for MP4. */
-  transparent?: boolean;
-  /** Skips the plays before this one; the first is 0. */
-  firstPlay?: number;
-  /** Ends the scene after this play. */
-  lastPlay?: number;
-  /** Also makes a video of each section, in an archive. */
-  sections?: boolean;
-  /** Settings of a manim.cfg, such as `background_color`. */
-  config?: Record<string, string>;
-}
-
-/** A scene to render. */
-export interface LocalRequest
-  extends Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio' | 'fps'> {
-  /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
-  sizePx?: { width: number; height: number };
-  /** Default: MP4 of the whole scene. */
-  output?: LocalOutputOptions;
-}
-
-const OUTPUT: Names<LocalOutputOptions> = {
-  format: true,
-  transparent: true,
-  firstPlay: true,
-  lastPlay: true,
-  sections: true,
-  config: true,
-};
-
-const REQUEST: Names<LocalRequest> = {
-  code: true,
-  className: true,
-  quality: true,
-  aspectRatio: true,
-  fps: true,
-  sizePx: true,
-  output: true,
 };
 
 /**
@@ -229,7 +182,7 @@ export class LocalRenderer {
   }
 
   /** The scenes that a source defines, found by running it in the sandbox. Error: `invalid_request` with its error. */
-  async scenesOf(code: string, options: { signal?: AbortSignal } = {}): Promise<string[]> {
+  async scenesOf(code: string | Uint8Array, options: { signal?: AbortSignal } = {}): Promise<string[]> {
     const { signal } = known('scenesOf', options, SIGNAL);
     return scenesOf(this.#renderer, code, signal);
   }
@@ -240,10 +193,8 @@ export class LocalRenderer {
    */
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
     known('render', options, { signal: true, onProgress: true, onOutput: true });
-    const { sizePx, output = {}, ...rest } = known('render', request, REQUEST);
-    known('output', output, OUTPUT);
-    if (sizePx) known('sizePx', sizePx, { width: true, height: true });
-    const { code, className, quality, aspectRatio, fps = defaultFps(quality) } = parseRenderRequest(rest);
+    const valid = parseLocalRequest(request);
+    const { code, className, quality, aspectRatio, fps = defaultFps(quality), sizePx, output = {} } = valid;
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }
       : frameSizeOf(quality, aspectRatio);

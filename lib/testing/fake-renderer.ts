@@ -13,6 +13,7 @@ import type {
   RenderResult,
   RenderTask,
   SceneFault,
+  SceneSource,
   StopReason,
 } from '../render/run/render-task.ts';
 import { RenderService } from '../render-service.ts';
@@ -84,7 +85,8 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
     this.#settings = settings;
   }
 
-  render({ code, className }: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+  render({ code: source, className }: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    const code = textOf(source);
     const { clock, renderMs: durationMs, failureOf } = this.#settings;
     const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
     const end = async () => {
@@ -105,8 +107,8 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
     return { result, stop, workedMs: () => clock.uptimeMs() - startedMs };
   }
 
-  async listScenes(code: string): Promise<ListResult> {
-    const scenes = code.matchAll(/^class (\w+)\(.*Scene\b.*\):/gm);
+  async listScenes(code: SceneSource): Promise<ListResult> {
+    const scenes = textOf(code).matchAll(/^class (\w+)\(.*Scene\b.*\):/gm);
     return { kind: 'listed', scenes: Array.from(scenes, ([, name = '']) => name), durationMs: 0 };
   }
 
@@ -127,4 +129,8 @@ async function rendered(code: string, durationMs: number): Promise<RenderResult>
   const files = names.map((name) => ({ name, path: join(folder, name) }));
   for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name]);
   return { kind: 'rendered', durationMs, frames: 15, seconds: 1, files, plays: [], folder };
+}
+
+function textOf(code: SceneSource): string {
+  return typeof code === 'string' ? code : Buffer.from(code).toString();
 }

@@ -40,6 +40,7 @@ export function receivedRequestOf(bytes: Uint8Array): ReceivedRequest {
   return { request: parseRenderRequest(body), metadataJson, fingerprint: () => hash('sha256', json) };
 }
 
+const JSON_REQUIRED = 'JSON body required';
 const LONGEST_IDEMPOTENCY_KEY = 255;
 
 /** The `Idempotency-Key` header; undefined without one. */
@@ -55,7 +56,7 @@ export function idempotencyKeyOf(header: string | string[] | null | undefined): 
 
 /** The error of a body that is not a JSON object. */
 export function bodyRequired(cause?: unknown): ScenepressError {
-  return new ScenepressError('invalid_request', 'JSON body required', { cause });
+  return new ScenepressError('invalid_request', JSON_REQUIRED, { cause });
 }
 
 /** The error of a body that is too large. */
@@ -71,8 +72,9 @@ const utf8 = new TextDecoder('utf-8', { fatal: true });
 function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
-  } catch (cause) {
-    throw bodyRequired(cause);
+  } catch {
+    const message = 'The body is not UTF-8. A source in another encoding must be converted.';
+    throw new HttpRejection(400, { error: JSON_REQUIRED, message });
   }
 }
 

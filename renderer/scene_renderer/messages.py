@@ -204,6 +204,8 @@ class RenderJob:
     """Renders a scene to a video and captions."""
 
     code: str
+    # The code is that of a file: each of its characters stands for a byte.
+    is_bytes: bool
     class_name: str
     width_px: int
     height_px: int
@@ -219,6 +221,7 @@ class RenderJob:
         """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
         return cls(
             code=str(message["code"]),
+            is_bytes=bool(message["isBytes"]),
             class_name=str(message["className"]),
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
@@ -234,6 +237,8 @@ class ListJob:
     """Lists the scenes of a source."""
 
     code: str
+    # The code is that of a file: each of its characters stands for a byte.
+    is_bytes: bool
     width_px: int
     height_px: int
     fps: int
@@ -245,6 +250,7 @@ class ListJob:
         """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
         return cls(
             code=str(message["code"]),
+            is_bytes=bool(message["isBytes"]),
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),

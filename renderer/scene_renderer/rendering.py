@@ -40,7 +40,7 @@ def render(
         report = _render(job, folder, channel, Sender(stream) if stream else None)
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text, fault = errors.describe(
-            error, job.code, folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
+            error, scene.text_of(job), folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
         )
         if os.getpid() == process:
             channel.compiled(tex.compiled())
@@ -83,9 +83,9 @@ def _render(
     if isinstance(job, ListJob):
         limit = (_LIST_CPU_SECONDS_MAX, _LIST_CPU_SECONDS_MAX + 1)
         resource.setrlimit(resource.RLIMIT_CPU, limit)
-        return scene.names(job.code, folder)
-    tex.compile_ahead(job.code, job.class_name)
-    scene_class = scene.load(job.code, job.class_name, folder)
+        return scene.names(scene.source_of(job), folder)
+    tex.compile_ahead(scene.text_of(job), job.class_name)
+    scene_class = scene.load(scene.source_of(job), job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
     movie = encode.create(job, folder, channel, sender)

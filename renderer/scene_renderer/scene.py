@@ -1,5 +1,6 @@
 """Imports the scene's source as a module and finds the class to render."""
 
+import difflib
 import importlib.util
 import inspect
 import io
@@ -7,6 +8,7 @@ import keyword
 import sys
 import tokenize
 import traceback
+import unicodedata
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -15,24 +17,25 @@ from manim import Scene
 
 from . import author_frames, scene_folder
 from .errors import SceneError
+from .messages import ListJob, RenderJob
 
 _LINE_CHARACTERS_MAX = 200
 
 
-def load(code: str, class_name: str, folder: Path) -> type[Scene]:
+def load(source: bytes, class_name: str, folder: Path) -> type[Scene]:
     """Write the source to its file, import it and return the class.
 
     Raises SceneError if there is no such scene, and any exception of the source.
     """
-    return _find(_load(code, folder), class_name)
+    return _find(_load(source, folder), unicodedata.normalize("NFKC", class_name))
 
 
-def names(code: str, folder: Path) -> list[str]:
+def names(source: bytes, folder: Path) -> list[str]:
     """Write the source to its file, import it and return the scenes that it defines, as ``manim`` does.
 
     Raises any exception of the source.
     """
-    return sorted(_defined(_load(code, folder)))
+    return sorted(_defined(_load(source, folder)))
 
 
 def explain_call(scene: type[Scene], error: TypeError, folder: Path) -> None:
@@ -76,19 +79,32 @@ def _line_of(place: Any) -> str:
         return ""
 
 
-def _load(code: str, folder: Path) -> ModuleType:
+def text_of(job: RenderJob | ListJob) -> str:
+    """Return the code of a job as Python decodes it, or approximately if it can't."""
+    if not job.is_bytes:
+        return job.code
+    try:
+        return importlib.util.decode_source(job.code.encode("latin-1"))
+    except (SyntaxError, UnicodeError):
+        return job.code.encode("latin-1").decode("utf-8", "replace")
+
+
+def source_of(job: RenderJob | ListJob) -> bytes:
+    """Return the file that Python reads: a text is encoded as its coding line says. Raises SceneError."""
+    return job.code.encode("latin-1") if job.is_bytes else _encoded(job.code)
+
+
+def _load(source: bytes, folder: Path) -> ModuleType:
     path = scene_folder.source_path(folder)
-    path.write_bytes(_encoded(code))
+    path.write_bytes(source)
     return _import(path, scene_folder.module_name(), scene_folder.module_file(folder))
 
 
 def _encoded(code: str) -> bytes:
-    """Encode the source as declared in its coding line, because Python decodes it accordingly."""
+    """Encode a text as declared in its coding line, because Python decodes it accordingly."""
     for number, line in enumerate(code.split("\n"), start=1):
         if "\0" in line:
             raise SceneError(f"line {number}: the code contains a NUL character.")
-        if any("\ud800" <= character <= "\udfff" for character in line):
-            raise SceneError(f"line {number}: the code contains half of a character (a lone surrogate).")
     data = code.encode()
     encoding = "utf-8"
     try:
@@ -125,13 +141,14 @@ def _find(module: ModuleType, name: str) -> type[Scene]:
         problem = f"{name!r} is Manim's own class: the code has to define a subclass of it."
     else:
         problem = f"{name!r} is not a class."
-    return _refuse(problem, module)
+    return _refuse(problem, name, module)
 
 
-def _refuse(problem: str, module: ModuleType) -> type[Scene]:
+def _refuse(problem: str, name: str, module: ModuleType) -> type[Scene]:
     scenes = _defined(module)
     hint = f"Scenes in the code: {', '.join(scenes)}." if scenes else "The code defines no scene."
-    raise SceneError(f"{problem} {hint}")
+    near = difflib.get_close_matches(name, scenes, n=1)
+    raise SceneError(f"{problem} Did you mean {near[0]!r}? {hint}" if near else f"{problem} {hint}")
 
 
 def _defined(module: ModuleType) -> dict[str, type[Scene]]:

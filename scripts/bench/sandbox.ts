@@ -31,6 +31,7 @@ class Main(Scene):
 const JOB: RendererJob = {
   kind: 'render',
   code: CODE,
+  isBytes: false,
   className: 'Main',
   widthPx: 128,
   heightPx: 72,

@@ -51,6 +51,10 @@ const REFUSED: [body: unknown, error: string][] = [
   // Errors are reported in the order of the fields, unknown properties last.
   [{ codec: 1, fps: 0, quality: 'x', className: '', code: '' }, CODE],
   [{ codec: 1, fps: 0, quality: 'x', className: '', code: 'x' }, CLASS_NAME],
+  [
+    { ...VALID, code: 'one\ntext = "\udcf6"' },
+    'code is not UTF-8: line 2 has half of a character, as from a file in another encoding',
+  ],
   [{ codec: 1, webhookUrl: 1, fps: 0, ...VALID }, FPS],
   [{ codec: 1, webhookUrl: 1, ...VALID }, WEBHOOK_URL],
   // Of several members with the same name, the last counts.
@@ -74,7 +78,7 @@ const ACCEPTED: unknown[] = [
   { ...VALID, className: 'class' },
   { ...VALID, className: '_' },
   { ...VALID, code: ' ' },
-  { ...VALID, code: 'print("\u0000 🎬 日本 \ud800")' },
+  { ...VALID, code: 'print("\u0000 🎬 日本")' },
   '{"code":"","code":"x","className":"A"}',
   '{"c\\u006fde":"x","className":"A"}',
 ];

@@ -49,7 +49,15 @@ LIMITS: Message = {
 def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     """A small render job; `limits` overrides limits, other arguments override fields of the job."""
     limits = LIMITS | changes.pop("limits", {})
-    job = {"kind": "render", "code": code, "className": name, "widthPx": 128, "heightPx": 72, "fps": 10}
+    job = {
+        "kind": "render",
+        "code": code,
+        "isBytes": False,
+        "className": name,
+        "widthPx": 128,
+        "heightPx": 72,
+        "fps": 10,
+    }
     return job | {"previewIntervalMs": 0, "local": None, "limits": limits} | changes
 
 

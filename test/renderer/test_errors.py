@@ -160,7 +160,6 @@ TABLE = [
     ("exit on import", "raise SystemExit(0)\n", ["sys.exit()", "line 1"]),
     ("recursion", scene("def f(): f()\nf()"), ["RecursionError", "line 5: def f(): f()"]),
     ("interrupt", scene("raise KeyboardInterrupt"), ["KeyboardInterrupt", "line 5"]),
-    ("half a character", SQUARE + "x = '\ud800'", ["line 9", "surrogate"]),
     ("NUL", SQUARE + "\0", ["line 9", "NUL"]),
     ("unknown coding", "# coding: klingon\n" + SQUARE, ["SyntaxError: ", "klingon"]),
     ("file", scene("open('/nowhere/x')"), ["FileNotFoundError", "'/nowhere/x'", "line 5"]),

@@ -1,9 +1,12 @@
+import unicodedata
 from pathlib import Path
 
 import pytest
 
 from client import Zygote, render_job
 from sources import SQUARE, scene
+
+RAISES = scene("raise ValueError('Größe')")
 
 
 def test_the_source_is_a_real_module(zygote: Zygote, tmp_path: Path) -> None:
@@ -46,6 +49,41 @@ def test_a_scene_may_have_an_init_without_parameters(zygote: Zygote, tmp_path: P
 def test_an_encoding_declaration_is_respected(zygote: Zygote, tmp_path: Path) -> None:
     source = "# -*- coding: latin-1 -*-\n" + scene("raise ValueError(len('é'))")
     assert zygote.run(tmp_path, render_job(source)).error.startswith("ValueError: 1\n")
+
+
+@pytest.mark.parametrize(
+    ("source", "error"),
+    [
+        (b"# -*- coding: latin-1 -*-\n" + RAISES.encode("latin-1"), "ValueError: Größe\nline 6: raise"),
+        (b"\xef\xbb\xbf" + RAISES.encode(), "ValueError: Größe\nline 5: raise ValueError('Größe')"),
+        (RAISES.encode(), "ValueError: Größe\nline 5"),
+        (b"# -*- coding: latin-1 -*-\n" + RAISES.encode(), "ValueError: GrÃ¶Ã e\nline 6"),
+        (RAISES.encode("latin-1"), "SyntaxError: (unicode error) 'utf-8' codec can't decode byte 0xf6"),
+        (b"# coding: klingon\n" + RAISES.encode(), "SyntaxError: "),
+    ],
+    ids=["latin-1", "BOM", "UTF-8", "declared wrongly", "undeclared", "unknown"],
+)
+def test_python_decides_about_the_encoding_of_a_file(
+    zygote: Zygote, tmp_path: Path, source: bytes, error: str
+) -> None:
+    job = render_job(source.decode("latin-1"), isBytes=True)
+    assert zygote.run(tmp_path, job).error.startswith(error)
+
+
+def test_a_class_may_have_any_identifier_as_name(zygote: Zygote, tmp_path: Path) -> None:
+    source = SQUARE.replace("Demo", "Größe")
+    decomposed = unicodedata.normalize("NFD", "Größe")
+    assert zygote.run(tmp_path, render_job(source, decomposed)).result["type"] == "done"
+
+
+def test_a_missing_class_is_compared_with_those_of_the_file_in_their_order(
+    zygote: Zygote, tmp_path: Path
+) -> None:
+    source = (
+        "from manim import *\nclass Title(Scene): ...\nclass Area(Scene): ...\nclass Circles(Scene): ...\n"
+    )
+    expected = "no class 'Cirlces'. Did you mean 'Circles'? Scenes in the code: Title, Area, Circles."
+    assert expected in zygote.run(tmp_path, render_job(source, "Cirlces")).error
 
 
 def test_windows_line_ends_and_a_byte_order_mark_are_accepted(zygote: Zygote, tmp_path: Path) -> None:

@@ -157,6 +157,26 @@ t.test('--all renders several scenes at the same time', async (t) => {
   t.match(rendered.stderr, both);
 });
 
+t.test('Python decides about the encoding of a file, and about the names of its classes', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const source = `from manim import *\nclass Größe(Scene):\n    def construct(self):\n        self.add(Text("Größe"))\n`;
+  await writeFile(join(cwd, 'utf8.py'), source);
+  await writeFile(join(cwd, 'declared.py'), Buffer.from(`# -*- coding: latin-1 -*-\n${source}`, 'latin1'));
+  await writeFile(join(cwd, 'undeclared.py'), Buffer.from(source, 'latin1'));
+  for (const file of ['utf8.py', 'declared.py']) {
+    const args = ['render', file, 'Größe', '-q', 'low', '-s', '-o', `${file}.png`];
+    const { code, stderr } = await scenepress(args, { cwd });
+    t.equal(code, 0, stderr);
+  }
+  t.ok((await readFile(join(cwd, 'utf8.py.png'))).equals(await readFile(join(cwd, 'declared.py.png'))));
+  const listed = await scenepress(['render', 'declared.py', '--list'], { cwd });
+  t.equal(listed.stdout, 'Größe\n', listed.stderr);
+  const failed = await scenepress(['render', 'undeclared.py', 'Größe'], { cwd });
+  t.match(failed, { code: 1, stderr: /^Größe: SyntaxError: .*can't decode byte 0xf6/m });
+  const remote = ['render', 'undeclared.py', 'Größe', '--server', 'http://127.0.0.1:9', '--key', 'k'];
+  t.match(await scenepress(remote, { cwd }), { code: 2, stderr: /The file is not UTF-8\. Convert it/ });
+});
+
 t.test('a syntax error is located, and --out needs a single scene', async (t) => {
   const cwd = await temporaryFolder(t);
   const broken = await scenepress(['render', '-'], { cwd, stdin: 'from manim import *\nclass A(Scene\n' });

@@ -19,6 +19,7 @@ import type {
   RenderMessage,
   RenderResult,
   RenderTask,
+  SceneSource,
   StopMessage,
   StopReason,
 } from '../run/render-task.ts';
@@ -260,7 +261,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
 
   /** Lists the scenes of a source on the next free worker. */
   async listScenes(
-    code: string,
+    code: SceneSource,
     { background }: { background: boolean } = { background: false },
   ): Promise<ListResult> {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');

@@ -13,7 +13,7 @@ import type { Random } from '../../random.ts';
 import type { RendererVersions } from '../../service-status.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
-import type { ListResult, RenderTask } from '../run/render-task.ts';
+import type { ListResult, RenderTask, SceneSource } from '../run/render-task.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import { ownScene } from '../sandbox/own-scenes.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
@@ -224,7 +224,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 
   /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
-  async listScenes(code: string, how?: { background: boolean }): Promise<ListResult> {
+  async listScenes(code: SceneSource, how?: { background: boolean }): Promise<ListResult> {
     return this.#started.listScenes(code, how);
   }
 

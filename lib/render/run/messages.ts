@@ -117,6 +117,8 @@ export interface LocalOutput {
 export interface RenderJob {
   kind: 'render';
   code: string;
+  /** The code is that of a file: each of its characters stands for a byte. */
+  isBytes: boolean;
   className: string;
   widthPx: number;
   heightPx: number;
@@ -132,6 +134,8 @@ export interface RenderJob {
 export interface ListJob {
   kind: 'list';
   code: string;
+  /** The code is that of a file: each of its characters stands for a byte. */
+  isBytes: boolean;
   widthPx: number;
   heightPx: number;
   fps: number;

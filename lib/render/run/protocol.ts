@@ -30,7 +30,7 @@ const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
 const LONGEST_WORK_MS = 1e9;
 const LARGEST_SIDE_PX = 16_384;
-const CLASS_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,199}$/;
+const CLASS_NAME = /^[\p{XID_Start}_]\p{XID_Continue}{0,199}$/u;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 /** In the order of {@link SceneFault}. */
 export const SCENE_FAULTS: readonly SceneFault[] = Object.keys({

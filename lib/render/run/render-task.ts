@@ -8,7 +8,7 @@ export type { Play, SceneFault } from './messages.ts';
 /** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
 export interface RenderTask {
   jobId: string;
-  code: string;
+  code: SceneSource;
   className: string;
   widthPx: number;
   heightPx: number;
@@ -24,10 +24,12 @@ export interface RenderTask {
   port: MessagePort;
 }
 
+/** The code of scenes: a text, or the bytes of a Python file, in the encoding that its coding line names. */
+export type SceneSource = string | Uint8Array;
+
 /** A task to list the scenes of a source. */
 export interface ListTask {
-  /** The source code. */
-  listScenesOf: string;
+  listScenesOf: SceneSource;
   /** With a low CPU priority. */
   background: boolean;
 }

@@ -38,6 +38,7 @@ import type {
   RenderResult,
   RenderTask,
   RenderUsage,
+  SceneSource,
   StopMessage,
   StopReason,
 } from './render-task.ts';
@@ -280,7 +281,12 @@ export class RenderWorker {
   /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code, background }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
-    const job: ListJob = { kind: 'list', code, ...OWN_SIZE, limits: jobLimits(this.#settings.limits) };
+    const job: ListJob = {
+      kind: 'list',
+      ...sourceOf(code),
+      ...OWN_SIZE,
+      limits: jobLimits(this.#settings.limits),
+    };
     try {
       await this.#texFill.end();
       const current: Occupied = {
@@ -375,13 +381,19 @@ function inspectJob(
   return { kind: 'inspect', widthPx, heightPx, fps, limits };
 }
 
+/** JSON has no bytes. */
+function sourceOf(code: SceneSource): Pick<RenderJob, 'code' | 'isBytes'> {
+  if (typeof code === 'string') return { code, isBytes: false };
+  return { code: Buffer.from(code).toString('latin1'), isBytes: true };
+}
+
 function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
   const { code, className, widthPx, heightPx, previewIntervalMs, local = null } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
     kind: 'render',
-    code,
+    ...sourceOf(code),
     className,
     widthPx,
     heightPx,

@@ -255,6 +255,7 @@ export class Zygotes {
     const job: RenderJob = {
       kind: 'render',
       code,
+      isBytes: false,
       className,
       ...OWN_SIZE,
       previewIntervalMs: 0,

@@ -197,11 +197,6 @@ const FAILING: {
     error: `line ${BODY_LINE}: the code contains a NUL character.`,
   },
   {
-    what: 'a lone surrogate',
-    code: scene('text = "\ud800"'),
-    error: `line ${BODY_LINE}: the code contains half of a character (a lone surrogate).`,
-  },
-  {
     what: 'endless forks',
     code: scene('while True:', '    os.fork()'),
     error: /^BlockingIOError: .*\nline 7: os\.fork\(\)$/,

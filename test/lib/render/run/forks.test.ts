@@ -17,6 +17,7 @@ import { SimulatedSockets } from '../../../simulator/simulated-sockets.ts';
 const JOB: ListJob = {
   kind: 'list',
   code: '',
+  isBytes: false,
   widthPx: 64,
   heightPx: 36,
   fps: 1,

@@ -1,0 +1,91 @@
+import {
+  checkSource,
+  parseRenderRequest,
+  type RenderRequest,
+  type ValidRenderRequest,
+} from '../jobs/render-request.ts';
+import { known, type Names } from '../known-options.ts';
+
+const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
+
+/** The outputs of a render. */
+export interface LocalOutputOptions {
+  /**
+   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
+   * is inspected like the videos of a service.
+   */
+  format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
+  /** Draws no background. Not for MP4. */
+  transparent?: boolean;
+  /** Skips the plays before this one; the first is 0. */
+  firstPlay?: number;
+  /** Ends the scene after this play. */
+  lastPlay?: number;
+  /** Also makes a video of each section, in an archive. */
+  sections?: boolean;
+  /** Settings of a manim.cfg, such as `background_color`. */
+  config?: Record<string, string>;
+}
+
+/** A scene to render. */
+export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRatio' | 'fps'> {
+  /** Python source with the scene class in it: a text, or the bytes of a file in the encoding that it names. */
+  code: string | Uint8Array;
+  /** The scene class to render: any identifier of Python. */
+  className: string;
+  /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
+  sizePx?: { width: number; height: number };
+  /** Default: MP4 of the whole scene. */
+  output?: LocalOutputOptions;
+}
+
+const OUTPUT: Names<LocalOutputOptions> = {
+  format: true,
+  transparent: true,
+  firstPlay: true,
+  lastPlay: true,
+  sections: true,
+  config: true,
+};
+
+const REQUEST: Names<LocalRequest> = {
+  code: true,
+  className: true,
+  quality: true,
+  aspectRatio: true,
+  fps: true,
+  sizePx: true,
+  output: true,
+};
+
+/** A valid request with its defaults applied. */
+export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality' | 'aspectRatio'>;
+
+/**
+ * Validates a request. Error: `invalid_request`.
+ *
+ * ```ts
+ * const request = parseLocalRequest({ code: await readFile('scene.py'), className: 'Größe' });
+ * await renderer.render(request);
+ * ```
+ */
+export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
+  const { code, className, sizePx, output, ...others } = known('render', request, REQUEST);
+  if (sizePx) known('sizePx', sizePx, { width: true, height: true });
+  if (output) known('output', output, OUTPUT);
+  checkSource(code);
+  const isBytes = code instanceof Uint8Array;
+  const isIdentifier = typeof className === 'string' && IDENTIFIER.test(className);
+  const valid = parseRenderRequest({
+    code: isBytes ? ' ' : code,
+    className: isIdentifier ? '_' : className,
+    ...others,
+  });
+  return {
+    ...valid,
+    ...(isBytes && { code }),
+    ...(isIdentifier && { className }),
+    ...(sizePx && { sizePx }),
+    ...(output && { output }),
+  };
+}
