@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import { UserError } from '../user-error.ts';
 import { openFile } from './open-file.ts';
 import { printable } from './output.ts';
@@ -23,6 +24,13 @@ export async function renderOnSaves(
   const saves = new FolderWatch(file, folder?.path ?? null);
   const page = new PlayerPage();
 
+  /** Scenes name most of the files that they read. */
+  function isInput(path: string): boolean {
+    const name = basename(path);
+    const isTemplate = flags.tex_template !== undefined && basename(flags.tex_template) === name;
+    return name.endsWith('.py') || isTemplate || Buffer.from(asked.code).includes(name);
+  }
+
   async function renderSaved(isFirst: boolean): Promise<void> {
     try {
       asked.code = await readCode(file);
@@ -44,7 +52,8 @@ export async function renderOnSaves(
     else process.stderr.write(`Player: ${url}\n`);
     for (;;) {
       progress.say('Waiting for a save');
-      await saves.nextSave(asked.made.length > 0 ? asked.made : [output, captions], interrupted);
+      const own = asked.made.length > 0 ? asked.made : [output, captions];
+      await saves.nextSave({ own, isInput }, interrupted);
       progress.say(null);
       await renderSaved(false);
     }

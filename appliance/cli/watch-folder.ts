@@ -1,5 +1,5 @@
 import { EventEmitter, once } from 'node:events';
-import { type FSWatcher, lstatSync, readdirSync, realpathSync, watch } from 'node:fs';
+import { type FSWatcher, fstatSync, lstatSync, readdirSync, realpathSync, statSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { UserError } from '../user-error.ts';
@@ -8,10 +8,22 @@ import { UserError } from '../user-error.ts';
 const SETTLED_MS = 150;
 /** Another program may write all the time. */
 const SETTLED_MAX_MS = 1500;
+/** How long another program may take to write what this one has printed. */
+const ECHO_MS = 500;
+const LOOK_MS = 50;
+const PRINTED_TO = [1, 2];
 /** Folders that programs write, often with very many files. */
 const OF_PROGRAMS = ['__pycache__', 'node_modules'];
 /** A file of every virtual environment of Python. */
 const ENVIRONMENT = 'pyvenv.cfg';
+
+/** What {@link FolderWatch.nextSave} leaves out. */
+export interface Ignored {
+  /** Paths of files and folders that this process writes. */
+  own: string[];
+  /** Whether scenes read the file of this absolute path, as far as is known. */
+  isInput: (path: string) => boolean;
+}
 
 /**
  * Notices saves of files from its construction on, including those between calls of {@link FolderWatch.nextSave}. Hidden
@@ -31,13 +43,20 @@ export class FolderWatch {
   }
 
   /**
-   * Resolves when a file was saved since the last call, except for the `own` ones and those in `own` folders. Rejects
-   * when `signal` is aborted. Error: when a folder can't be watched.
+   * Resolves when a file was saved since the last call, except for the `own` ones, those in `own` folders, and the files
+   * that this process prints to. Of those saved before this call, or shortly after it, only inputs count: others may
+   * be written by a program that gets what this process prints. Rejects when `signal` is aborted. Error: when a folder
+   * can't be watched.
    */
-  async nextSave(own: string[], signal: AbortSignal): Promise<void> {
+  async nextSave({ own, isInput }: Ignored, signal: AbortSignal): Promise<void> {
     const ignored = own.map(realOf);
     const isOwn = (path: string) =>
+      isPrintedTo(path) ||
       ignored.some((one) => path === one || path === `${one}.part` || path.startsWith(`${one}${sep}`));
+    const isWaitedFor = (path: string) => isInput(path) && !isOwn(path);
+    for (let waitedMs = 0; waitedMs < ECHO_MS && ![...this.#saved].some(isWaitedFor); waitedMs += LOOK_MS)
+      await delay(LOOK_MS, undefined, { signal });
+    for (const path of this.#saved) if (!isWaitedFor(path)) this.#saved.delete(path);
     for (;;) {
       if (this.#failure) throw this.#failure;
       for (const path of this.#saved) if (isOwn(path)) this.#saved.delete(path);
@@ -112,6 +131,18 @@ export class FolderWatch {
 
 function isSkipped(name: string): boolean {
   return name.startsWith('.') || OF_PROGRAMS.includes(name);
+}
+
+/** Whether a file is this process's standard output or standard error. */
+function isPrintedTo(path: string): boolean {
+  const file = statSync(path, { throwIfNoEntry: false });
+  return (
+    file !== undefined &&
+    PRINTED_TO.some((descriptor) => {
+      const { dev, ino } = fstatSync(descriptor);
+      return dev === file.dev && ino === file.ino;
+    })
+  );
 }
 
 /** False for what is gone, or out of this user's reach. */

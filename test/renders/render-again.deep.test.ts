@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -194,6 +194,23 @@ t.test('--watch renders again when a file of the folder is saved, also after an 
   const [code] = await once(child, 'close');
   t.equal(code, 130);
   t.match((await events?.next())?.value, /^event: end$/m, 'the page ends with the command');
+});
+
+t.test('--watch is not triggered by a log of its own output', async (t) => {
+  const cwd = await temporaryFolder(t);
+  await chmod(cwd, 0o755);
+  await writeFile(join(cwd, 'scenes.py'), scenes('pass'));
+  const command = `exec "$0" "$1" render scenes.py Plain -ql --watch 2>&1 | tee watch.log`;
+  const child = spawn('sh', ['-c', command, process.execPath, MAIN], { cwd, detached: true });
+  const log = () => readFile(join(cwd, 'watch.log'), 'utf8').catch(() => '');
+  const renders = async () => (await log()).split('Plain.mp4').length - 1;
+  while ((await renders()) === 0) await delay(20);
+  await delay(3000);
+  t.equal(await renders(), 1);
+  await writeFile(join(cwd, 'scenes.py'), scenes('print()'));
+  while ((await renders()) === 1) await delay(20);
+  process.kill(-(child.pid ?? 0), 'SIGINT');
+  await once(child, 'close');
 });
 
 /** Removes the socket of a kept renderer, which then ends, and waits until it has left no files. */
