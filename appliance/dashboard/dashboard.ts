@@ -16,6 +16,7 @@ import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './r
 import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
+import { Devices } from './sign-in/devices.ts';
 import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions.ts';
 
 export interface DashboardOptions {
@@ -36,6 +37,7 @@ export const dashboard: Plugin<DashboardOptions> = {
     const { accounts, place, masterKeys, service, administrationFor } = installation;
     const sessions = new Sessions({ store: place.sessionStore, accounts });
     const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
+    const devices = new Devices({ signingKey: masterKeys.current.derive('devices') });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
     const backups = new BackupDownload(place.path);
@@ -50,6 +52,7 @@ export const dashboard: Plugin<DashboardOptions> = {
       ...installation,
       sessions,
       cookies,
+      devices,
       attempts,
       live,
       backups,

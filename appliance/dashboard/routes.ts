@@ -20,12 +20,14 @@ import { webhookRoutes } from './pages/webhooks.ts';
 import type { Route } from './route.ts';
 import type { Attempts } from './sign-in/attempts.ts';
 import type { Cookies } from './sign-in/cookies.ts';
+import type { Devices } from './sign-in/devices.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
 /** Dependencies of the pages around signing in, and of locks; all others have only the administration of their visit. */
 export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys' | 'place'> {
   sessions: Sessions;
   cookies: Cookies;
+  devices: Devices;
   attempts: Attempts;
   live: Live;
   backups: BackupDownload;

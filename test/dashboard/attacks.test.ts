@@ -174,6 +174,68 @@ t.test('checks of one account or client do not keep others waiting', async (t) =
   );
 });
 
+t.test('a client that has signed in before has places and attempts of its own', async (t) => {
+  const attempts = new Attempts();
+  const checked = Promise.withResolvers<true>();
+  const attempt = (account: string, client: string, device?: string) =>
+    attempts.attempt({ account, client, device }, () => checked.promise);
+  const refused = { code: 'too_many_failures' };
+  const waiting = ['192.0.2.1', '192.0.2.2'].flatMap((client, number) =>
+    Array.from({ length: 10 }, () => attempt(`eve${number}`, client)),
+  );
+  await t.rejects(attempt('ada', '192.0.2.3'), refused, 'all places are taken');
+  const right = { account: 'ada', client: '192.0.2.1', device: 'one' };
+  t.equal(await attempts.attempt(right, async () => true), true, 'it is checked at once');
+  waiting.push(...Array.from({ length: 4 }, () => attempt('ada', '192.0.2.1', 'two')));
+  await t.rejects(attempt('ada', '192.0.2.1', 'one'), refused, 'four of an account wait');
+  waiting.push(attempt('bob', '192.0.2.1', 'three'));
+  checked.resolve(true);
+  await Promise.all(waiting);
+  for (let count = 0; count < 10; count++) await attempts.attempt(right, async () => undefined);
+  await t.rejects(
+    attempts.attempt(right, async () => true),
+    refused,
+  );
+  t.equal(await attempt('ada', '192.0.2.1'), true, 'its failures are not those of strangers');
+});
+
+t.test('addresses of one IPv6 network share attempts and places', async (t) => {
+  const attempts = new Attempts();
+  const refused = { code: 'too_many_failures' };
+  /** Counts the attempts that are allowed, each from another /64. */
+  const allowed = async (clientOf: (network: number) => string, accountOf: (count: number) => string) => {
+    for (let count = 0; count < 200; count++) {
+      const who = { account: accountOf(count), client: clientOf(count) };
+      const error = await attempts.attempt(who, async () => undefined).catch((error: unknown) => error);
+      if (error === undefined) continue;
+      t.match(error, refused);
+      return count;
+    }
+    return 'any number';
+  };
+  const in64 = (word: string) => (count: number) => `2001:db8:${word}::${count}`;
+  const in56 = (word: string) => (count: number) => `2001:db8:${word}:${count.toString(16)}::1`;
+  const in48 = (word: string) => (count: number) => `2001:db8:${word}:${(count * 256).toString(16)}::1`;
+  const anyone = (count: number) => `eve${count}`;
+  t.equal(await allowed(in64('1'), anyone), 30);
+  t.equal(await allowed(in56('2'), anyone), 60);
+  t.equal(await allowed(in48('3'), anyone), 120);
+  t.equal(await allowed(in64('4'), () => 'ada'), 10);
+  t.equal(await allowed(in56('5'), () => 'bob'), 20);
+  t.equal(await allowed(in48('6'), () => 'cyd'), 40);
+
+  const checked = Promise.withResolvers<true>();
+  const places = Array.from({ length: 10 }, (_, count) =>
+    attempts.attempt({ account: `eve${count}`, client: in48('7')(count) }, () => checked.promise),
+  );
+  await t.rejects(
+    attempts.attempt({ account: 'dan', client: in48('7')(99) }, async () => true),
+    refused,
+  );
+  checked.resolve(true);
+  await Promise.all(places);
+});
+
 t.test('a right password does not hide wrong ones that are checked after it', async (t) => {
   const attempts = new Attempts();
   const who = { account: 'ada', client: '192.0.2.1' };

@@ -1,10 +1,11 @@
 import t from 'tap';
 import { SESSION_MS, Sessions } from '../../appliance/dashboard/sign-in/sessions.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
-import { peopledAppliance } from './browser.ts';
+import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
 const SESSION = 'scenepress_session';
+const DEVICE = 'scenepress_device';
 
 t.test('signing in and out', async (t) => {
   const { port, member, installation } = await peopledAppliance(t);
@@ -21,6 +22,10 @@ t.test('signing in and out', async (t) => {
   t.match(
     client.setCookies.join('\n'),
     /^scenepress_session=[^;]+; Max-Age=31536000; Expires=[^;]+; HttpOnly; SameSite=Lax; Path=\/dashboard$/m,
+  );
+  t.match(
+    client.setCookies.join('\n'),
+    /^scenepress_device=[^;]+; Max-Age=31536000; Expires=[^;]+; HttpOnly; SameSite=Lax; Path=\/dashboard$/m,
   );
   t.equal((await client.get('/dashboard')).status, 200);
 
@@ -53,7 +58,9 @@ t.test('signing in returns to pages of the dashboard only', async (t) => {
 t.test('cookies are secure exactly when the public URL is https', async (t) => {
   const { port, member } = await peopledAppliance(t, { publicUrl: 'https://render.example.org' });
   const client = await signedIn(t, port, member);
-  t.match(client.setCookies.join(), /scenepress_session=[^;]+;.* Secure;/);
+  for (const name of [SESSION, DEVICE]) {
+    t.match(client.setCookies.join('\n'), new RegExp(`^${name}=.* Secure;`, 'm'));
+  }
 });
 
 t.test('a cookie with another signature, or whose session is unknown, is ignored', async (t) => {
@@ -92,6 +99,38 @@ t.test('failed attempts are limited by account and by client', async (t) => {
   const others = Array.from({ length: 20 }, (_, number) => `eve${number}@example.org`);
   for (const email of others) t.equal((await new Client(port).signIn(email, 'wrong')).status, 401);
   t.equal((await new Client(port).signIn('new@example.org', 'wrong')).status, 429);
+});
+
+t.test('failures of others refuse no browser in which a person has signed in before', async (t) => {
+  const { port, ask, admin, member, installation } = await peopledAppliance(t, { trustProxy: true });
+  const { accounts } = installation.administration;
+  const known = await signedIn(t, port, member);
+  await known.post('/dashboard/sign-out', {});
+  const second = await signedIn(t, port, member);
+  await second.post('/dashboard/sign-out', {});
+  const ofAnother = await signedIn(t, port, admin);
+  await ofAnother.post('/dashboard/sign-out', {});
+  const page = await ask('/dashboard/sign-in');
+  const [cookie = ''] = (page.headers['set-cookie']?.[0] ?? '').split(';');
+  const csrf = /name="csrf" value="([^"]+)"/.exec(page.text)?.[1] ?? '';
+  const body = new URLSearchParams({ csrf, email: member, password: 'wrong' }).toString();
+  for (let count = 0; count < 100; count += 1) {
+    const forwarded = `192.0.2.${count % 10}`;
+    const type = 'application/x-www-form-urlencoded';
+    const headers = { cookie, 'content-type': type, 'x-forwarded-for': forwarded };
+    t.equal((await ask('/dashboard/sign-in', { method: 'POST', headers, body })).status, 401);
+  }
+  t.equal((await new Client(port).signIn(member)).status, 429, 'strangers are refused');
+  t.equal((await ofAnother.signIn(member)).status, 429, 'and so is a browser of another account');
+  const forged = new Client(port);
+  forged.cookies.set(DEVICE, `A${known.cookies.get(DEVICE)?.slice(1)}`);
+  t.equal((await forged.signIn(member)).status, 429);
+  t.equal((await known.signIn(member)).status, 303);
+  await known.post('/dashboard/sign-out', {});
+  for (let count = 0; count < 10; count += 1) t.equal((await known.signIn(member, 'wrong')).status, 401);
+  t.equal((await known.signIn(member)).status, 429, 'it has ten attempts of its own');
+  await accounts.setPassword({ account: member, password: PASSWORD });
+  t.equal((await second.signIn(member)).status, 429, 'a new password makes it a stranger');
 });
 
 t.test('signing out everywhere, a new password and a disabled account end all sessions', async (t) => {

@@ -1,5 +1,4 @@
 import { isScenepressError } from '../../../lib/index.ts';
-import { clientGroupOf } from '../../edge/client-group.ts';
 import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, page, postButton } from '../layout.ts';
@@ -7,7 +6,15 @@ import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** One's own account: password and sessions. */
-export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: RouteParts): Route[] {
+export function accountRoutes({
+  accounts,
+  acts,
+  attempts,
+  cookies,
+  devices,
+  sessions,
+  addressOf,
+}: RouteParts): Route[] {
   return [
     {
       method: 'GET',
@@ -29,7 +36,11 @@ export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: 
         const { current = '', password = '' } = form;
         try {
           // A stolen session must not serve to guess the password.
-          const who = { account: viewer.email.toLowerCase(), client: clientGroupOf(addressOf(request)) };
+          const who = {
+            account: viewer.email.toLowerCase(),
+            client: addressOf(request),
+            device: `session ${viewer.token}`,
+          };
           await attempts.attempt(who, () =>
             admin.accounts.changePassword({ account: viewer.accountId, current, password }),
           );
@@ -38,7 +49,10 @@ export function accountRoutes({ acts, attempts, cookies, sessions, addressOf }: 
           const status = error.code === 'too_many_failures' ? 429 : 400;
           return { page: await accountPage(visit, note('bad', error.message)), status };
         }
-        cookies.setSession(request, h, await sessions.begin(viewer.accountId));
+        cookies.setSession(request, h, {
+          session: await sessions.begin(viewer.accountId),
+          device: devices.tokenFor(await accounts.find(viewer.accountId)),
+        });
         return { to: '/account?done=password' };
       },
     },

@@ -1,5 +1,4 @@
 import { isScenepressError } from '../../../lib/index.ts';
-import { clientGroupOf } from '../../edge/client-group.ts';
 import { FIRST_ACCOUNT } from '../../first-account.ts';
 import { SetupLink } from '../../setup-link.ts';
 import { type Html, html } from '../html.ts';
@@ -13,6 +12,7 @@ export function setupRoutes({
   acts,
   masterKeys,
   cookies,
+  devices,
   sessions,
   attempts,
   addressOf,
@@ -45,7 +45,7 @@ export function setupRoutes({
         try {
           const claim = isFirst && ({ email: email.trim(), role: 'admin' } as const);
           // One at a time, because hashing takes as long as checking.
-          await attempts.attempt({ account: accountId, client: clientGroupOf(address) }, () =>
+          await attempts.attempt({ account: accountId, client: address }, () =>
             accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim }),
           );
         } catch (error) {
@@ -56,7 +56,10 @@ export function setupRoutes({
         const action = isFirst ? 'accounts.claim' : 'accounts.acceptInvitation';
         await acts.record({ accountId, address }, action, accountId);
         await sessions.endAll(accountId);
-        cookies.setSession(visit.request, visit.h, await sessions.begin(accountId));
+        cookies.setSession(visit.request, visit.h, {
+          session: await sessions.begin(accountId),
+          device: devices.tokenFor(await accounts.find(accountId)),
+        });
         return { to: '' };
       },
     },

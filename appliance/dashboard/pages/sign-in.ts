@@ -1,5 +1,5 @@
+import type { Request } from '@hapi/hapi';
 import { type Account, isScenepressError } from '../../../lib/index.ts';
-import { clientGroupOf } from '../../edge/client-group.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
@@ -16,7 +16,7 @@ const LONGEST_ADDRESS = 254;
 
 /** Signing in and out. */
 export function signInRoutes(parts: RouteParts): Route[] {
-  const { accounts, acts, attempts, cookies, sessions, addressOf } = parts;
+  const { accounts, acts, attempts, cookies, devices, sessions, addressOf } = parts;
   return [
     {
       method: 'GET',
@@ -52,20 +52,22 @@ export function signInRoutes(parts: RouteParts): Route[] {
     const { email = '', password = '', next = '' } = form;
     const address = addressOf(request);
     const name = email.trim().slice(0, LONGEST_ADDRESS).toLowerCase();
-    const who = { account: name, client: clientGroupOf(address) };
+    const device = await deviceOf(request, name);
     const refuse = (status: number, text: Value) => ({
       page: signInPage(visit, { next, email, problem: note('bad', text) }),
       status,
     });
     let account: Account | undefined;
     try {
-      account = await attempts.attempt(who, () => accounts.verifyPassword(email.trim(), password));
+      account = await attempts.attempt({ account: name, client: address, device }, () =>
+        accounts.verifyPassword(email.trim(), password),
+      );
     } catch (error) {
       if (!isScenepressError(error, 'too_many_failures')) throw error;
       return refuse(429, error.message);
     }
     if (!account) {
-      const known = await accounts.find(who.account).catch(() => undefined);
+      const known = await accounts.find(name).catch(() => undefined);
       // Not awaited, because the time would show that the account exists.
       if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
       return refuse(401, WRONG);
@@ -78,8 +80,15 @@ export function signInRoutes(parts: RouteParts): Route[] {
       return refuse(401, WRONG);
     }
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
-    cookies.setSession(request, h, token);
+    cookies.setSession(request, h, { session: token, device: devices.tokenFor(account) });
     return { to: pathWithin(next) };
+  }
+
+  /** Of a browser in which somebody has signed in to the account before. */
+  async function deviceOf(request: Request, name: string): Promise<string | undefined> {
+    const token = cookies.deviceTokenIn(request);
+    if (token === undefined) return undefined;
+    return devices.find(token, await accounts.find(name).catch(() => undefined));
   }
 }
 

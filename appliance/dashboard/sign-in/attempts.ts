@@ -1,23 +1,34 @@
 import { type Clock, ScenepressError, systemClock } from '../../../lib/index.ts';
+import { clientNetworksOf } from '../../edge/client-group.ts';
 
 const PERIOD_MS = 15 * 60_000;
 /**
  * Failures within the period. A client may be a whole office. For an account more are allowed in all than for one client,
  * so that other people cannot keep a person from signing in.
  */
-const LIMITS = { pair: 10, client: 30, account: 100 };
-const KINDS = ['pair', 'client', 'account'] as const;
+const LIMITS = { pair: 10, client: 30, account: 100, device: 10 };
+/** The limits of a client's larger networks, in those of its smallest: many clients may share one. */
+const LARGER = 2;
 /** Beyond it the oldest are forgotten, so that names made up by an attacker don't fill the memory. */
-const MOST_NAMES = 10_000;
+const MOST_NAMES = 50_000;
 
 /** Most password checks that wait: in all, and for one client or account, so that others can still sign in. */
 const MOST_WAITING = 20;
 const MOST_WAITING_EACH = 10;
+/** Of an account, from devices that have signed in to it before. They wait for each other only. */
+const MOST_WAITING_DEVICES = 4;
 const BUSY_MS = 10_000;
 
-interface Who {
+/** Who gives a password. */
+export interface Who {
   account: string;
+  /** The client's address. */
   client: string;
+  /**
+   * Identifies a client that has proved to have signed in to this account before. It has waiting places and attempts of
+   * its own, which nobody else can use up.
+   */
+  device?: string | undefined;
 }
 
 interface Counted {
@@ -26,21 +37,28 @@ interface Counted {
   number: number;
 }
 
-/** The names under which failures are counted. */
-function namesOf({ account, client }: Who): Record<keyof typeof LIMITS, string> {
-  return {
-    pair: `pair ${client} ${account}`,
-    client: `client ${client}`,
-    account: `account ${account}`,
-  };
+interface Counter {
+  /** The name under which failures are counted. */
+  name: string;
+  limit: number;
 }
 
-/** Limits failed sign-ins by account and by client address. */
+/** The first one is of this client with this account alone. */
+function countersOf({ account, client, device }: Who): [Counter, ...Counter[]] {
+  if (device !== undefined) return [{ name: `device ${device}`, limit: LIMITS.device }];
+  const counters = clientNetworksOf(client).flatMap((network, index): Counter[] => [
+    { name: `pair ${network} ${account}`, limit: LIMITS.pair * LARGER ** index },
+    { name: `client ${network}`, limit: LIMITS.client * LARGER ** index },
+  ]);
+  return [...(counters as [Counter, ...Counter[]]), { name: `account ${account}`, limit: LIMITS.account }];
+}
+
+/** Limits failed sign-ins by account, by client address and by device. */
 export class Attempts {
   readonly #clock: Clock;
-  readonly #waiting: Who[] = [];
+  readonly #strangers = new Checks();
+  readonly #devices = new Checks();
   #lastNumber = 0;
-  #last: Promise<unknown> = Promise.resolve();
   readonly #failures = new Map<string, Counted[]>();
 
   constructor({ clock = systemClock }: { clock?: Clock } = {}) {
@@ -52,39 +70,37 @@ export class Attempts {
    * Error: `too_many_failures`, with the time until the next attempt is allowed.
    */
   async attempt<T>(who: Who, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    const retryAfterMs = this.#isBusy(who) ? BUSY_MS : this.#waitMs(who);
+    const counters = countersOf(who);
+    const retryAfterMs = this.#isBusy(who) ? BUSY_MS : this.#waitMs(counters);
     if (retryAfterMs > 0) {
       const minutes = Math.ceil(retryAfterMs / 60_000);
       throw new ScenepressError('too_many_failures', `Too many attempts. Try again in ${minutes} min.`, {
         retryAfterMs,
       });
     }
-    const number = this.#begin(who);
-    const result = await this.#alone(who, check);
-    if (result !== undefined) this.#succeeded(who, number);
+    const number = this.#begin(counters);
+    const checks = who.device === undefined ? this.#strangers : this.#devices;
+    const result = await checks.run([who.account, networkOf(who)], check);
+    if (result !== undefined) this.#succeeded(counters, number);
     return result;
   }
 
   /** Milliseconds until the next attempt is allowed; 0: now. */
-  #waitMs(who: Who): number {
-    const names = namesOf(who);
-    const waits = KINDS.map((kind) => {
-      const recent = this.#recent(names[kind]);
-      const oldest = recent.at(-LIMITS[kind]);
+  #waitMs(counters: Counter[]): number {
+    const waits = counters.map(({ name, limit }) => {
+      const oldest = this.#recent(name).at(-limit);
       return oldest === undefined ? 0 : oldest.atMs + PERIOD_MS - this.#clock.now();
     });
     return Math.max(...waits);
   }
 
   /** Counts an attempt before its password is checked, so that concurrent ones count too. Returns its number. */
-  #begin(who: Who): number {
-    const names = namesOf(who);
+  #begin(counters: Counter[]): number {
     const counted = { atMs: this.#clock.now(), number: ++this.#lastNumber };
-    for (const kind of KINDS) {
-      const name = names[kind];
+    for (const { name, limit } of counters) {
       const recent = this.#recent(name);
       this.#failures.delete(name);
-      this.#failures.set(name, [...recent, counted].slice(-LIMITS[kind]));
+      this.#failures.set(name, [...recent, counted].slice(-limit));
     }
     while (this.#failures.size > MOST_NAMES) {
       this.#failures.delete(this.#failures.keys().next().value as string);
@@ -93,10 +109,9 @@ export class Attempts {
   }
 
   /** Takes back what {@link #begin} counted, and forgets earlier failures of this client with the account. */
-  #succeeded(who: Who, number: number): void {
-    const { pair, client, account } = namesOf(who);
-    this.#keep(pair, (failure) => failure.number > number);
-    for (const name of [client, account]) this.#keep(name, (failure) => failure.number !== number);
+  #succeeded([own, ...others]: [Counter, ...Counter[]], number: number): void {
+    this.#keep(own.name, (failure) => failure.number > number);
+    for (const { name } of others) this.#keep(name, (failure) => failure.number !== number);
   }
 
   #keep(name: string, isKept: (failure: Counted) => boolean): void {
@@ -105,26 +120,43 @@ export class Attempts {
   }
 
   /** Whether so many passwords wait to be checked that a further attempt should be refused. */
-  #isBusy({ account, client }: Who): boolean {
-    const ofAccount = this.#waiting.filter((waiting) => waiting.account === account);
-    const ofClient = this.#waiting.filter((waiting) => waiting.client === client);
-    return (
-      this.#waiting.length >= MOST_WAITING || Math.max(ofAccount.length, ofClient.length) >= MOST_WAITING_EACH
-    );
-  }
-
-  /** Runs one check of a password at a time: each takes 32 MiB and a core. */
-  #alone<T>(who: Who, work: () => Promise<T>): Promise<T> {
-    this.#waiting.push(who);
-    const done = this.#last.then(work).finally(() => {
-      this.#waiting.splice(this.#waiting.indexOf(who), 1);
-    });
-    this.#last = done.catch(() => {});
-    return done;
+  #isBusy(who: Who): boolean {
+    if (who.device !== undefined) return this.#devices.waitingOf(who.account) >= MOST_WAITING_DEVICES;
+    const ofOne = [who.account, networkOf(who)].map((name) => this.#strangers.waitingOf(name));
+    return this.#strangers.waiting >= MOST_WAITING || Math.max(...ofOne) >= MOST_WAITING_EACH;
   }
 
   #recent(name: string): Counted[] {
     const after = this.#clock.now() - PERIOD_MS;
     return (this.#failures.get(name) ?? []).filter(({ atMs }) => atMs > after);
+  }
+}
+
+/** The largest network of a client: places are few, so that not each of its smaller ones has some. */
+function networkOf({ client }: Who): string {
+  return `client ${clientNetworksOf(client).at(-1)}`;
+}
+
+/** Runs one check of a password at a time: each takes 32 MiB and a core. */
+class Checks {
+  readonly #waiting: string[][] = [];
+  #last: Promise<unknown> = Promise.resolve();
+
+  /** The number that run or wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  waitingOf(name: string): number {
+    return this.#waiting.filter((names) => names.includes(name)).length;
+  }
+
+  run<T>(names: string[], work: () => Promise<T>): Promise<T> {
+    this.#waiting.push(names);
+    const done = this.#last.then(work).finally(() => {
+      this.#waiting.splice(this.#waiting.indexOf(names), 1);
+    });
+    this.#last = done.catch(() => {});
+    return done;
   }
 }

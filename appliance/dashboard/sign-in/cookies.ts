@@ -5,6 +5,8 @@ import { BASE } from '../route.ts';
 const SESSION = 'scenepress_session';
 /** The server ends sessions, earlier. */
 const LONGEST_MS = 365 * 86_400_000;
+/** Proves that a user has signed in here before. */
+const DEVICE = 'scenepress_device';
 /** Identifies the browser for forms before a user signs in. */
 const FORM = 'scenepress_form';
 
@@ -19,6 +21,7 @@ export class Cookies {
     this.#addresses = addresses;
     for (const [name, ttl] of [
       [SESSION, LONGEST_MS],
+      [DEVICE, LONGEST_MS],
       [FORM, null],
     ] as const) {
       server.state(name, {
@@ -40,12 +43,19 @@ export class Cookies {
     return tokenIn(request, SESSION);
   }
 
+  deviceTokenIn(request: Request): string | undefined {
+    return tokenIn(request, DEVICE);
+  }
+
   formTokenIn(request: Request): string | undefined {
     return tokenIn(request, FORM);
   }
 
-  setSession(request: Request, h: ResponseToolkit, token: string): void {
-    h.state(SESSION, token, { isSecure: this.#isSecure(request) });
+  /** The tokens of a session and of the browser in which it began. */
+  setSession(request: Request, h: ResponseToolkit, tokens: { session: string; device: string }): void {
+    const isSecure = this.#isSecure(request);
+    h.state(SESSION, tokens.session, { isSecure });
+    h.state(DEVICE, tokens.device, { isSecure });
     h.unstate(FORM);
   }
 
@@ -53,6 +63,7 @@ export class Cookies {
     h.state(FORM, token, { isSecure: this.#isSecure(request) });
   }
 
+  /** The browser remains one in which the user has signed in before. */
   endSession(h: ResponseToolkit): void {
     h.unstate(SESSION);
   }
