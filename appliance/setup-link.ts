@@ -1,53 +1,69 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { Account, Accounts, MasterKeys } from '../lib/index.ts';
+import { type Account, type Accounts, type Clock, type MasterKeys, systemClock } from '../lib/index.ts';
 import { FIRST_ACCOUNT, findAccount } from './first-account.ts';
 
 /** Of a link: to claim the account of the first start as its administrator, or to choose the password of an account. */
 const PURPOSES = { claim: 'set-up link', invitation: 'invitation' } as const;
 type Purpose = keyof typeof PURPOSES;
+/** An invitation lies in mailboxes and chats, where others may find it later. */
+export const INVITATION_DAYS = 7;
+const INVITATION_MS: number = INVITATION_DAYS * 86_400_000;
 export const SETUP_PATH = '/dashboard/set-up';
+
+/** What a token is worth: of an account, and whether its user becomes an administrator; else why it is worth nothing. */
+export type Verified = { account: Account; isFirst: boolean } | 'expired' | 'invalid';
 
 /**
  * One-time links with which a person chooses the password of an account. Nothing of them is stored: they are derived from
- * the master key and the hash of the password that they replace, so they are valid until the password changes. The link
- * printed at the first start makes its user an administrator.
+ * the master key and the hash of the password that they replace, so they are valid until the password changes. An
+ * invitation also expires. The link printed at the first start makes its user an administrator, and is worth nothing once
+ * any account has a password.
  */
 export class SetupLink {
   readonly #accounts: Accounts;
   readonly #masterKeys: MasterKeys;
   readonly #publicUrl: () => string;
+  readonly #clock: Clock;
 
-  constructor(options: { accounts: Accounts; masterKeys: MasterKeys; publicUrl: () => string }) {
+  constructor(options: {
+    accounts: Accounts;
+    masterKeys: MasterKeys;
+    publicUrl: () => string;
+    clock?: Clock;
+  }) {
     this.#accounts = options.accounts;
     this.#masterKeys = options.masterKeys;
     this.#publicUrl = options.publicUrl;
+    this.#clock = options.clock ?? systemClock;
   }
 
   /** For the account of the first start; undefined when there is nothing to claim. */
   async url(): Promise<string | undefined> {
     const account = await this.claimable();
-    return account && this.#urlFor(account, 'claim');
+    return account && this.#urlOf(this.#tokenOf(account, 'claim'));
   }
 
   /** For a person who is invited to an account. */
-  urlFor(account: Account): string {
-    return this.#urlFor(account, 'invitation');
+  invitationTo(account: Account): { url: string; expiresAtMs: number } {
+    const expiresAtMs = Math.floor(this.#clock.now()) + INVITATION_MS;
+    return { url: this.#urlOf(this.#tokenOf(account, 'invitation', String(expiresAtMs))), expiresAtMs };
   }
 
   /** The token is in the query, which is never logged. */
-  #urlFor(account: Account, purpose: Purpose): string {
-    return `${this.#publicUrl()}${SETUP_PATH}?token=${this.#tokenOf(account, purpose)}`;
+  #urlOf(token: string): string {
+    return `${this.#publicUrl()}${SETUP_PATH}?token=${token}`;
   }
 
-  /** The enabled account a token belongs to, and whether its user becomes an administrator. */
-  async verify(token: string): Promise<{ account: Account; isFirst: boolean } | undefined> {
-    const [accountId = ''] = token.split('.', 1);
+  /** A token of a disabled account is invalid. */
+  async verify(token: string): Promise<Verified> {
+    const [accountId = '', expiry = ''] = token.split('.');
     const account = await findAccount(this.#accounts, accountId);
-    if (!account || account.disabledAtMs !== undefined) return undefined;
-    const isOf = (purpose: Purpose) => isSame(token, this.#tokenOf(account, purpose));
-    if (isOf('invitation')) return { account, isFirst: false };
-    if (!isOf('claim')) return undefined;
-    return { account, isFirst: (await this.claimable())?.accountId === accountId };
+    if (!account || account.disabledAtMs !== undefined) return 'invalid';
+    if (isSame(token, this.#tokenOf(account, 'invitation', expiry))) {
+      return Number(expiry) > this.#clock.now() ? { account, isFirst: false } : 'expired';
+    }
+    if (!isSame(token, this.#tokenOf(account, 'claim'))) return 'invalid';
+    return (await this.claimable())?.accountId === accountId ? { account, isFirst: true } : 'invalid';
   }
 
   /**
@@ -66,9 +82,11 @@ export class SetupLink {
     return false;
   }
 
-  #tokenOf({ accountId, passwordHash = '' }: Account, purpose: Purpose): string {
+  /** `<account>.<code>`, with the time of its expiry between them if it has one. */
+  #tokenOf({ accountId, passwordHash = '' }: Account, purpose: Purpose, expiry?: string): string {
+    const open = expiry === undefined ? accountId : `${accountId}.${expiry}`;
     const mac = createHmac('sha256', this.#masterKeys.current.derive(PURPOSES[purpose]));
-    return `${accountId}.${mac.update(`${accountId} ${passwordHash}`).digest('base64url')}`;
+    return `${open}.${mac.update(`${open} ${passwordHash}`).digest('base64url')}`;
   }
 }
 

@@ -2,6 +2,7 @@ import {
   type AccountRole,
   type Accounts,
   type ApiKeys,
+  isoTime,
   type RenderService,
   ScenepressError,
 } from '../../lib/index.ts';
@@ -15,6 +16,7 @@ import {
   type AccountPage,
   accountInfo,
   type DeletedAccount,
+  type Invitation,
 } from './administration-views.ts';
 import { pageOf } from './pages.ts';
 
@@ -130,9 +132,10 @@ export class AccountAdministration {
     return { url: (await this.#setupLink.url()) ?? null };
   }
 
-  /** A link for setting the account's password; valid until the password changes. */
-  async invite(request: { account: string }): Promise<{ url: string }> {
-    return { url: this.#setupLink.urlFor(await this.#accounts.find(request.account)) };
+  /** A link for setting the account's password; valid until it expires or the password changes. */
+  async invite(request: { account: string }): Promise<Invitation> {
+    const { url, expiresAtMs } = this.#setupLink.invitationTo(await this.#accounts.find(request.account));
+    return { url, expiresAt: isoTime(expiresAtMs) };
   }
 
   /** Changes what an account may do in the dashboard. */

@@ -76,6 +76,12 @@ export interface ActInfo {
   address: string | null;
 }
 
+/** A link for choosing the password of an account. */
+export interface Invitation {
+  url: string;
+  expiresAt: string;
+}
+
 /** Result of the deletion of an account. */
 export interface DeletedAccount {
   /** Identifies its entries in the books. */

@@ -114,14 +114,17 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'invite <account>',
-      "Print a link for setting the account's password for the dashboard; valid until the password changes",
+      "Print a link for setting the account's password for the dashboard; valid for seven days, or until the password changes",
       'scenepress account invite ada@example.org',
     ).action(async (reference: string, flags: Flags) => {
       const invitation = await withAdministration(configOf(flags), (admin) =>
         admin.accounts.invite({ account: reference }),
       );
       if (flags.json) printJson(invitation);
-      else print(invitation.url);
+      else
+        print(
+          `${invitation.url}\nValid until ${shownTime(invitation.expiresAt)}, or until the password changes.`,
+        );
     }),
   );
 

@@ -9,7 +9,7 @@ import { print, printJson } from './output.ts';
 export function setupLinkCommand(): Command {
   return administrative(
     'setup-link',
-    'Print the link with which the dashboard is set up; valid until it is used',
+    'Print the link with which the dashboard is set up; valid until an account has a password',
     'scenepress setup-link',
   ).action(async (flags: Record<string, unknown>) => {
     const link = await withAdministration(configOf(flags), (admin) => admin.accounts.showSetupLink());

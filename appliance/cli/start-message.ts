@@ -56,7 +56,7 @@ export function rolesMessage({
 /** Where the dashboard is, or how to sign in to it for the first time. */
 export function dashboardMessage({ url, setupLink }: { url: string; setupLink: string | null }): string {
   if (setupLink === null) return `Dashboard: ${url}/dashboard\n`;
-  return `\nTo set up the dashboard, open this link (valid until it is used):\n\n  ${setupLink}\n`;
+  return `\nTo set up the dashboard, open this link (valid until an account has a password):\n\n  ${setupLink}\n`;
 }
 
 /** Printed after Ctrl-C. */

@@ -85,6 +85,9 @@ t.test('the set-up link claims the account of a first start only', async (t) => 
   const { url } = await administration.accounts.showSetupLink();
   const token = new URL(String(url), 'http://x').searchParams.get('token') ?? '';
   t.match(await link.verify(token), { account: { accountId: first.accountId }, isFirst: true });
+  await administration.accounts.setPassword({ account: TEACHER, password: CONFIG.adminPassword });
+  t.equal(await link.verify(token), 'invalid', 'it is worth nothing once any account has a password');
+  t.same(await administration.accounts.showSetupLink(), { url: null });
   for (const email of ['owner@localhost', 'Owner@LocalHost'])
     await t.rejects(administration.accounts.create({ email }), { code: 'invalid_request' }, email);
 });

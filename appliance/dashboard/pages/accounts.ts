@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import { MOST_GRANTED } from '../../admin/administration-requests.ts';
-import type { AccountInfo } from '../../admin/administration-views.ts';
+import type { AccountInfo, Invitation } from '../../admin/administration-views.ts';
 import type { DataPlace } from '../../place/data-place.ts';
+import { INVITATION_DAYS } from '../../setup-link.ts';
 import { counted, shownNumber, shownTime, shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
@@ -249,7 +250,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
     disabledAt === null &&
       !isOwn &&
       html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
-<p class="muted">${hasPassword ? 'For a forgotten password: the person who opens the link chooses a new one.' : 'The person who opens the link chooses the password of the account.'} It is valid until the password changes. The record notes who made one.</p>
+<p class="muted">${hasPassword ? 'For a forgotten password: the person who opens the link chooses a new one.' : 'The person who opens the link chooses the password of the account.'} It is valid for ${INVITATION_DAYS} days, or until the password changes. The record notes who made one.</p>
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row"><section class="card"><h2>Limits</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
@@ -277,9 +278,10 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   );
 }
 
-function invitationCard({ url }: { url: string }): Html {
+function invitationCard({ url, expiresAt }: Invitation): Html {
   return html`<section class="card"><h2>Link for choosing a password</h2>
-${copyable("Send it only to the account's owner", 'invitation', url)}</section>`;
+${copyable("Send it only to the account's owner", 'invitation', url)}
+<p class="muted">Valid until ${shownTime(expiresAt)}, or until the password changes.</p></section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {

@@ -1,9 +1,9 @@
 import { isScenepressError } from '../../../lib/index.ts';
 import { FIRST_ACCOUNT } from '../../first-account.ts';
-import { SetupLink } from '../../setup-link.ts';
+import { INVITATION_DAYS, SetupLink, type Verified } from '../../setup-link.ts';
 import { type Html, html } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
-import { BASE, type PublicVisit, type Route } from '../route.ts';
+import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** The page of one-time links: claims the account of the first start, or sets the password of another. */
@@ -26,7 +26,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '' } = visit.query;
         const verified = await link.verify(token);
-        if (!verified) return { page: usedPage(), status: 404 };
+        if (typeof verified === 'string') return worthless(verified);
         const { email } = verified.account;
         return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...verified });
       },
@@ -38,7 +38,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '', email = '', password = '' } = visit.form;
         const verified = await link.verify(token);
-        if (!verified) return { page: usedPage(), status: 404 };
+        if (typeof verified === 'string') return worthless(verified);
         const { account, isFirst } = verified;
         const { accountId, passwordHash = null } = account;
         const address = addressOf(visit.request);
@@ -85,11 +85,27 @@ ${csrfField(csrf)}
   );
 }
 
-function usedPage(): Html {
-  return plainPage(
+/** What happened to a link, and what to do. */
+const WORTHLESS = {
+  expired: {
+    status: 410,
+    title: 'This link has expired',
+    text: html`Links for choosing a password are valid for ${INVITATION_DAYS} days. Ask an administrator for another: they make it on the page of your account or with <code>scenepress account invite</code>.`,
+  },
+  invalid: {
+    status: 404,
+    title: "This link isn't valid",
+    text: html`It was used already, the password was set in another way, or the link is incomplete. While no account has a password, <code>scenepress setup-link</code> prints the right one; afterwards an administrator can send you another.`,
+  },
+} as const;
+
+function worthless(why: Extract<Verified, string>): Answer {
+  const { status, title, text } = WORTHLESS[why];
+  const page = plainPage(
     'Set up',
-    html`<h1>This link isn't valid</h1>
-<p>It was used already, or it is incomplete. Before the first sign-in, <code>scenepress setup-link</code> prints the right one; afterwards an administrator can send you another.</p>
+    html`<h1>${title}</h1>
+<p>${text}</p>
 <p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
   );
+  return { page, status };
 }
