@@ -13,6 +13,15 @@ t.test('the document is valid', async (t) => {
   t.notOk((await new Validator().validate(broken)).valid, 'the validator finds faults');
 });
 
+t.test('the document is generated once, whatever its address', async (t) => {
+  const [one, other] = [openApiDocument('https://one.example'), openApiDocument('https://other.example')];
+  t.match(
+    [one['servers'], other['servers']],
+    [[{ url: 'https://one.example' }], [{ url: 'https://other.example' }]],
+  );
+  t.equal(one['paths'], other['paths'], 'the same object');
+});
+
 t.test('no property has a default: generators of clients take such properties for required', async (t) => {
   t.notMatch(JSON.stringify(document), /"default":"/);
   t.match(document.components.schemas['RenderRequest'], {
