@@ -28,6 +28,8 @@ export {
 export { FolderLock } from './data-folder/folder-lock.ts';
 export { restore } from './data-folder/restore.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
+/** @internal */
+export { homeFolder } from './home-folder.ts';
 export { SortableIds } from './ids.ts';
 /** @internal */
 export { inspectClaim, isClaimable } from './installation/claimed-assets.ts';
@@ -166,7 +168,7 @@ export {
 } from './render/setup/ensure-renderer.ts';
 export type { FoundRenderer } from './render/setup/renderer-folder.ts';
 /** @internal */
-export { userCacheFolder } from './render/setup/renderer-folder.ts';
+export { rendererFolder, userCacheFolder } from './render/setup/renderer-folder.ts';
 /** @internal */
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export type { RendererOptions } from './render/start/launcher.ts';

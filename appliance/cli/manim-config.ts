@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homeFolder } from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 
 /** The settings of `manim.cfg`. */
@@ -65,7 +65,9 @@ export const NO_MANIM_CONFIG: ManimConfig = { flags: {}, settings: {}, ignored: 
  * `chosen` file.
  */
 export function readManimConfig(chosen: string | undefined): ManimConfig {
-  const files = [join(homedir(), '.config', 'manim', 'manim.cfg'), chosen ?? 'manim.cfg'];
+  const home = homeFolder();
+  const ofUser = home === undefined ? [] : [join(home, '.config', 'manim', 'manim.cfg')];
+  const files = [...ofUser, chosen ?? 'manim.cfg'];
   const values: Record<string, string> = {};
   const ignored: string[] = [];
   for (const file of files) {

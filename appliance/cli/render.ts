@@ -156,8 +156,13 @@ function localRenderer(
   workers: number,
   folder: SceneFolder | null,
 ): LocalRenderer {
-  const texCacheFolder = join(userCacheFolder(), 'tex');
-  return new LocalRenderer({ ...options, texCacheFolder, workers, ...(folder && { sceneFolder: folder }) });
+  const caches = userCacheFolder();
+  return new LocalRenderer({
+    ...options,
+    workers,
+    ...(caches !== undefined && { texCacheFolder: join(caches, 'tex') }),
+    ...(folder && { sceneFolder: folder }),
+  });
 }
 
 /** Keeps a renderer for calls of the command. */

@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
-import { type Archive, findArchive, UnpackedRoot, userCacheFolder } from '../../lib/index.ts';
+import { type Archive, findArchive, rendererFolder, UnpackedRoot } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 
 type Places = Pick<Config, 'rendererDir' | 'dataDir'>;
@@ -17,14 +17,13 @@ export async function rootForCommand(
   { lasting, archive = ownArchive() }: { lasting: boolean; archive?: Archive | undefined },
 ): Promise<UnpackedRoot | undefined> {
   if (!archive) return undefined;
-  const folder = resolve(rendererDir ?? userCacheFolder());
-  if (lasting) return new UnpackedRoot({ archive, folder });
-  const folders = rendererDir === undefined ? [resolve(dataDir, 'renderer'), folder] : [folder];
-  for (const folder of folders) {
-    const root = new UnpackedRoot({ archive, folder });
-    if (await root.isWhole()) return root;
+  if (!lasting && rendererDir === undefined) {
+    const ofService = new UnpackedRoot({ archive, folder: resolve(dataDir, 'renderer') });
+    if (await ofService.isWhole()) return ofService;
   }
-  return new UnpackedRoot({ archive, folder, temporary: true });
+  const folder = rendererDir === undefined ? rendererFolder() : resolve(rendererDir);
+  const root = new UnpackedRoot({ archive, folder });
+  return lasting || (await root.isWhole()) ? root : new UnpackedRoot({ archive, folder, temporary: true });
 }
 
 /** The archive of the running program; undefined if it isn't the single executable. */

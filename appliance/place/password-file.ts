@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { join } from 'node:path';
+import { homeFolder } from '../../lib/index.ts';
 
 /** Readable by others: libpq ignores such a file, too. */
 const OTHERS = 0o077;
@@ -13,7 +13,9 @@ export async function passwordInFile(
   url: URL,
   env: Record<string, string | undefined> = process.env,
 ): Promise<string | undefined> {
-  const path = env['PGPASSFILE'] ?? join(homedir(), '.pgpass');
+  const home = homeFolder();
+  const path = env['PGPASSFILE'] ?? (home && join(home, '.pgpass'));
+  if (path === undefined) return undefined;
   const status = await stat(path).catch(() => undefined);
   if (!status?.isFile() || (status.mode & OTHERS) !== 0) return undefined;
   const wanted = [url.hostname, url.port || '5432', url.pathname.slice(1), url.username].map(

@@ -29,7 +29,8 @@ export interface SetUpProgress {
 export interface EnsureRendererOptions {
   /**
    * Where it is set up, once for all projects that use this version. Default: `SCENEPRESS_RENDERER_DIR`, or
-   * `$XDG_CACHE_HOME/scenepress` (`~/.cache/scenepress`), or `/var/cache/scenepress` for root.
+   * `$XDG_CACHE_HOME/scenepress` (`~/.cache/scenepress`), or `/var/cache/scenepress` for root. Required for a user without a
+   * home folder.
    */
   folder?: string;
   /**

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import process from 'node:process';
 import { ScenepressError } from '../../errors.ts';
+import { homeFolder } from '../../home-folder.ts';
 import { RootMark } from './root-mark.ts';
 
 const LOCKS = ['requirements-build.lock', 'requirements.lock'];
@@ -20,16 +20,25 @@ export type FoundRenderer = { root: string } | { python: string };
 
 /**
  * The folder of renderers that several projects share: `SCENEPRESS_RENDERER_DIR`, or else in the user's cache. Not in
- * the home folder of root, which the users that render can't enter.
+ * the home folder of root, which the users that render can't enter. Error: `renderer_unavailable` for a user without a
+ * home folder.
  */
 export function rendererFolder(): string {
-  return resolve(process.env['SCENEPRESS_RENDERER_DIR'] || userCacheFolder());
+  const folder = process.env['SCENEPRESS_RENDERER_DIR'] || userCacheFolder();
+  if (folder !== undefined) return resolve(folder);
+  throw new ScenepressError(
+    'renderer_unavailable',
+    'There is no place for the renderer, because this user has no home folder. Name a folder for it ' +
+      '(SCENEPRESS_RENDERER_DIR), or one for caches (XDG_CACHE_HOME).',
+  );
 }
 
-/** The cache folder of Scenepress. @internal */
-export function userCacheFolder(): string {
+/** The cache folder of Scenepress; undefined for a user without a home folder. @internal */
+export function userCacheFolder(): string | undefined {
   if (process.getuid?.() === 0) return '/var/cache/scenepress';
-  return join(process.env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'scenepress');
+  const home = homeFolder();
+  const caches = process.env['XDG_CACHE_HOME'] || (home && join(home, '.cache'));
+  return caches && join(caches, 'scenepress');
 }
 
 /** The Python environment of this version in a folder; it may be missing. */

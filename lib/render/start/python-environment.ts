@@ -1,7 +1,7 @@
 import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { dirname, join, relative, resolve } from 'node:path';
 import { ScenepressError } from '../../errors.ts';
+import { homeFolder } from '../../home-folder.ts';
 import type { Link, Mount } from './renderer-root.ts';
 
 /**
@@ -100,7 +100,7 @@ function problemOf(folder: string, closed: string[]): string | undefined {
 }
 
 function isHome(folder: string): boolean {
-  return dirname(folder) === '/home' || folder === homedir() || usersHomes().includes(folder);
+  return dirname(folder) === '/home' || folder === homeFolder() || usersHomes().includes(folder);
 }
 
 function usersHomes(): string[] {
