@@ -27,6 +27,8 @@ export interface Manifest {
   jobs: number;
   /** By path in the backup: SHA-256 and size. */
   files: Record<string, { sha256: string; sizeBytes: number }>;
+  /** Symbolic links of the studio's material: their targets, by path in the backup. */
+  links: Record<string, string>;
 }
 
 type Contents = Pick<BackupReport, 'jobs' | 'dueDeliveries'> & { secrets: SecretsCheck };

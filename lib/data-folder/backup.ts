@@ -1,5 +1,5 @@
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { mkdir, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { isoTime } from '../clock.ts';
 import { DATA_FILES, STUDIO_PARTS } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
@@ -15,6 +15,7 @@ import {
   reportOf,
   syncTree,
 } from './backup-contents.ts';
+import { entriesIn, wrongLinkIn } from './backup-entries.ts';
 import type { BackupReport } from './backup-report.ts';
 import type { DataFolder } from './data-folder.ts';
 
@@ -78,8 +79,12 @@ async function copyInto(
     const bytes = await realDisk.read(join(source.path, name));
     if (bytes) await replaceFile(realDisk, part, name, [bytes]);
   }
+  const entries = await entriesIn(part);
+  const { links } = entries;
+  const wrong = await wrongLinkIn(links, { from: source.path, target: source.path });
+  if (wrong !== undefined) throw leadsAstray(join(source.path, wrong));
   const files: Manifest['files'] = {};
-  for (const path of await filesIn(part)) {
+  for (const path of entries.files) {
     files[path] = await fingerprintOf(join(part, path), signal);
   }
   const manifest: Manifest = {
@@ -87,20 +92,13 @@ async function copyInto(
     createdAt: isoTime(source.clock.now()),
     jobs: contents.jobs,
     files,
+    links,
   };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
   await syncTree(part, signal);
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return reportOf(target, manifest, contents);
-}
-
-async function filesIn(folder: string): Promise<string[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-  return entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => relative(folder, join(entry.parentPath, entry.name)))
-    .sort();
 }
 
 /** Converts system errors that name a file. */
@@ -110,6 +108,14 @@ function explained(error: NodeJS.ErrnoException): Error {
     'storage_failed',
     `The backup was not made: ${error.path} can't be read or written (${error.code}). Fix this, then repeat it.`,
     { cause: error },
+  );
+}
+
+function leadsAstray(path: string): ScenepressError {
+  return new ScenepressError(
+    'storage_failed',
+    `The backup was not made: ${path} is a link to other data of the folder, or to a folder above it. Scenes could ` +
+      'read the data through it. Remove the link, then repeat the backup.',
   );
 }
 

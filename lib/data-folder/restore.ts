@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATA_FILES } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
@@ -17,10 +17,11 @@ import {
   reportOf,
   syncTree,
 } from './backup-contents.ts';
+import { entriesIn, wrongLinkIn } from './backup-entries.ts';
 import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-report.ts';
 
 /**
- * Restores a data folder from a backup, after verifying all its files. Overwrites nothing. Deliveries that were due
+ * Restores a data folder from a backup, after verifying all its files. What the manifest lacks is refused. Overwrites nothing. Deliveries that were due
  * at the time of the backup are sent after the next start, possibly for the second time; receivers identify them by
  * `jobId`. With `dropDeliveries` they are marked as failed instead and can be redelivered individually. Errors:
  * `not_found`, `storage_damaged`, `conflict`, `storage_failed` when the folder cannot be created, `master_key` when
@@ -43,6 +44,7 @@ export async function restore(
     signal,
   } = known('restore', options, names);
   const manifest = await readManifest(backup);
+  await requireListed(backup, manifest, target);
   const masterKey = given === undefined ? undefined : await rightKey(given, backup);
   for (const [path, expected] of Object.entries(manifest.files)) {
     const found = await fingerprintOf(join(backup, path), signal).catch(() => undefined);
@@ -58,7 +60,8 @@ export async function restore(
   const part = `${target}.part`;
   await tryPlace(part, target);
   try {
-    await copyTree(backup, part, signal);
+    // A link to the backup, such as `latest`, would be copied itself.
+    await copyTree(await realpath(backup), part, signal);
     await rm(join(part, MANIFEST));
     const contents = await checkAndCopyAssets(part, { dropDeliveries, masterKey, signal });
     const where = await placeMasterKey(part, contents.secrets, storeMasterKey ? given : undefined, masterKey);
@@ -73,6 +76,36 @@ export async function restore(
     if (signal?.aborted) await rm(part, { recursive: true, force: true });
     throw error;
   }
+}
+
+/**
+ * Checks that nothing lies in the backup that the manifest lacks: a log beside the database would be replayed, and a link
+ * could make the service publish, or write to, what it leads to. A manifest can be forged as well, so a link that it lists
+ * is refused where a backup wouldn't contain it.
+ */
+async function requireListed(backup: string, { files, links }: Manifest, target: string): Promise<void> {
+  const found = await entriesIn(backup);
+  const unlisted = [
+    ...found.files.filter((path) => path !== MANIFEST && !Object.hasOwn(files, path)),
+    ...Object.keys(found.links).filter(
+      (path) => !Object.hasOwn(links, path) || links[path] !== found.links[path],
+    ),
+    ...found.others,
+  ];
+  if (unlisted[0] !== undefined) {
+    throw new ScenepressError(
+      'storage_damaged',
+      `The backup ${backup} contains ${unlisted[0]}, which ${MANIFEST} doesn't list. Nothing was restored. Remove it ` +
+        'if it was added by mistake, or restore another copy.',
+    );
+  }
+  const wrong = await wrongLinkIn(found.links, { from: backup, target });
+  if (wrong === undefined) return;
+  throw new ScenepressError(
+    'storage_damaged',
+    `In the backup ${backup}, ${wrong} is a link to other data of the folder or above it, or isn't in one of the ` +
+      'folders for your own material. Nothing was restored. Restore another copy.',
+  );
 }
 
 /** Checks before copying that a folder can be created beside the target and renamed to it. */

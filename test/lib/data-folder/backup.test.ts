@@ -1,5 +1,7 @@
+import { execFileSync } from 'node:child_process';
 import {
   existsSync,
+  linkSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -117,7 +119,7 @@ t.test("a backup contains the studio's material with its symbolic links", async 
   mkdirSync(join(folder.path, 'assets'));
   writeFileSync(join(folder.path, 'fonts/deep/a.ttf'), 'a font', { mode: 0o444 });
   symlinkSync('../fonts/deep', join(folder.path, 'assets/link'));
-  symlinkSync('nowhere', join(folder.path, 'python'));
+  symlinkSync('/nowhere', join(folder.path, 'python'));
   await backUp(folder, backup);
   t.ok(readFileSync(join(backup, 'backup.json'), 'utf8').includes('"fonts/deep/a.ttf"'));
   await restore(backup, restored);
@@ -398,6 +400,91 @@ t.test('a damaged or incomplete backup is rejected before anything is written', 
   rmSync(join(backup, 'backup.json'));
   await t.rejects(restore(backup, restored), { code: 'not_found', message: /not a complete backup/ });
   t.notOk(existsSync(restored));
+});
+
+t.test('a restore refuses files and links that the manifest lacks', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts'));
+  symlinkSync('/usr/share/fonts', join(folder.path, 'fonts/system'));
+  await backUp(folder, backup);
+  const secret = join(root, 'secret');
+  writeFileSync(secret, 'a secret');
+  const refused = async (path: string, change: (path: string) => void) => {
+    change(join(backup, path));
+    await t.rejects(
+      restore(backup, restored),
+      {
+        code: 'storage_damaged',
+        message: `contains ${path}, which backup.json doesn't list. Nothing was restored.`,
+      },
+      path,
+    );
+    rmSync(join(backup, path));
+    t.notOk(existsSync(restored) || existsSync(`${restored}.part`));
+  };
+  await refused('database.sqlite-wal', (path) => writeFileSync(path, 'changes'));
+  await refused('artifacts/job3/notes.txt', (path) => symlinkSync(secret, path));
+  await refused('assets', (path) => symlinkSync('.', path));
+  await refused('master.key', (path) => linkSync(secret, path));
+  await refused('artifacts/pipe', (path) => execFileSync('mkfifo', [path]));
+  await refused('fonts/system', (path) => {
+    rmSync(path);
+    symlinkSync(root, path);
+  });
+  symlinkSync('/usr/share/fonts', join(backup, 'fonts/system'));
+  rmSync(join(backup, 'accounts.json'));
+  symlinkSync(secret, join(backup, 'accounts.json'));
+  await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: 'contains accounts.json' });
+});
+
+t.test('no link into or above a data folder is backed up or restored', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
+  mkdirSync(join(folder.path, 'assets'));
+  mkdirSync(join(root, 'elsewhere'));
+  symlinkSync(join(folder.path, 'artifacts'), join(root, 'elsewhere/alias'));
+  symlinkSync(join(root, 'elsewhere'), join(folder.path, 'fonts/elsewhere'));
+  const links = [
+    ['assets/a', '../master.key'],
+    ['assets/a', '..'],
+    ['assets/a', '../../..'],
+    ['assets/a', join(folder.path, 'work')],
+    ['assets/a', '/'],
+    ['assets/a', '../fonts/elsewhere/alias/job1'],
+    ['python', '.'],
+    ['texmf', 'artifacts'],
+  ] as const;
+  for (const [path, to] of links) {
+    symlinkSync(to, join(folder.path, path));
+    const message = `${join(folder.path, path)} is a link to other data of the folder, or to a folder above it`;
+    await t.rejects(backUp(folder, backup), { code: 'storage_failed', message }, `${path} to ${to}`);
+    rmSync(join(folder.path, path));
+    t.notOk(existsSync(backup));
+  }
+
+  await backUp(folder, backup);
+  const manifest = JSON.parse(readFileSync(join(backup, 'backup.json'), 'utf8'));
+  for (const [path, to] of [
+    ...links.filter(([, to]) => !to.startsWith(folder.path) && !to.includes('alias')),
+    ['assets/a', join(restored, 'work')] as const,
+    ['artifacts/job1/notes.txt', '../../fonts/deep'] as const,
+  ]) {
+    rmSync(join(backup, path), { force: true });
+    symlinkSync(to, join(backup, path));
+    const forged = { ...manifest, links: { ...manifest.links, [path]: to } };
+    writeFileSync(join(backup, 'backup.json'), JSON.stringify(forged));
+    const message = new RegExp(`${path} is a link to other data .* Nothing was restored`);
+    await t.rejects(restore(backup, restored), { code: 'storage_damaged', message }, `${path} to ${to}`);
+    rmSync(join(backup, path));
+    t.notOk(existsSync(restored) || existsSync(`${restored}.part`));
+  }
+});
+
+t.test('a backup is restored by a link to it', async (t) => {
+  const { root, folder, backup, restored } = await openFolder(t);
+  await backUp(folder, backup);
+  symlinkSync('backup', join(root, 'latest'));
+  t.match(await restore(join(root, 'latest'), restored), { jobs: 20 });
 });
 
 t.test('a restore reports due deliveries, and drops them if requested', async (t) => {
