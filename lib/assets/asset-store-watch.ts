@@ -132,6 +132,8 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
 
   async #lookAgain(): Promise<void> {
     if (this.#isUnusable || this.#clock.uptimeMs() - this.#usedAtMs < LOOK_MS / 2) return;
+    // Twice: after a pause of the whole service, the first may seem to take too long.
+    if ((await this.#failure(1)) === undefined) return;
     const failure = await this.#failure(1);
     if (failure !== undefined && this.#look) this.#fail(failure, 1);
   }

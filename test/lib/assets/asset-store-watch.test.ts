@@ -275,6 +275,21 @@ t.test('a store that artifacts were stored in is not tried meanwhile', async (t)
   t.same(put, []);
 });
 
+t.test('a store that fails once, or whose answer waited for a pause of the service, is usable', async (t) => {
+  let failures = 1;
+  const { clock, watch, put, pass } = watched(t, () =>
+    failures-- > 0 ? systemError('ECONNRESET') : undefined,
+  );
+  watch.start();
+  await pass(60);
+  t.equal(put.length, 2);
+  t.notOk(watch.isUnusable);
+  clock.advance(9 * 60_000);
+  await delay(50);
+  t.ok(put.length > 2);
+  t.notOk(watch.isUnusable);
+});
+
 t.test('who renders is not ready without a store, who does not gets a warning', async (t) => {
   for (const roles of [['api', 'worker'], ['api']] as const) {
     const clock = new FakeClock('2026-11-26T10:00:00Z');
