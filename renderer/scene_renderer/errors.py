@@ -114,8 +114,8 @@ def _import_hint(module: str) -> str:
     if top in ("manim", "scene") or scene_folder.folder():
         return ""
     return (
-        ". Scenes can import Manim, NumPy, SciPy, Pillow, NetworkX, Typst, the standard library and what the "
-        "studio that runs this service has put into python/."
+        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library and "
+        "what the studio that runs this service has put into python/."
     )
 
 

@@ -166,3 +166,13 @@ def test_a_source_that_renders_at_import_can_be_rendered(zygote: Zygote, tmp_pat
     source = SQUARE + "\nwith tempconfig({'quality': 'low_quality', 'preview': True}):\n    Demo().render()\n"
     outcome = zygote.run(tmp_path, render_job(source))
     assert outcome.length == (20, 2.0)
+
+
+def test_a_scene_can_compute_its_formulas(zygote: Zygote, tmp_path: Path) -> None:
+    body = """
+        x = sympy.Symbol("x")
+        formula = sympy.latex(sympy.integrate(x * sympy.exp(x), x))
+        assert formula == "\\\\left(x - 1\\\\right) e^{x}", formula
+        self.add(MathTex(formula))
+    """
+    assert zygote.run(tmp_path, render_job(scene(body, above="import sympy"))).result["type"] == "done"
