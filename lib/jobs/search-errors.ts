@@ -29,7 +29,7 @@ const { status: _, ...QUERY } = JOB_QUERY;
 const NAMES: Names<ErrorSearch> = { ...QUERY, text: true, mostExamined: true, signal: true };
 const DEFAULT_LIMIT = 50;
 const MOST_EXAMINED = 1000;
-/** Read at once: some milliseconds. */
+/** Jobs that are in memory at the same time. */
 const PAGE = 100;
 
 /** See {@link RenderService.searchErrors}. */

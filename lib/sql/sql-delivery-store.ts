@@ -16,6 +16,7 @@ import { DueRound } from './due-round.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
+import { readInSlices } from './slices.ts';
 import { BODIES, DELIVERIES, EXCHANGES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -92,20 +93,31 @@ export class SqlDeliveryStore implements DeliveryStore {
   }
 
   async list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]> {
-    const { state, limit = DEFAULT_LIMIT, before } = query;
+    const inside = tx && this.#database.inside(tx);
+    // Two transactions that add a delivery because of what they found here run one after the other.
+    const locked = query.jobId === undefined ? undefined : inside?.lock(`deliveries of ${query.jobId}`);
+    const found = readInSlices(query.limit ?? DEFAULT_LIMIT, (limit, last: DeliveryRecord | undefined) => {
+      const before = last?.deliveryId ?? query.before;
+      return this.#list({ ...query, limit, ...(before !== undefined && { before }) }, inside);
+    });
+    const [deliveries] = await Promise.all([found, locked]);
+    return deliveries;
+  }
+
+  async #list(
+    { limit, ...query }: DeliveryQuery & { limit: number },
+    inside: SqlTransaction | undefined,
+  ): Promise<DeliveryRecord[]> {
+    const { state, before } = query;
     const conditions = conditionsOf(query);
     const texts = conditions.map(({ text }) => text);
     if (state !== undefined) texts.push(STATE_CONDITIONS[state]);
     const where = texts.length > 0 ? `WHERE ${texts.join(' AND ')}` : '';
-    const inside = tx && this.#database.inside(tx);
-    // Two transactions that add a delivery because of what they found here run one after the other.
-    const locked = query.jobId === undefined ? undefined : inside?.lock(`deliveries of ${query.jobId}`);
-    const found = (inside ?? this.#database).all(
+    const rows = await (inside ?? this.#database).all(
       `SELECT ${DELIVERIES.names} FROM deliveries ${where} ORDER BY delivery_id DESC LIMIT ?`,
       ...conditions.map(({ value }) => value),
       limit,
     );
-    const [rows] = await Promise.all([found, locked]);
     const deliveries = rows.map((row) => DELIVERIES.record(row));
     return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
   }

@@ -19,6 +19,7 @@ import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
+import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
 import { storedBytesOf } from './stored-bytes-of.ts';
@@ -182,17 +183,12 @@ export class SqlStorage implements Storage {
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
 
-  async listJobs({ metadata = true, ...query }: JobQuery): Promise<JobRecord[]> {
-    if (metadata) return this.#jobs(query);
-    const { limit = DEFAULT_LIMIT } = query;
-    const jobs: JobRecord[] = [];
-    for (let { before } = query; jobs.length < limit; before = jobs.at(-1)?.jobId) {
-      const most = Math.min(PAGE, limit - jobs.length);
-      const page = await this.#jobs({ ...query, limit: most, ...(before !== undefined && { before }) });
-      for (const job of page) jobs.push({ ...job, metadataJson: null });
-      if (page.length < most) break;
-    }
-    return jobs;
+  async listJobs({ metadata = true, limit = DEFAULT_LIMIT, ...query }: JobQuery): Promise<JobRecord[]> {
+    return readInSlices(limit, async (limit, last: JobRecord | undefined) => {
+      const before = last?.jobId ?? query.before;
+      const jobs = await this.#jobs({ ...query, limit, ...(before !== undefined && { before }) });
+      return metadata ? jobs : jobs.map((job) => ({ ...job, metadataJson: null }));
+    });
   }
 
   async #jobs({
@@ -200,10 +196,10 @@ export class SqlStorage implements Storage {
     status,
     quality,
     canceled,
-    limit = DEFAULT_LIMIT,
+    limit,
     before,
     after,
-  }: Omit<JobQuery, 'metadata'>): Promise<JobRecord[]> {
+  }: Omit<JobQuery, 'metadata'> & { limit: number }): Promise<JobRecord[]> {
     const statuses = status === undefined ? (Object.keys(SHOWN_PHASES) as JobStatus[]) : [status];
     const phases = statuses.flatMap((status) => phasesOf(status, canceled));
     if (phases.length === 0) return [];
