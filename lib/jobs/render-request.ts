@@ -158,7 +158,8 @@ function hintOf(name: string): string {
 
 /** Error: `invalid_request` for code that is empty or no Unicode. */
 export function checkSource(code: string | Uint8Array): void {
-  if (!code || code.length === 0) throw invalid(FIELDS.code.message);
+  const isSource = typeof code === 'string' || (code as unknown) instanceof Uint8Array;
+  if (!isSource || code.length === 0) throw invalid(FIELDS.code.message);
   if (typeof code !== 'string' || code.isWellFormed()) return;
   // Programs that read a file in another encoding make lone surrogates of its bytes.
   const line = code.split('\n').findIndex((text) => !text.isWellFormed()) + 1;

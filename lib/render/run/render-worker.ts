@@ -18,17 +18,8 @@ import {
   lengthOf,
   type Occupied,
 } from './forks.ts';
-import { jobLimits, type RenderLimits } from './limits.ts';
-import type {
-  InspectJob,
-  JobLimits,
-  JobReport,
-  ListJob,
-  LocalOutput,
-  Play,
-  RenderJob,
-  WorkTimes,
-} from './messages.ts';
+import { inspectJob, listJob, renderJob } from './jobs-of-tasks.ts';
+import type { JobReport, LocalOutput, Play, WorkTimes } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { MOST_DOCUMENTS, MOST_OF_DOCUMENTS, MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
@@ -38,14 +29,13 @@ import type {
   RenderResult,
   RenderTask,
   RenderUsage,
-  SceneSource,
   StopMessage,
   StopReason,
 } from './render-task.ts';
 import { StreamedInspection } from './streamed-inspection.ts';
 import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
-import { OWN_SIZE, Zygotes } from './zygotes.ts';
+import { Zygotes } from './zygotes.ts';
 
 /** A disk with less counts as full; the failed job may have deleted some of its files. */
 const FULL_BELOW = { bytes: 1024 * 1024, files: 16 };
@@ -281,12 +271,7 @@ export class RenderWorker {
   /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code, background }: ListTask): Promise<ListResult> {
     const folder = join(this.#folder, `${++this.#attempts}`);
-    const job: ListJob = {
-      kind: 'list',
-      ...sourceOf(code),
-      ...OWN_SIZE,
-      limits: jobLimits(this.#settings.limits),
-    };
+    const job = listJob(code, this.#settings.limits);
     try {
       await this.#texFill.end();
       const current: Occupied = {
@@ -371,35 +356,4 @@ function localRender(
       failedBy: 'scene',
     };
   return { kind: 'rendered', durationMs, ...lengthOf(rendered), files: [], localFiles, plays: [], folder };
-}
-
-/** The inspection of a video of this size and rate. */
-function inspectJob(
-  { widthPx, heightPx, fps }: { widthPx: number; heightPx: number; fps: number },
-  limits: JobLimits,
-): InspectJob {
-  return { kind: 'inspect', widthPx, heightPx, fps, limits };
-}
-
-/** JSON has no bytes. */
-function sourceOf(code: SceneSource): Pick<RenderJob, 'code' | 'isBytes'> {
-  if (typeof code === 'string') return { code, isBytes: false };
-  return { code: Buffer.from(code).toString('latin1'), isBytes: true };
-}
-
-function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, previewIntervalMs, local = null } = task;
-  // Larger numbers are not exact in JSON.
-  const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
-  return {
-    kind: 'render',
-    ...sourceOf(code),
-    className,
-    widthPx,
-    heightPx,
-    fps,
-    previewIntervalMs,
-    local,
-    limits: jobLimits(limits),
-  };
 }

@@ -133,6 +133,7 @@ export class SmallCheckout {
     for (const part of [
       'render/setup',
       'errors.ts',
+      'home-folder.ts',
       'known-options.ts',
       'clock.ts',
       'disk.ts',

@@ -1,0 +1,41 @@
+import { jobLimits, type RenderLimits } from './limits.ts';
+import type { InspectJob, JobLimits, ListJob, RenderJob } from './messages.ts';
+import type { RenderTask, SceneSource } from './render-task.ts';
+import { OWN_SIZE } from './zygotes.ts';
+
+/** The job of a render. */
+export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
+  const { code, className, widthPx, heightPx, previewIntervalMs, local = null } = task;
+  // Larger numbers are not exact in JSON.
+  const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
+  return {
+    kind: 'render',
+    ...sourceOf(code),
+    className,
+    widthPx,
+    heightPx,
+    fps,
+    previewIntervalMs,
+    local,
+    limits: jobLimits(limits),
+  };
+}
+
+/** The job that lists the scenes of a source. */
+export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
+  return { kind: 'list', ...sourceOf(code), ...OWN_SIZE, limits: jobLimits(limits) };
+}
+
+/** The inspection of a video of this size and rate. */
+export function inspectJob(
+  { widthPx, heightPx, fps }: { widthPx: number; heightPx: number; fps: number },
+  limits: JobLimits,
+): InspectJob {
+  return { kind: 'inspect', widthPx, heightPx, fps, limits };
+}
+
+/** JSON has no bytes. */
+function sourceOf(code: SceneSource): Pick<RenderJob, 'code' | 'isBytes'> {
+  if (typeof code === 'string') return { code, isBytes: false };
+  return { code: Buffer.from(code).toString('latin1'), isBytes: true };
+}
