@@ -16,26 +16,46 @@ import type {
 } from '../../lib/index.ts';
 import { sceneClassesIn } from '../scene-classes.ts';
 import { UserError } from '../user-error.ts';
+import { guardedFetch } from './guarded-fetch.ts';
 import { printable } from './output.ts';
 import { STAGES } from './progress-line.ts';
 import type { RenderFlags } from './render-request.ts';
 import type { Renders } from './warm-renderer.ts';
 
+/** A service decides about none of these names. */
 const FILES: Record<keyof RenderResult, string> = {
   video: 'video.mp4',
   captions: 'captions.vtt',
   thumbnail: 'thumbnail.jpg',
 };
 
-/** Renders by a service elsewhere. */
+const LONGEST_ERROR = 4096;
+
+/** The address of a service, and the key for it. */
+export interface Server {
+  url: string;
+  key: string;
+  /** Where its artifacts may be, besides `url`. */
+  artifacts: string[];
+}
+
+/** Renders by a service elsewhere, whose answers may be anything. */
 export class RemoteRenderer implements Renders {
   readonly #url: string;
   readonly #client: ScenepressClient;
   readonly #folders = new WeakMap<LocalRender, string>();
 
-  constructor({ url, key }: { url: string; key: string }) {
+  readonly #refused = new AbortController();
+
+  /** `mostBytes`: of each artifact. */
+  constructor({ url, key, artifacts }: Server, mostBytes: number) {
     this.#url = url;
-    this.#client = new ScenepressClient({ url, key });
+    const fetch = guardedFetch({
+      origins: new Set([url, ...artifacts].map((address) => new URL(address).origin)),
+      mostBytes,
+      onRefusal: (reason) => this.#refused.abort(reason),
+    });
+    this.#client = new ScenepressClient({ url, key, fetch });
   }
 
   async scenesOf(code: LocalRequest['code']): Promise<string[]> {
@@ -44,18 +64,18 @@ export class RemoteRenderer implements Renders {
 
   async render(
     { code, className, quality, aspectRatio, fps }: LocalRequest,
-    { signal, onProgress }: LocalRenderOptions = {},
+    { signal: interrupted, onProgress }: LocalRenderOptions = {},
   ): Promise<LocalRender> {
+    const { signal: refused } = this.#refused;
+    const signal = interrupted ? AbortSignal.any([interrupted, refused]) : refused;
     const request = { code: textOf(code), className, quality, aspectRatio, fps };
     let jobId = '';
     try {
-      const options = signal ? { signal } : {};
-      ({ jobId } = await this.#client.enqueue(
-        request as Parameters<ScenepressClient['enqueue']>[0],
-        options,
-      ));
+      ({ jobId } = await this.#client.enqueue(request as Parameters<ScenepressClient['enqueue']>[0], {
+        signal,
+      }));
       let ended: EndedJob | undefined;
-      for await (const event of this.#client.follow(jobId, options)) {
+      for await (const event of this.#client.follow(jobId, { signal })) {
         if (event.type === 'progress') onProgress?.(progressOf(event.progress));
         if (event.type === 'job' && event.job.status === 'running')
           onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
@@ -64,9 +84,9 @@ export class RemoteRenderer implements Renders {
       if (!ended) throw new Error('the service did not report the end of the job');
       return await this.#rendered(ended, signal);
     } catch (cause) {
-      if (signal?.aborted && jobId !== '')
-        process.stderr.write(`Job ${printable(jobId)} continues at ${this.#url}.\n`);
-      signal?.throwIfAborted();
+      if (interrupted?.aborted && jobId !== '')
+        process.stderr.write(`Job ${printable(String(jobId))} continues at ${this.#url}.\n`);
+      interrupted?.throwIfAborted();
       throw new UserError(`${this.#url}: ${messageOf(cause)}`, { cause });
     }
   }
@@ -76,24 +96,25 @@ export class RemoteRenderer implements Renders {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 
-  async #rendered(job: EndedJob, signal: AbortSignal | undefined): Promise<LocalRender> {
+  async #rendered(job: EndedJob, signal: AbortSignal): Promise<LocalRender> {
     const { status, durationMs, error, result } = job;
     const files: LocalFile[] = [];
     const render: LocalRender = {
-      status,
-      durationMs: durationMs ?? 0,
-      error: error === null ? null : String(error),
+      status: status === 'completed' ? status : 'failed',
+      durationMs: Number(durationMs) || 0,
+      error: error === null ? null : String(error).slice(0, LONGEST_ERROR),
       failedBy: null,
       files,
       output: '',
       usage: null,
     };
-    if (!result) return render;
+    if (typeof result !== 'object' || result === null) return render;
     const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
     this.#folders.set(render, folder);
     try {
-      for (const artifact of Object.keys(result) as (keyof RenderResult)[]) {
-        const { body } = await this.#client.download(job, artifact, signal ? { signal } : {});
+      for (const artifact of Object.keys(FILES) as (keyof RenderResult)[]) {
+        if (!Object.hasOwn(result, artifact)) continue;
+        const { body } = await this.#client.download(job, artifact, { signal });
         const path = join(folder, FILES[artifact]);
         if (body) await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path));
         files.push({ name: FILES[artifact], path });
@@ -139,12 +160,16 @@ function progressOf({
 }
 
 /** Where to render, if elsewhere. Error: for flags that a service has no field for. */
-export function serverOf(flags: RenderFlags): { url: string; key: string } | undefined {
-  const { server } = flags;
+export function serverOf(flags: RenderFlags): Server | undefined {
+  const { server, artifacts = [] } = flags;
+  if (server === undefined && artifacts.length > 0) throw wrong('--artifacts is for renders with --server.');
   if (server === undefined) return undefined;
   const key = flags.key ?? process.env['SCENEPRESS_KEY'];
   if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
     throw wrong('--server is the address of a service, such as https://renders.example.org.');
+  const other = artifacts.find((address) => !URL.canParse(address));
+  if (other !== undefined)
+    throw wrong(`--artifacts is an address, such as https://files.example.org, not ${other}.`);
   if (key === undefined) throw wrong('Name an API key of the service: --key KEY, or SCENEPRESS_KEY.');
   const unknown = Object.entries({
     '--resolution': flags.resolution,
@@ -159,7 +184,7 @@ export function serverOf(flags: RenderFlags): { url: string; key: string } | und
     '--config_file': flags.manimConfig,
   }).find(([, value]) => value !== undefined);
   if (unknown) throw wrong(`A service has no ${unknown[0]}: it works without --server only.`);
-  return { url: server, key };
+  return { url: server, key, artifacts };
 }
 
 function messageOf(error: unknown): string {

@@ -14,7 +14,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
-import { serverOf } from './remote-renderer.ts';
+import { type Server, serverOf } from './remote-renderer.ts';
 import {
   checkTargets,
   type Format,
@@ -45,6 +45,8 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   /** The address of a service that renders instead. */
   server?: string;
   key?: string;
+  /** Addresses of its artifacts. */
+  artifacts?: string[];
   watch?: boolean;
   /** Print where the time of each render went. */
   times?: boolean;
@@ -67,7 +69,7 @@ export interface Asked {
   /** Everything of the requests but code and scene. */
   request: Omit<LocalRequest, 'code' | 'className'>;
   /** Undefined: this machine. */
-  server: { url: string; key: string } | undefined;
+  server: Server | undefined;
   config: Config;
   /** The paths of all files that were written. */
   made: string[];

@@ -62,6 +62,7 @@ const FLAGS: (keyof Config)[] = [
 /** Options with paths, which a host must not resolve in another folder. */
 const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
+const MIB = 1024 * 1024;
 /** Quality letters of the `manim` command. */
 const MANIM_QUALITIES: Record<string, Quality> = {
   l: 'low',
@@ -112,6 +113,11 @@ export function renderCommand(): Command {
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber)
     .option('--server <url>', 'render by a service elsewhere, with an API key of it')
     .option('--key <key>', 'API key for --server (SCENEPRESS_KEY)')
+    .option(
+      '--artifacts <url>',
+      'where a service has its files, if that is not the address of --server; may be repeated',
+      (url: string, others: string[] = []) => [...others, url],
+    )
     .option(
       '--watch',
       'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',
@@ -193,10 +199,12 @@ async function render(asked: Asked): Promise<void> {
     }
   };
   if (asked.server) {
-    const unused = [...FLAGS, 'times', 'keepWarm'].filter((name) => flags[name] !== undefined);
+    const unused = [...FLAGS, 'times', 'keepWarm'].filter(
+      (name) => name !== 'renderOutputMb' && flags[name] !== undefined,
+    );
     if (unused.length > 0)
       process.stderr.write(`No effect on renders by a service: ${unused.map(flagOf).join(', ')}.\n`);
-    const remote = new RemoteRenderer(asked.server);
+    const remote = new RemoteRenderer(asked.server, config.renderOutputMb * MIB);
     return interruptible((signal) => work(remote, signal));
   }
   if (path !== undefined) {

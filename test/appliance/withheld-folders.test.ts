@@ -67,6 +67,6 @@ t.test('an error about a missing TeX package or font names the flag', async (t) 
     remedyOf(error('texmf/tex/latex/'), { ...files, folder }),
     'Put its files into /lessons, or below texmf/ of a folder of yours: --studio-dir DIR.',
   );
-  const server = { url: 'https://renders.example.org', key: 'k' };
+  const server = { url: 'https://renders.example.org', key: 'k', artifacts: [] };
   t.equal(remedyOf(error('texmf/tex/latex/'), { ...files, server }), undefined);
 });
