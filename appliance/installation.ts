@@ -79,8 +79,10 @@ export async function openInstallation(
     );
     const { assetUrl, publicUrl, logger, readiness, faults } = world;
     const metrics = new Metrics({ service, place, pricing: pricingOf(config) });
+    const acts = new Acts({ store: place.actStore, accounts, logger });
     const administration = new Administration({
       accounts,
+      acts,
       keys,
       ledger,
       service,
@@ -95,7 +97,6 @@ export async function openInstallation(
       faults: faults ?? new Faults(),
       retention: { days: config.retentionDays ?? null, gibibytes: config.retentionGb ?? null },
     });
-    const acts = new Acts({ store: place.actStore, logger });
     return {
       place,
       bucket,
@@ -109,7 +110,10 @@ export async function openInstallation(
       acts,
       masterKeys,
       metrics,
-      close: () => place.stop(),
+      async close() {
+        await acts.close();
+        await place.stop();
+      },
     };
   } catch (error) {
     await place.stop();

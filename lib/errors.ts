@@ -11,6 +11,7 @@
  * | `conflict` | the request conflicts with existing state: a duplicate, a file that changed | see the message |
  * | `queue_full` | the queue is full | try again later |
  * | `too_many_failures` | too many renders of the owner failed or were canceled within an hour | try again after `retryAfterMs` |
+ * | `too_many_requests` | the owner has asked for more than the rate allows | try again after `retryAfterMs` |
  * | `too_much_stored` | the jobs of the owner take as many bytes as they may | forget some of them, then try again |
  * | `not_running` | the service is not started, or is stopping | call `start()`, or try later |
  * | `renderer_unavailable` | no worker can render; the message says what is missing | see the message |
@@ -29,6 +30,7 @@ export type ErrorCode =
   | 'conflict'
   | 'queue_full'
   | 'too_many_failures'
+  | 'too_many_requests'
   | 'too_much_stored'
   | 'not_running'
   | 'renderer_unavailable'

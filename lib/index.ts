@@ -140,6 +140,7 @@ export type {
 } from './queue/queue.ts';
 export type { QueueOptions } from './queue/queue-options.ts';
 export { type Random, systemRandom } from './random.ts';
+export { type Rate, Rates } from './rates.ts';
 export type { LostRow } from './recovery/lost-row.ts';
 export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';

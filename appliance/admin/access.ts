@@ -45,6 +45,7 @@ function operationFor(
       actor.isAdmin || actor.accountId === null
         ? given
         : await permit(given, operation.members, actor.accountId, parts);
+    if (operation.isAct) parts.acts.assertWithinRate(actor);
     // Before the operation, because a deleted account can no longer be found.
     const account = operation.isAct ? await accountIn(given, parts) : null;
     const answer = await (part[name] as Call).call(part, permitted);

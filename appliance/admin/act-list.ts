@@ -1,4 +1,5 @@
 import { type Accounts, type ActStore, isoTime } from '../../lib/index.ts';
+import { type Acts, countedAct } from './acts.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit } from './administration-requests.ts';
 import type { ActInfo } from './administration-views.ts';
@@ -6,9 +7,11 @@ import type { ActInfo } from './administration-views.ts';
 /** The record of acts. Requests and answers are plain data. */
 export class ActAdministration {
   readonly #accounts: Accounts;
+  readonly #acts: Acts;
   readonly #store: ActStore;
 
-  constructor({ accounts, place }: Pick<AdministrationParts, 'accounts' | 'place'>) {
+  constructor({ accounts, acts, place }: Pick<AdministrationParts, 'accounts' | 'acts' | 'place'>) {
+    this.#acts = acts;
     this.#accounts = accounts;
     this.#store = place.actStore;
   }
@@ -17,11 +20,19 @@ export class ActAdministration {
   async list(request: { limit?: number | undefined; before?: string | undefined }): Promise<ActInfo[]> {
     const { before } = request;
     const limit = check(listLimit, request.limit);
+    await this.#acts.flush();
     const acts = await this.#store.listActs({ limit, ...(before !== undefined && { before }) });
     return Promise.all(
       acts.map(async ({ actId, atMs, actor, action, subject, address }) => {
         const account = actor === null ? null : await this.#accounts.find(actor).catch(() => undefined);
-        return { actId, at: isoTime(atMs), actor: account?.email ?? actor, action, subject, address };
+        return {
+          actId,
+          at: isoTime(atMs),
+          actor: account?.email ?? actor,
+          ...countedAct(action),
+          subject,
+          address,
+        };
       }),
     );
   }

@@ -71,6 +71,8 @@ export interface ActInfo {
   actor: string | null;
   /** The operation, such as `keys.revoke`. */
   action: string;
+  /** How many equal acts it stands for: those that followed another within a short time are one entry. */
+  count: number;
   /** The id of its object. */
   subject: string | null;
   address: string | null;

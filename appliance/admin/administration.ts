@@ -12,6 +12,7 @@ import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
 import { AccountAdministration } from './accounts.ts';
 import { ActAdministration } from './act-list.ts';
+import type { Acts } from './acts.ts';
 import type { Prices, RetentionInfo } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
@@ -23,6 +24,7 @@ import { QueueAdministration } from './queue.ts';
 
 export interface AdministrationParts {
   accounts: Accounts;
+  acts: Acts;
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
   service: RenderService;

@@ -180,11 +180,11 @@ export function accountCommand(): Command {
         if (flags.json) return printJson(acts);
         printTable(
           ['TIME', 'WHO', 'FROM', 'WHAT', 'TO'],
-          acts.map(({ at, actor, address, action, subject }) => [
+          acts.map(({ at, actor, address, action, count, subject }) => [
             shownTime(at),
             actor ?? 'command line',
             address ?? '',
-            action,
+            count > 1 ? `${action} ×${count}` : action,
             subject ?? '',
           ]),
         );

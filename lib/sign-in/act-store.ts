@@ -6,7 +6,7 @@ export interface Act {
   atMs: number;
   /** An account id; null for the command line. */
   actor: string | null;
-  /** The operation, such as `keys.revoke`. */
+  /** The operation, such as `keys.revoke`; for several equal acts with their number, such as `keys.revoke ×12`. */
   action: string;
   /** The id of its object. */
   subject: string | null;

@@ -132,6 +132,7 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
     case 'artifact_gone':
       return { status: 410, headers: {}, body: { error: 'Gone', message } };
     case 'too_many_failures':
+    case 'too_many_requests':
       return {
         status: 429,
         headers: { 'retry-after': String(Math.max(1, Math.ceil(retryAfterMs / 1000))) },

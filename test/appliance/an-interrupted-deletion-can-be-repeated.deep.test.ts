@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { Acts } from '../../appliance/admin/acts.ts';
 import { Administration } from '../../appliance/admin/administration.ts';
 import { readinessOf } from '../../appliance/http/health.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
 import { Faults } from '../../appliance/support/faults.ts';
 import type { Disk } from '../../lib/disk.ts';
-import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
+import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger, silentLogger } from '../../lib/index.ts';
 import { crashingDisk } from '../fixtures/crashing-disk.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -30,6 +31,7 @@ async function opened(path: string, disk?: Disk) {
     publicUrl: () => '',
     prices: undefined,
     accounts,
+    acts: new Acts({ store: folder.actStore, accounts, logger: silentLogger }),
     keys,
     ledger,
     service,

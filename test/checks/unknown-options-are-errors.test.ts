@@ -17,6 +17,7 @@ import {
   MasterKeys,
   Pricing,
   parseLocalRequest,
+  Rates,
   RenderService,
   recover,
   replaceMasterKey,
@@ -77,6 +78,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'LocalRenderer.render': (given) => local.render(request, given),
   'MasterKeys.constructor': (given) => new MasterKeys(null, given),
   'Pricing.constructor': (given) => new Pricing(given),
+  'Rates.constructor': (given) => new Rates(given),
   'RenderService.constructor': (given) => new RenderService(given),
   'RenderService.start': (given) => service.start(given),
   'RenderService.startWithoutWorkers': (given) => service.startWithoutWorkers(given),
@@ -162,7 +164,7 @@ const CALLED_BY_US = new Set([
 ]);
 
 const OPTIONS =
-  /^(?:\{|Pick<|Omit<|Partial<|\w*(?:Options|Query|Scope|Search|Request|Replacement|Resealing|Deliveries|Installation)\b(?!\[))/;
+  /^(?:\{|Pick<|Omit<|Partial<|\w*(?:Options|Query|Scope|Search|Request|Replacement|Resealing|Deliveries|Installation|Rate)\b(?!\[))/;
 
 /** The parameters of public functions and methods that are objects of options, named as in `CALLS`. */
 function takers(): string[] {

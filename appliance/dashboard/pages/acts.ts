@@ -37,9 +37,9 @@ async function actsPage({ admin, viewer, csrf, query }: Visit): Promise<Html> {
   );
 }
 
-function actRow({ at, actor, action, subject, address }: ActInfo): Html {
+function actRow({ at, actor, action, count, subject, address }: ActInfo): Html {
   return html`<tr>
-<th scope="row" class="rowhead"><code>${action}</code></th>
+<th scope="row" class="rowhead"><code>${action}</code>${count > 1 && ` ×${count}`}</th>
 <td data-label="Who"><span class="clip">${actor ?? html`<span class="muted">command line</span>`}</span></td>
 <td data-label="To">${subject !== null && html`<code class="clip" title="${subject}">${subject}</code>`}</td>
 <td data-label="From">${address ?? '–'}</td>

@@ -14,11 +14,13 @@ interface Action {
   problems: Partial<Record<ErrorCode, string>>;
 }
 
+const TOO_MANY = 'not: the account has made too many changes within a short time';
+
 const ACTIONS: Record<string, Action> = {
   cancel: {
     done: ['was canceled', 'were canceled'],
     apply: (admin) => admin.jobs.cancel,
-    problems: { conflict: 'had already ended' },
+    problems: { conflict: 'had already ended', too_many_requests: TOO_MANY },
   },
   retry: {
     done: ['is rendered again', 'are rendered again'],
@@ -28,6 +30,7 @@ const ACTIONS: Record<string, Action> = {
       not_found: 'not: the code was forgotten',
       insufficient_credits: 'not: the account has too few credits',
       too_many_failures: 'not: too many renders of the account failed in the last hour',
+      too_many_requests: TOO_MANY,
       too_much_stored: 'not: the jobs of the account take as much space as they may',
       queue_full: 'not: the queue is full',
     },
@@ -35,7 +38,7 @@ const ACTIONS: Record<string, Action> = {
   forget: {
     done: ['was forgotten', 'were forgotten'],
     apply: (admin) => admin.jobs.forget,
-    problems: { conflict: 'had not ended: cancel first' },
+    problems: { conflict: 'had not ended: cancel first', too_many_requests: TOO_MANY },
   },
 };
 
@@ -69,6 +72,8 @@ const RESULT = [
   'not_found',
   'insufficient_credits',
   'too_many_failures',
+  'too_many_requests',
+  'too_much_stored',
   'queue_full',
 ];
 
