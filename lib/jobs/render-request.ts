@@ -158,7 +158,7 @@ function hintOf(name: string): string {
 
 /** Error: `invalid_request` for code that is empty or no Unicode. */
 export function checkSource(code: string | Uint8Array): void {
-  const isSource = typeof code === 'string' || (code as unknown) instanceof Uint8Array;
+  const isSource = typeof code === 'string' || code instanceof Uint8Array;
   if (!isSource || code.length === 0) throw invalid(FIELDS.code.message);
   if (typeof code !== 'string' || code.isWellFormed()) return;
   // Programs that read a file in another encoding make lone surrogates of its bytes.

@@ -26,6 +26,18 @@ t.test('the scenes of a source are listed', async (t) => {
   t.same(getEventListeners(signal, 'abort'), []);
 });
 
+t.test('a service lists no scenes whose names no job can have', async (t) => {
+  const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'Größe'], durationMs: 1 });
+  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60 };
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const shortRuns = new ShortRuns(new Owners({ storage: {} as Storage, clock, budgets }));
+  shortRuns.onChange = () => shortRuns.begin(() => true);
+  const parts = { renderer, shortRuns, roles: ROLES };
+  t.same(await scenesOfOwner(parts, 'code', {}), ['A']);
+  t.same(await scenesOfOwner(parts, 'code', { owner: 'ada' }), ['A']);
+  t.same(await scenesOf(renderer, 'code'), ['A', 'Größe']);
+});
+
 t.test('errors of the source and of the renderer are distinguished', async (t) => {
   const failed = rendererOf({ kind: 'failed', error: 'NameError', durationMs: 1 });
   await t.rejects(scenesOf(failed, 'code'), { code: 'invalid_request', message: 'NameError' });
