@@ -26,13 +26,22 @@ const URL_ATTRIBUTES = new Set(['href', 'src', 'action', 'formaction', 'poster']
 /** Paths, queries, fragments and web addresses; never `javascript:` or `//host`. */
 const SAFE_URL = /^(?:\/(?![/\\])|https?:\/\/|\?|#)/;
 const BOOLEAN_ATTRIBUTE = /^[a-z]*$/;
+/** Attributes that people read. Those that programs read are never cut. */
+const READ_ATTRIBUTES = new Set(['title', 'aria-label', 'alt', 'placeholder']);
+
+/** Of a text in a template: names, addresses and messages may have 200 KB each, and a list has a hundred of them. */
+const MOST_BYTES = 1000;
+const MOST_BYTES_OF_LONG = 20_000;
+/** No character takes more. */
+const MOST_BYTES_EACH = 6;
 
 /** By template: a template's strings are the same object at each call. */
 const PLACES = new WeakMap<TemplateStringsArray, Place[]>();
 
 /**
- * A template of HTML: values are escaped, wherever they stand; null, undefined and false are empty. A value in a URL
- * attribute must be a path or a web address, or it is left out. Asserts that no value stands where escaping doesn't
+ * A template of HTML: values are escaped, wherever they stand; null, undefined and false are empty. Text that people read
+ * is cut after {@link MOST_BYTES}, so that nobody's data makes a large page; {@link longText} and {@link wholeText} show
+ * more. A value in a URL attribute must be a path or a web address, or it is left out. Asserts that no value stands where escaping doesn't
  * suffice: unquoted, in a comment, a script, a style or an event handler.
  */
 export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
@@ -53,12 +62,69 @@ export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (character) => ESCAPES[character] as string);
 }
 
+/** A text, cut after so many bytes of HTML. */
+export function longText(text: string, mostBytes: number = MOST_BYTES_OF_LONG): Html {
+  return new Html(escapeHtml(cut(text, mostBytes)));
+}
+
+/** A text that must not be cut, such as what is copied or edited. Its length is the caller's concern. */
+export function wholeText(text: string): Html {
+  return new Html(escapeHtml(text));
+}
+
+/** Whether a text is whole as {@link longText}. */
+export function isShort(text: string, mostBytes: number = MOST_BYTES_OF_LONG): boolean {
+  return fitting(text, mostBytes) === text.length;
+}
+
+/** The size of a text in HTML. */
+export function bytesOf(text: string): number {
+  let bytes = 0;
+  for (let at = 0; at < text.length; at += 1) bytes += bytesOfUnit(text.charCodeAt(at));
+  return bytes;
+}
+
+function cut(text: string, mostBytes: number): string {
+  const end = fitting(text, mostBytes);
+  return end === text.length ? text : `${text.slice(0, end)}…`;
+}
+
+/** How much of a text takes at most so many bytes. */
+function fitting(text: string, mostBytes: number): number {
+  if (text.length * MOST_BYTES_EACH <= mostBytes) return text.length;
+  let bytes = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    bytes += bytesOfUnit(unit);
+    // Not between the halves of a pair.
+    if (bytes > mostBytes) return unit >= 0xdc00 && unit < 0xe000 ? at - 1 : at;
+  }
+  return text.length;
+}
+
+function bytesOfUnit(unit: number): number {
+  switch (unit) {
+    case 0x22:
+      return 6;
+    case 0x26:
+    case 0x27:
+      return 5;
+    case 0x3c:
+    case 0x3e:
+      return 4;
+    default:
+      if (unit < 0x80) return 1;
+      // Each half of a pair has two of its four bytes.
+      return unit < 0x800 || (unit >= 0xd800 && unit < 0xe000) ? 2 : 3;
+  }
+}
+
 function written(value: Value, place: Place): string {
   if (value === null || value === undefined || value === false) return '';
   if (place.in === 'text') {
     if (value instanceof Html) return value.text;
     if (Array.isArray(value)) return value.map((item) => written(item, place)).join('');
-    return escapeHtml(String(value));
+    return escapeHtml(cut(String(value), MOST_BYTES));
   }
   assert(!(value instanceof Html) && !Array.isArray(value), 'markup stands in text');
   const text = String(value);
@@ -67,7 +133,7 @@ function written(value: Value, place: Place): string {
     return text;
   }
   if (URL_ATTRIBUTES.has(place.name) && place.isFirst && !SAFE_URL.test(text)) return '';
-  return escapeHtml(text);
+  return escapeHtml(READ_ATTRIBUTES.has(place.name) ? cut(text, MOST_BYTES) : text);
 }
 
 const OPEN_ATTRIBUTE = /\s([a-z][a-z-]*)="([^"]*)$/;

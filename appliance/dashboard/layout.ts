@@ -1,5 +1,5 @@
 import { SCRIPT_ASSET, STYLESHEET_ASSET } from './assets/assets.ts';
-import { type Html, html, type Value } from './html.ts';
+import { type Html, html, type Value, wholeText } from './html.ts';
 import { BASE } from './route.ts';
 import type { Viewer } from './sign-in/sessions.ts';
 
@@ -133,5 +133,5 @@ export function note(kind: 'good' | 'bad' | 'warn' | '', text: Value): Html {
 
 /** A text with a button that copies it; without scripts it can be selected. */
 export function copyable(label: string, id: string, text: string): Html {
-  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${text}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>Copy</button></div></div>`;
+  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${wholeText(text)}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>Copy</button></div></div>`;
 }

@@ -1,5 +1,5 @@
 /** The texts of each row may have 200 KiB: reading, decrypting and parsing them takes up to a millisecond. */
-const ROWS = 10;
+const ROWS = 5;
 
 /**
  * The rows of a list, up to `limit`: read a few at a time, so that large ones do not block the event loop for long. `read`:

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { html, type Value } from '../../appliance/dashboard/html.ts';
+import { bytesOf, html, isShort, longText, type Value, wholeText } from '../../appliance/dashboard/html.ts';
 
 t.test('text is escaped in content and in attributes, markup of templates is not', async (t) => {
   const evil = `<b title="'x'">&amp;`;
@@ -44,4 +44,21 @@ t.test('values where escaping does not suffice are rejected', async (t) => {
   t.throws(() => html`<p title="${html`<b>`}">`);
   t.throws(() => html`<input ${'onfocus=alert(1)'}>`);
   t.equal(html`<input ${'autofocus'} ${false}>`.text, '<input autofocus >');
+});
+
+t.test('a text that people read is cut, unless it is shown as a long or whole one', async (t) => {
+  const long = '&'.repeat(10_000);
+  const cut = `${'&amp;'.repeat(200)}…`;
+  t.equal(html`<p title="${long}">${long}</p>`.text, `<p title="${cut}">${cut}</p>`);
+  t.equal(html`<p>${longText(long, 12)}</p>`.text, '<p>&amp;&amp;…</p>');
+  t.equal(html`<p>${longText('a😀b', 4)}</p>`.text, '<p>a…</p>', 'not between the halves of a pair');
+  t.equal(html`<p>${wholeText(long)}</p>`.text.length, 50_007);
+  t.equal(html`<input value="${long}">`.text.length, 50_016, 'what programs read is not cut');
+  t.same([isShort(long, 50_000), isShort(long, 49_999), bytesOf('"\'<>&aé中')], [true, false, 30]);
+  fc.assert(
+    fc.property(
+      fc.string({ unit: 'grapheme' }),
+      (text) => bytesOf(text) === Buffer.byteLength(wholeText(text).text),
+    ),
+  );
 });

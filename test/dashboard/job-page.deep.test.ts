@@ -34,13 +34,41 @@ t.test('the page shows hidden characters of the code, and lines as Python counts
   const code = 'a = "\u202e\u0007b"\r\n\tc = "👨‍👩‍👧 é"\rd\r\n';
   const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code });
   const { text } = await (await signedIn(t, port, member)).get(`/dashboard/jobs/${jobId}`);
-  const [, shown = ''] = /<pre tabindex="0">(.*?)<\/pre>/s.exec(text) ?? [];
+  const [, numbers = ''] = /<pre class="lines" aria-hidden="true">(.*?)<\/pre>/s.exec(text) ?? [];
+  t.equal(numbers, '1\n2\n3');
+  const [, shown = ''] = /<pre tabindex="0" id="code">\n(.*?)<\/pre>/s.exec(text) ?? [];
   t.same(shown.replaceAll(/<[^>]+>/g, '').split('\n'), [
-    '1a = &quot;⟨U+202E⟩⟨U+0007⟩b&quot;',
-    '2\tc = &quot;👨‍👩‍👧 é&quot;',
-    '3d',
+    'a = &quot;⟨U+202E⟩⟨U+0007⟩b&quot;',
+    '\tc = &quot;👨‍👩‍👧 é&quot;',
+    'd',
     '',
   ]);
+});
+
+t.test('a long code is shown around its error, and copied whole', async (t) => {
+  const { url, port, member, installation, service } = await peopledAppliance(t, {
+    python: INSTANT_PYTHON,
+    insecureNoSandbox: true,
+  });
+  const { accountId } = await installation.accounts.find(member);
+  const code = Array.from({ length: 30_000 }, (_, index) => `# ${index + 1}`).join('\n');
+  const ended = `${code}\n# fail: NameError: x\nline 29000: x`;
+  const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: ended });
+  await service.wait(jobId);
+  const { text } = await (await signedIn(t, port, member)).get(`/dashboard/jobs/${jobId}`);
+  t.match(text, 'Lines 28,900 to 30,002 of 30,002.');
+  t.match(text, '<mark id="line-29000"># 29000</mark>\n# 29001\n');
+  const page = await openPage(t, await launchBrowser(t), {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/jobs/${jobId}`);
+  await page.getByRole('button', { name: 'Copy' }).click();
+  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  t.equal(await page.evaluate('navigator.clipboard.readText()'), ended);
+  const download = page.waitForEvent('download');
+  await page.getByRole('link', { name: 'Download the code' }).click();
+  t.equal((await download).suggestedFilename(), 'scene.py');
 });
 
 t.test('a forgotten job cannot be forgotten again', async (t) => {

@@ -46,7 +46,9 @@ document.addEventListener('change', ({ target }) => {
 document.addEventListener('click', async (event) => {
   const button = event.target.closest('button[data-copy]');
   if (!button) return;
-  await copy(document.getElementById(button.dataset.copy).textContent);
+  const { from } = button.dataset;
+  // A page shows the beginning of long texts.
+  await copy(from ? await (await fetch(from)).text() : document.getElementById(button.dataset.copy).textContent);
   const said = button.textContent;
   if (said === 'Copied') return;
   button.textContent = 'Copied';

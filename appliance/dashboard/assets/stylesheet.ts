@@ -150,7 +150,9 @@ pre mark { background: var(--bad-soft); color: inherit; display: inline-block; m
 pre .code { display: inline-block; min-width: 100%; }
 pre .code:target, pre .code.played { background: var(--accent-soft); }
 pre .hidden-character { color: var(--bad); background: var(--bad-soft); border-radius: 3px; unicode-bidi: isolate; }
-pre .line { color: var(--muted); user-select: none; display: inline-block; width: 3ch; margin-right: 1.5ch; text-align: right; }
+.source { display: flex; background: var(--sunken); border: 1px solid var(--line); border-radius: 7px; }
+.source pre { flex: 1; min-width: 0; background: none; border: 0; }
+.source .lines { flex: none; min-width: 3ch; padding-right: 0; color: var(--muted); user-select: none; text-align: right; }
 
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
 .details dt { color: var(--muted); }

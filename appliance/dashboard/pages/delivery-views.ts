@@ -1,6 +1,10 @@
 import type { Delivery, FailureReason } from '../../../lib/index.ts';
 import { counted } from '../format.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, type Value } from '../html.ts';
+import { textBox } from './texts.ts';
+
+/** What is shown of an address where there is one on the page. */
+export const ADDRESS_BYTES = 10_000;
 
 const LOOKS: Record<Delivery['status'], [look: string, label: string]> = {
   waiting: ['', 'Waiting'],
@@ -46,11 +50,9 @@ export function reasonText(reason: FailureReason): string {
   return REASONS[reason];
 }
 
-/** A text in a box, or its substitute. */
-export function textBox(content: string | null, otherwise: string): Html {
-  return content
-    ? html`<pre class="wrap" tabindex="0">${content}</pre>`
-    : html`<p class="muted">${otherwise}</p>`;
+/** The answer of a receiver, or its substitute. */
+export function answerBox(answer: string | null): Value {
+  return answer ? textBox(answer) : html`<p class="muted">No body was received.</p>`;
 }
 
 /** The request line and headers of a webhook. */

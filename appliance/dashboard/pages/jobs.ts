@@ -1,18 +1,23 @@
 import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownTime } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html, longText, type Value } from '../html.ts';
 import { page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
-import { answerText, deliveryTag } from './delivery-views.ts';
+import { codeCard } from './code-view.ts';
+import { ADDRESS_BYTES, answerText, deliveryTag } from './delivery-views.ts';
 import { statusTag } from './job-views.ts';
 import { lineOf, outcome } from './outcome.ts';
+import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
 
 /** The page of each job. */
 export function jobRoutes(): Route[] {
   return [
     { method: 'GET', path: '/jobs/{jobId}', for: 'members', handler: jobPage },
+    textRoute('/jobs/{jobId}/code', 'scene.py', async (visit) => (await shown(visit)).code),
+    textRoute('/jobs/{jobId}/metadata', 'metadata.json', async (visit) => (await shown(visit)).metadataJson),
+    textRoute('/jobs/{jobId}/output', 'output.txt', async (visit) => (await shown(visit)).output),
     {
       method: 'POST',
       path: '/jobs/{jobId}/cancel',
@@ -44,10 +49,14 @@ export function jobRoutes(): Route[] {
   ];
 }
 
+function shown({ admin, params }: Visit): Promise<JobDetails> {
+  return admin.jobs.showDetails({ jobId: params['jobId'] ?? '' });
+}
+
 async function jobPage(visit: Visit): Promise<Html> {
-  const { admin, viewer, csrf, params } = visit;
-  const jobId = params['jobId'] ?? '';
-  const job = await admin.jobs.showDetails({ jobId });
+  const { admin, viewer, csrf } = visit;
+  const job = await shown(visit);
+  const { jobId } = job;
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   return page(
     {
@@ -62,7 +71,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 <div class="stack">
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('times', usageCard(job))}
-${region('metadata', job.metadataJson !== null && html`<section class="card"><h2>Metadata</h2><pre class="wrap">${job.metadataJson}</pre></section>`)}
+${region('metadata', metadata(job))}
 ${region('deliveries', deliveryCard(deliveries))}
 </div></div>`,
   );
@@ -73,32 +82,14 @@ function region(id: string, content: Value): Html {
   return html`<div id="${id}" data-live class="part">${content}</div>`;
 }
 
-function source({ code, error }: JobDetails): Html | false {
+function source({ jobId, code, error, plays }: JobDetails): Html | false {
   if (code === null) return false;
-  const marked = lineOf(error);
-  const lines = code
-    .replace(/(?:\r\n?|\n)$/, '')
-    .split(/\r\n?|\n/)
-    .map((text, index) => {
-      const line = withEscapes(text);
-      const number = html`<span class="line">${index + 1}</span>`;
-      return index + 1 === marked
-        ? html`<mark id="line-${index + 1}">${number}${line}</mark>\n`
-        : html`<span class="code" id="line-${index + 1}">${number}${line}</span>\n`;
-    });
-  return html`<section class="card"><header><h2>Code</h2><button type="button" data-copy="code" hidden>Copy</button></header><pre tabindex="0">${lines}</pre><div id="code" hidden>${code}</div></section>`;
+  return codeCard(code, { jobId, marked: lineOf(error), linked: plays.map(({ line }) => line) });
 }
 
-/** Characters that are invisible or reorder others. */
-const HIDDEN = /([\p{Bidi_Control}\u2028\u2029\ufeff]|(?!\t)\p{Cc})/u;
-
-/** Shows hidden characters as `⟨U+202E⟩`. */
-function withEscapes(line: string): Value[] {
-  return line.split(HIDDEN).map((part, index) => {
-    if (index % 2 === 0) return part;
-    const code = part.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0');
-    return html`<span class="hidden-character">⟨U+${code}⟩</span>`;
-  });
+function metadata({ jobId, metadataJson }: JobDetails): Html | false {
+  if (metadataJson === null) return false;
+  return html`<section class="card"><h2>Metadata</h2>${textBox(metadataJson, { whole: `/jobs/${jobId}/metadata` })}</section>`;
 }
 
 function facts(job: JobDetails): Html {
@@ -112,7 +103,7 @@ ${job.completedAt !== null && html`<dt>Ended</dt><dd>${shownTime(job.completedAt
 <dt>Render time</dt><dd>${shownDuration(job.durationMs)}</dd>
 <dt>Credits</dt><dd>${shownNumber(job.creditsCost)}</dd>
 <dt>Attempts</dt><dd>${job.attempts}</dd>
-<dt>Webhook</dt><dd>${job.webhookUrl ?? '–'}</dd>
+<dt>Webhook</dt><dd>${longText(job.webhookUrl ?? '–', ADDRESS_BYTES)}</dd>
 </dl>`;
 }
 
@@ -146,8 +137,9 @@ function attemptList({ attempts }: Delivery): Html {
   return html`<ol class="attempts small muted" aria-label="Attempts">${items}</ol>`;
 }
 
-async function forgetPage({ admin, viewer, csrf, params }: Visit): Promise<Answer> {
-  const job = await admin.jobs.showDetails({ jobId: params['jobId'] ?? '' });
+async function forgetPage(visit: Visit): Promise<Answer> {
+  const { viewer, csrf } = visit;
+  const job = await shown(visit);
   if (job.forgottenAt !== null) return { to: `/jobs/${job.jobId}` };
   return page(
     { title: 'Forget job', section: 'jobs', viewer, csrf },

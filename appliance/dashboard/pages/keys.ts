@@ -1,7 +1,7 @@
 import { isScenepressError } from '../../../lib/index.ts';
 import type { KeyInfo, NewKey } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html, type Value, wholeText } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker, accountQuery } from './scope.ts';
@@ -182,7 +182,7 @@ ${copyable('API key', 'new-key', key)}
 ${copyable('Webhook secret, for verifying signatures', 'new-secret', webhookSecret)}
 </section>
 <section class="card"><header><h2>Render a first scene</h2><button type="button" data-copy="curl" hidden>Copy</button></header>
-<pre class="wrap" id="curl">${curl}</pre></section>
+<pre class="wrap" id="curl">${wholeText(curl)}</pre></section>
 <div class="actions"><a class="button" href="${BASE}/keys/${keyId}">Done</a></div>`,
   );
 }

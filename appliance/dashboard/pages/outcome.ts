@@ -1,8 +1,12 @@
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { counted, shownSize } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html, longText, type Value } from '../html.ts';
 import { note } from '../layout.ts';
 import { progressText, statusTag } from './job-views.ts';
+import { textBox } from './texts.ts';
+
+/** An error has at most 4,096 characters. */
+const ERROR_BYTES = 25_000;
 
 const STAGES = ['loading', 'rendering', 'finishing', 'checking'] as const;
 
@@ -15,7 +19,7 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
     return html`<section class="card"><header><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${
       line !== undefined &&
       html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
-    }</header>${error !== 'Canceled' && html`<pre class="wrap">${error}</pre>`}${printed(job)}</section>`;
+    }</header>${error !== 'Canceled' && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job);
   const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;
@@ -32,9 +36,9 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
 }
 
 /** Output of the scene, and warnings. */
-function printed({ output }: JobDetails): Html | false {
+function printed({ jobId, output }: JobDetails): Html | false {
   if (output === '') return false;
-  return html`<details open><summary class="small">Output</summary><pre class="wrap">${output}</pre></details>`;
+  return html`<details open><summary class="small">Output</summary>${textBox(output, { whole: `/jobs/${jobId}/output` })}</details>`;
 }
 
 function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
@@ -48,6 +52,8 @@ function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
 
 /** The width of the whole strip, in the units of its picture. */
 const STRIP = 1000;
+/** What is shown of the plays, which may be 1,000: enough for some 300. */
+const PLAYS_BYTES = 130_000;
 /** Plays that are shorter than this are drawn as if they were not, so that they can be seen. */
 const THINNEST = 2;
 
@@ -57,17 +63,20 @@ function timeline({ plays }: JobDetails): Html | false {
   if (!last) return false;
   const whole = Math.max(last.startSeconds + last.seconds, 0.001);
   const place = (seconds: number) => Number(((seconds / whole) * STRIP).toFixed(1));
-  const bars = plays.map(
-    ({ startSeconds, seconds, shows, line }, index) =>
-      html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && `, line ${line}`}</title></rect>`,
-  );
-  const items = plays.map(
-    ({ startSeconds, shows, line }, index) =>
-      html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`,
-  );
+  const bars: Html[] = [];
+  const items: Html[] = [];
+  let room = PLAYS_BYTES;
+  for (const [index, { startSeconds, seconds, shows, line }] of plays.entries()) {
+    const bar = html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && `, line ${line}`}</title></rect>`;
+    const item = html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`;
+    room -= bar.text.length + item.text.length;
+    if (room < 0) break;
+    bars.push(bar);
+    items.push(item);
+  }
   return html`<div class="timeline" data-timeline>
 <svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" data-seconds="${whole}">${bars}<rect class="head" x="-4" y="0" width="3" height="24"/></svg>
-<details open><summary class="small">${counted(plays.length, 'play')}</summary><ol class="plays small" tabindex="0" aria-label="Plays">${items}</ol></details></div>`;
+<details open><summary class="small">${items.length < plays.length && `The first ${items.length} of `}${counted(plays.length, 'play')}</summary><ol class="plays small" tabindex="0" aria-label="Plays">${items}</ol></details></div>`;
 }
 
 /** `0:03.2`. */

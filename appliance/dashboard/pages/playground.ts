@@ -11,7 +11,7 @@ import { httpErrorOf } from '../../http/http-errors.ts';
 import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import { shownDuration, shownNumber } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
@@ -21,6 +21,13 @@ import { lineOf, outcome } from './outcome.ts';
 const MOST_CODE_BYTES = 200 * 1024;
 /** Each byte of the code may take three in a form. */
 const MOST_FORM_BYTES = 3 * MOST_CODE_BYTES + 16 * 1024;
+
+/** What is edited of a code: nearly all that may be posted, unless most of it is characters that HTML escapes. */
+const MOST_EDITED_BYTES = 260_000;
+/** More would only make a long list. */
+const MOST_OFFERED = 200;
+/** Of a command or a program; the script of the page writes longer ones. */
+const MOST_SNIPPET_BYTES = 30_000;
 
 const QUALITY_LABELS: Record<(typeof QUALITIES)[number], string> = {
   low: 'Low, 480p',
@@ -148,13 +155,14 @@ function playground(
   { job, problem }: { job?: JobDetails; problem?: string } = {},
 ): Html {
   const { viewer, csrf, publicUrl } = visit;
+  const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
     { title: 'Playground', section: 'playground', viewer, csrf, isWide: true, script: PLAYGROUND_ASSET.path },
-    html`<div id="problem">${problem !== undefined && note('bad', problem)}</div>
+    html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job))}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
 <form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
 <div class="toolbar">
-${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.map((name): [string, string] => [name, name])])}
+${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
 ${choice('Quality', 'quality', draft.quality, Object.entries(QUALITY_LABELS))}
 ${choice('Format', 'aspectRatio', draft.aspectRatio, [
   ['16:9', '16:9'],
@@ -164,7 +172,7 @@ ${choice('Format', 'aspectRatio', draft.aspectRatio, [
 <button class="primary" title="Ctrl+Enter">Render</button>
 </div>
 <div id="kept" class="kept small" hidden><span>Your last draft is kept.</span> <button type="button" class="link">Restore it</button></div>
-<textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${draft.code}</textarea>
+<textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
 <p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
 </form>
@@ -184,6 +192,14 @@ function choice(
   return html`<label>${label}<select name="${name}">${options.map(
     ([value, text]) => html`<option value="${value}" ${value === chosen && 'selected'}>${text}</option>`,
   )}</select></label>`;
+}
+
+/** Instead of the code, which the browser may have. */
+function tooLong(job: JobDetails | undefined): Html {
+  const why = 'The code has so many special characters that it is too long to be edited here.';
+  return job
+    ? html`${why} <a href="${BASE}/jobs/${job.jobId}/code">Download it</a> instead.`
+    : html`${why} Go back to return to it.`;
 }
 
 function nothingYet(): Html {
@@ -216,10 +232,17 @@ function gallery(): Html {
 function snippets({ code, className, quality, aspectRatio, fps }: Draft, publicUrl: string): Html {
   const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
   const names = Object.keys(SNIPPETS) as SnippetName[];
+  const isWritten = isShort(code, MOST_SNIPPET_BYTES);
+  const textOf = (name: SnippetName) => {
+    const text = isWritten ? SNIPPETS[name](request, publicUrl) : '';
+    return isWritten && isShort(text, MOST_SNIPPET_BYTES)
+      ? wholeText(text)
+      : 'The code is too long to be shown here without scripts.';
+  };
   return html`<section class="stack" aria-labelledby="snippets-title"><div><h2 id="snippets-title">The same render from a program</h2>
 <p class="muted">Set <code>SCENEPRESS_KEY</code> to an <a href="${BASE}/keys">API key</a>.</p></div>
 <div class="card flush">${names.map(
     (name) =>
-      html`<details class="snippet"><summary>${SNIPPET_LABELS[name]}</summary><div class="stack"><div class="actions"><button type="button" data-copy="snippet-${name}" hidden>Copy</button></div><pre class="wrap" id="snippet-${name}" tabindex="0">${SNIPPETS[name](request, publicUrl)}</pre></div></details>`,
+      html`<details class="snippet"><summary>${SNIPPET_LABELS[name]}</summary><div class="stack"><div class="actions"><button type="button" data-copy="snippet-${name}" hidden>Copy</button></div><pre class="wrap" id="snippet-${name}" tabindex="0">${textOf(name)}</pre></div></details>`,
   )}</div></section>`;
 }

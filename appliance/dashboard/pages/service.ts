@@ -1,7 +1,7 @@
 import type { DiskInfo, ServiceInfo } from '../../admin/administration-views.ts';
 import type { Fault } from '../../support/faults.ts';
 import { counted, shownNumber, shownSize, shownTime } from '../format.ts';
-import { type Html, html, type Value } from '../html.ts';
+import { type Html, html, longText, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
@@ -77,8 +77,8 @@ async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
   return page(
     { title: 'Service', section: 'service', viewer, csrf },
     html`<div id="live" data-live data-every="5" class="stack">
-${health.problems.map(({ message }) => note('bad', message))}
-${health.warnings.map((warning) => note('warn', warning))}
+${health.problems.map(({ message }) => note('bad', longText(message)))}
+${health.warnings.map((warning) => note('warn', longText(warning)))}
 ${health.problems.length === 0 && health.warnings.length === 0 && !isPaused && note('good', 'The service is ready: renders start as soon as a worker is free.')}
 ${isPaused && note('warn', html`The queue has been paused since ${shownTime(queuePausedAt)}: renders are accepted, but none starts.`)}
 <dl class="figures">

@@ -3,8 +3,9 @@ import type { KeyInfo } from '../../admin/administration-views.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
-import { answerText, reasonText, requestHead, textBox } from './delivery-views.ts';
+import { answerBox, answerText, reasonText, requestHead } from './delivery-views.ts';
 import { accountQuery, keysToChoose } from './scope.ts';
+import { textBox } from './texts.ts';
 
 /** A test event, and how its receiver verifies it. */
 export function webhookTestRoutes(): Route[] {
@@ -74,7 +75,7 @@ function answerCard({ status, reason, answer, tookMs }: WebhookTest): Html {
 <p><strong>${answerText(status, reason)}</strong> after ${tookMs} ms</p>
 ${reason !== null && html`<p>${reasonText(reason)}</p>`}
 ${reason === null && !isDelivered && html`<p>A delivery succeeds when the receiver answers with 2xx within 10 seconds. This one would be sent up to three more times.</p>`}
-${textBox(answer, 'No body was received.')}</section>`;
+${answerBox(answer)}</section>`;
 }
 
 /** The steps of a receiver, in the order of the contract. */
@@ -87,12 +88,12 @@ function verification({ url, headers, body, verification }: WebhookTest): Html {
   return html`<section class="card" id="verification"><h2>Request and its signature</h2>
 <ol class="steps">
 <li>The receiver gets this request, and keeps the bytes of its body as they are.
-${textBox(`${requestHead(url, headers)}\n\n${body}`, '')}</li>
+${textBox(`${requestHead(url, headers)}\n\n${body}`)}</li>
 <li>It reads the two members of <code>svc-signature</code>: the time <code>t</code>, which is ${signedAt}, and the signature <code>v1</code>.
 <pre class="wrap">t  = ${timestamp}
 v1 = ${signature}</pre></li>
 <li>It joins the time, a dot and the body.
-<pre class="wrap" tabindex="0">${timestamp}.${body}</pre></li>
+${textBox(`${timestamp}.${body}`)}</li>
 <li>It computes the HMAC-SHA256 of that text with the webhook secret of the key, in hexadecimal, ${computed === signature ? html`and compares it with <code>v1</code> in constant time: <span class="tag good">Equal</span>` : html`and compares it with <code>v1</code>: <span class="tag bad">Different</span>`}
 <pre class="wrap">${computed}</pre></li>
 <li>It compares <code>t</code> with its clock; more than ${DEFAULT_TOLERANCE_SECONDS / 60} minutes apart would be a replay: ${verdict.valid ? html`<span class="tag good">Valid</span>` : html`<span class="tag bad">${verdict.message}</span>`}</li>

@@ -2,11 +2,20 @@ import type { Delivery, DeliveryDetails, DeliveryState } from '../../../lib/inde
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { counted, shownTime } from '../format.ts';
-import { type Html, html } from '../html.ts';
+import { type Html, html, longText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
-import { answerOf, answerText, deliveryTag, reasonText, requestHead, textBox } from './delivery-views.ts';
+import {
+  ADDRESS_BYTES,
+  answerBox,
+  answerOf,
+  answerText,
+  deliveryTag,
+  reasonText,
+  requestHead,
+} from './delivery-views.ts';
 import { accountOf, accountPicker, accountQuery, keysToChoose } from './scope.ts';
+import { textBox, textRoute } from './texts.ts';
 import { inputTime, utcTime } from './times.ts';
 
 const ROWS = 50;
@@ -22,6 +31,10 @@ export function webhookRoutes(): Route[] {
       handler: sendFailedAgain,
     },
     { method: 'GET', path: '/webhooks/{deliveryId}', for: 'members', handler: deliveryPage },
+    textRoute('/webhooks/{deliveryId}/body', 'body.json', async ({ admin, params }) => {
+      const { body } = await admin.deliveries.show({ deliveryId: params['deliveryId'] ?? '' });
+      return body || null;
+    }),
     {
       method: 'POST',
       path: '/webhooks/{deliveryId}/send-again',
@@ -188,7 +201,7 @@ async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Prom
     query['done'] === 'sent' && note('good', 'It is sent again within a second, with one attempt.'),
     html`<section class="card"><dl class="details">
 <dt>State</dt><dd>${deliveryTag(delivery)}</dd>
-<dt>URL</dt><dd>${url}</dd>
+<dt>URL</dt><dd>${longText(url, ADDRESS_BYTES)}</dd>
 <dt>Job</dt><dd><a href="${BASE}/jobs/${jobId}">${event}</a></dd>
 <dt>Created</dt><dd>${shownTime(createdAt)}</dd>
 ${nextAttemptAt !== null && html`<dt>Next attempt</dt><dd>${shownTime(nextAttemptAt)}</dd>`}
@@ -198,7 +211,7 @@ ${repeats !== null && html`<dt>Repeats</dt><dd><a href="${BASE}/webhooks/${repea
       html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-again`, csrf, label: 'Send again' })}</div>`
     }</section>
 <div class="row">
-<section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)), '')}${textBox(body, 'The body was forgotten with its job.')}</section>
+<section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)))}${body ? textBox(body, { whole: `/webhooks/${deliveryId}/body` }) : html`<p class="muted">The body was forgotten with its job.</p>`}</section>
 ${attemptsCard(delivery)}
 </div>`,
   );
@@ -230,7 +243,7 @@ function attemptView(
   return html`<details ${isOpen && 'open'}><summary>Attempt ${number}: ${answerText(endedAt === null ? null : status, reason)}</summary>
 <p class="small muted">Sent at ${shownTime(startedAt)} (UTC)${took}</p>
 ${reason !== null && html`<p>${reasonText(reason)}</p>`}
-${signature !== null && textBox(`svc-signature: ${signature}`, '')}
-${endedAt !== null && textBox(answer, 'No body was received.')}
+${signature !== null && textBox(`svc-signature: ${signature}`)}
+${endedAt !== null && answerBox(answer)}
 </details>`;
 }
