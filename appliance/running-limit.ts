@@ -1,31 +1,30 @@
 import { availableParallelism } from 'node:os';
 import { type Accounts, type Clock, MACHINE_DEAD_AFTER_MS, type MachineStore } from '../lib/index.ts';
+import { FIRST_ACCOUNT } from './first-account.ts';
 
 /** How long a limit is used again. */
 const FRESH_MS = 10_000;
 
 /**
  * How many scenes of an account are rendered at the same time unless it is configured: if more than one account is
- * enabled, one less than there are workers on all machines, so that no account has all of them; else all.
+ * enabled, one less than there are workers on all machines, so that no account has all of them; else all. The account of
+ * the first start counts once somebody has claimed it.
  */
 export class RunningLimit {
-  readonly #accounts: Accounts | undefined;
+  readonly #accounts: Accounts;
   readonly #machines: MachineStore | undefined;
   readonly #ownWorkers: number;
   readonly #clock: Clock;
   #known: { most: number; untilMs: number } | undefined;
 
-  /**
-   * `accounts`: undefined for a process that need not be permitted to read them; there are then taken to be several.
-   * `workers`: of this process; default: one per core.
-   */
+  /** `workers`: of this process; default: one per core. */
   constructor({
     accounts,
     machines,
     workers,
     clock,
   }: {
-    accounts: Accounts | undefined;
+    accounts: Accounts;
     machines: MachineStore | undefined;
     workers: number | undefined;
     clock: Clock;
@@ -47,10 +46,9 @@ export class RunningLimit {
   };
 
   async #hasSeveralAccounts(): Promise<boolean> {
-    if (!this.#accounts) return true;
     let enabled = 0;
-    for await (const { disabledAtMs } of this.#accounts.all()) {
-      if (disabledAtMs === undefined) enabled += 1;
+    for await (const { disabledAtMs, email } of this.#accounts.all()) {
+      if (disabledAtMs === undefined && email !== FIRST_ACCOUNT) enabled += 1;
       if (enabled > 1) return true;
     }
     return false;

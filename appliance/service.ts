@@ -6,6 +6,7 @@ import {
   type Ledger,
   type Logger,
   type MasterKeys,
+  type QueueOptions,
   RenderService,
   systemClock,
 } from '../lib/index.ts';
@@ -86,14 +87,7 @@ export function createService(
       maxQueuedPerOwner: maxQueuedPerAccount,
       maxQueuedOf: (owner, tx) => accounts.maxQueuedOf(owner, tx),
       reservedWorkers: config.reservedWorkers,
-      maxRunningPerOwner:
-        maxRunningPerAccount ??
-        new RunningLimit({
-          accounts: config.roles.includes('api') ? accounts : undefined,
-          machines: place.machineStore,
-          workers,
-          clock: systemClock,
-        }).most,
+      maxRunningPerOwner: maxRunningPerAccount ?? defaultRunningLimit(config, { accounts, place }),
     },
     budgets: {
       failuresPerHour: config.failuresPerHour,
@@ -111,4 +105,13 @@ export function createService(
     },
     logger,
   });
+}
+
+/** A process without the role `api` need not be permitted to read accounts, and has no limit unless it is configured. */
+function defaultRunningLimit(
+  { roles, workers }: Config,
+  { accounts, place }: { accounts: Accounts; place: OpenedPlace['place'] },
+): QueueOptions['maxRunningPerOwner'] {
+  if (!roles.includes('api')) return Number.POSITIVE_INFINITY;
+  return new RunningLimit({ accounts, machines: place.machineStore, workers, clock: systemClock }).most;
 }
