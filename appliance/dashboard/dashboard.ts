@@ -1,4 +1,4 @@
-import { forbidden, notFound } from '@hapi/boom';
+import { clientTimeout, forbidden, notFound } from '@hapi/boom';
 import type { Lifecycle, Plugin, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { isScenepressError } from '../../lib/index.ts';
 import { type Addresses, remoteAddressOf } from '../config/addresses.ts';
@@ -18,6 +18,7 @@ import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
 import { Devices } from './sign-in/devices.ts';
 import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions.ts';
+import { Turns } from './turns.ts';
 
 export interface DashboardOptions {
   config: Pick<Config, 'trustProxy' | 'assetUrl' | 's3Bucket' | 's3Endpoint' | 's3Links'>;
@@ -28,6 +29,10 @@ export interface DashboardOptions {
 
 const MOST_BYTES = 64 * 1024;
 const SIGN_IN = '/sign-in';
+/** More than a browser asks for, also when all of an account's open pages load themselves again. */
+const MOST_WAITING = 100;
+/** Forms may wait for a worker or a receiver. */
+const FORMS_AT_ONCE = 4;
 
 /** The dashboard, below `/dashboard`. Nothing of it exists for a server that doesn't register it. */
 export const dashboard: Plugin<DashboardOptions> = {
@@ -40,6 +45,10 @@ export const dashboard: Plugin<DashboardOptions> = {
     const devices = new Devices({ signingKey: masterKeys.current.derive('devices') });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
+    const turns = {
+      GET: new Turns({ atOnce: 1, mostWaiting: MOST_WAITING }),
+      POST: new Turns({ atOnce: FORMS_AT_ONCE, mostWaiting: MOST_WAITING }),
+    };
     const backups = new BackupDownload(place.path);
     void backups.clear();
     const addressOf = (request: Request) => remoteAddressOf(request, config.trustProxy);
@@ -104,7 +113,11 @@ export const dashboard: Plugin<DashboardOptions> = {
       requireForm(route, base);
       const { accountId, role } = viewer;
       const admin = administrationFor({ accountId, isAdmin: role === 'admin', address: addressOf(request) });
-      return respond(await route.handler({ ...base, viewer, admin }), h, headers);
+      const answer = await turns[route.method].run(accountId, () => {
+        if (!request.active()) throw clientTimeout('The client has gone.');
+        return route.handler({ ...base, viewer, admin });
+      });
+      return respond(answer, h, headers);
     }
 
     function visitOf(request: Request, h: ResponseToolkit, token: string): PublicVisit {
