@@ -1,19 +1,18 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { Agent, type IncomingMessage, request } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
 import { compiled } from './compiled.ts';
+import { PASSWORD, Person } from './person.ts';
 import type { Cpu, Question } from './service-server.ts';
 import { fill, renderRequest } from './stored-jobs.ts';
 
-const PASSWORD = 'a password of the benchmark';
 const MEMBER = 'member@example.org';
 const ADMIN = 'admin@example.org';
 /** Failures of today, which the overview groups. */
@@ -118,12 +117,16 @@ async function inTurns(count: number, act: (number: number) => Promise<void>): P
   }
 }
 
+function isAdmin({ email }: Person): boolean {
+  return email === ADMIN;
+}
+
 /** Every page of the table of routes, and pages far down in lists. */
 function pathsOf(person: Person, ids: Ids): string[] {
   const routes = routesOf({} as Parameters<typeof routesOf>[0]);
   const shown = routes.filter(
     ({ method, path, for: whom }) =>
-      method === 'GET' && path !== '/live' && (whom === 'members' || (whom === 'admins' && person.isAdmin)),
+      method === 'GET' && path !== '/live' && (whom === 'members' || (whom === 'admins' && isAdmin(person))),
   );
   const paths = shown.map(({ path }) =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name as keyof Ids])),
@@ -134,7 +137,7 @@ function pathsOf(person: Person, ids: Ids): string[] {
     '/jobs?status=failed',
     '/jobs?status=completed',
     `/webhooks?before=${ids.deepDelivery}`,
-    ...(person.isAdmin
+    ...(isAdmin(person)
       ? [MEMBER].flatMap((email) =>
           ['/jobs', '/keys', '/webhooks', '/credits'].map((path) => `${path}?account=${email}`),
         )
@@ -161,7 +164,7 @@ async function measurePages(people: Person[], ids: Ids, runs: number): Promise<v
       const shown = path.replaceAll(/\w{20,}/g, (id) => `${id.slice(0, 4)}…`) || '/';
       const verdict = status >= 500 ? `HTTP ${status}` : median < MOST.page ? '' : 'too slow';
       const cells = [(size / 1000).toFixed(1), median.toFixed(1), (times.at(-1) as number).toFixed(1)];
-      console.log(row(shown, person.isAdmin ? 'admin' : 'member', ...cells, verdict));
+      console.log(row(shown, isAdmin(person) ? 'admin' : 'member', ...cells, verdict));
     }
   }
 }
@@ -192,57 +195,6 @@ async function measureIdle(
   console.log(row('  no open dashboard', '', '', (without * 100).toFixed(2), '', ''));
   const verdict = withStreams * 100 < MOST.idle ? '' : 'too much';
   console.log(row(`  ${count} open dashboards`, '', '', (withStreams * 100).toFixed(2), '', verdict));
-}
-
-/** A signed-in user. */
-class Person {
-  readonly #port: number;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY });
-  readonly #cookies = new Map<string, string>();
-  readonly isAdmin: boolean;
-
-  private constructor(port: number, isAdmin: boolean) {
-    this.#port = port;
-    this.isAdmin = isAdmin;
-  }
-
-  static async signIn(port: number, email: string): Promise<Person> {
-    const person = new Person(port, email === ADMIN);
-    const { body } = await person.get('/sign-in');
-    const csrf = /name="csrf" value="([^"]+)"/.exec(body)?.[1] ?? '';
-    const fields = new URLSearchParams({ csrf, email, password: PASSWORD });
-    const response = await person.open('/sign-in', fields.toString());
-    await text(response);
-    if (response.statusCode !== 303) throw new Error(`${email} can't sign in: ${response.statusCode}`);
-    return person;
-  }
-
-  async get(path: string): Promise<{ status: number; body: string }> {
-    const response = await this.open(path);
-    return { status: response.statusCode ?? 0, body: await text(response) };
-  }
-
-  async open(path: string, form?: string): Promise<IncomingMessage> {
-    const cookie = Array.from(this.#cookies, ([name, value]) => `${name}=${value}`).join('; ');
-    const sent = request({
-      host: '127.0.0.1',
-      port: this.#port,
-      path: `/dashboard${path}`,
-      method: form === undefined ? 'GET' : 'POST',
-      agent: this.#agent,
-      headers: {
-        cookie,
-        ...(form !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
-      },
-    });
-    sent.end(form);
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    for (const line of response.headers['set-cookie'] ?? []) {
-      const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-      this.#cookies.set(name, value);
-    }
-    return response;
-  }
 }
 
 function row(first: string, ...cells: string[]): string {

@@ -7,11 +7,13 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TestAuthority } from '../../test/fixtures/certificates.ts';
+import { PASSWORD } from './person.ts';
 import type { AttackOrders, AttackReport } from './siege/attackers.ts';
 import { BesiegedService, type Holdings } from './siege/besieged-service.ts';
 import { HonestClient, type HonestRecord } from './siege/honest-client.ts';
 
-const ATTACKERS = 10;
+/** One for each way; see `attackers.ts`. */
+const ATTACKERS = 13;
 const HONEST_JOB_EVERY_MS = 10_000;
 const SAMPLE_MS = 5_000;
 const SETTLE_MS = 120_000;
@@ -19,8 +21,9 @@ const CREDITS = 100_000_000;
 const HONEST = 'honest@example.org';
 
 /**
- * Ten accounts attack a service with page tables, hidden files, fork, memory and crash loops, tarpits as receivers,
- * 200 KB of metadata, endless scenes, fuzzed and slow connections, while an honest account continues to work.
+ * Thirteen accounts attack a service with page tables, hidden files, fork, memory and crash loops, tarpits as receivers,
+ * 200 KB of metadata, endless scenes, fuzzed and slow connections, large pages of the dashboard, listings of scenes and
+ * sleeping scenes in good standing, while an honest account continues to work.
  * Compares the service for the honest account with and without the attack, and the resources held before and
  * afterwards.
  */
@@ -48,8 +51,12 @@ export async function bench(args: string[]): Promise<void> {
     authority.issue(['127.0.0.1']),
   );
   try {
-    const keys: string[] = [];
-    for (let i = 0; i < ATTACKERS; i += 1) keys.push(await newAccount(service, `attacker-${i}@example.org`));
+    const accounts: AttackOrders['accounts'] = [];
+    for (let i = 0; i < ATTACKERS; i += 1) {
+      const email = `attacker-${i}@example.org`;
+      accounts.push({ email, key: await newAccount(service, email) });
+      await service.admin(['account', 'set-password', email], `${PASSWORD}\n`);
+    }
     const never = new AbortController().signal;
     const soon = performance.now() + Number(values['baseline-minutes']) * 60_000;
     const before = await honest.work(HONEST_JOB_EVERY_MS, soon, never);
@@ -57,7 +64,7 @@ export async function bench(args: string[]): Promise<void> {
     const held = await settledHoldings(service);
 
     console.log(`The siege takes ${values.minutes} minutes; seed ${values.seed}.`);
-    const attack = startAttack({ url: service.url, keys, video, seed: Number(values.seed) });
+    const attack = startAttack({ url: service.url, accounts, video, seed: Number(values.seed) });
     const samples = sampleUsage(service);
     const until = performance.now() + Number(values.minutes) * 60_000;
     const under = await honest.work(HONEST_JOB_EVERY_MS, until, samples.ended);
@@ -67,13 +74,13 @@ export async function bench(args: string[]): Promise<void> {
     printAttack(attacked);
     printHonest(before, under);
     // Otherwise each canceled job would free a place for the next attack.
-    await service.admin('queue', 'pause');
+    await service.admin(['queue', 'pause']);
     for (let i = 0; i < ATTACKERS; i += 1) {
-      await service.admin('account', 'disable', `attacker-${i}@example.org`, '--cancel-jobs');
+      await service.admin(['account', 'disable', `attacker-${i}@example.org`, '--cancel-jobs']);
     }
-    await service.admin('queue', 'resume');
+    await service.admin(['queue', 'resume']);
     const heldAfter = await settledHoldings(service, held);
-    const { problems } = await service.admin<{ problems: unknown[] }>('credits', 'audit');
+    const { problems } = await service.admin<{ problems: unknown[] }>(['credits', 'audit']);
     printHoldings({ held, heldAfter, usage, problems: problems.length });
   } finally {
     honest.close();
@@ -83,28 +90,28 @@ export async function bench(args: string[]): Promise<void> {
 }
 
 async function newAccount(service: BesiegedService, email: string): Promise<string> {
-  await service.admin('account', 'create', email);
-  await service.admin('credits', 'grant', '--account', email, '--paid', String(CREDITS));
-  const { key } = await service.admin<{ key: string }>(
+  await service.admin(['account', 'create', email]);
+  await service.admin(['credits', 'grant', '--account', email, '--paid', String(CREDITS)]);
+  const { key } = await service.admin<{ key: string }>([
     'key',
     'create',
     '--account',
     email,
     '--name',
     'Siege',
-  );
+  ]);
   return key;
 }
 
 async function someVideo(service: BesiegedService): Promise<string> {
-  const jobs = await service.admin<{ jobId: string }[]>(
+  const jobs = await service.admin<{ jobId: string }[]>([
     'job',
     'list',
     '--status',
     'completed',
     '--limit',
     '1',
-  );
+  ]);
   return `${service.url}/artifacts/${jobs[0]?.jobId}/video.mp4`;
 }
 

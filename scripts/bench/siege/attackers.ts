@@ -1,17 +1,18 @@
-// Attacks a service with ten accounts in every possible way, until standard input ends. Then prints the number of
-// responses by kind as JSON.
+// Attacks a service with one account for each way to do so, until standard input ends. Then prints the number of responses
+// by kind as JSON.
 
 import { connect, createServer, type Socket } from 'node:net';
 import { constants, setPriority } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { seededRandom } from '../../../test/fixtures/seeded-random.ts';
+import { Person } from '../person.ts';
 import * as scenes from './scenes.ts';
 
 /** The first argument of this process, as JSON. */
 export interface AttackOrders {
   url: string;
-  /** One for each account. */
-  keys: string[];
+  /** One for each poster. */
+  accounts: { email: string; key: string }[];
   /** A video to download without reading it. */
   video: string;
   seed: number;
@@ -29,6 +30,10 @@ const UNREAD_DOWNLOADS = 100;
 const DRIP_MS = 5_000;
 const FUZZ_PAUSE_MS = 40;
 const UNREAD_MS = 150_000;
+const PAGE_CLIENTS = 32;
+const LISTING_CLIENTS = 4;
+/** What a request may have in all. */
+const MOST_BYTES = 200_000;
 
 /** Fragments of fuzzed requests. */
 const PIECES = [
@@ -50,7 +55,7 @@ const PIECES = [
   `X-Long: ${'y'.repeat(20_000)}\r\n`,
 ];
 
-const { url, keys, video, seed } = JSON.parse(process.argv[2] ?? '') as AttackOrders;
+const { url, accounts, video, seed } = JSON.parse(process.argv[2] ?? '') as AttackOrders;
 const { hostname: host, port } = new URL(url);
 const random = seededRandom(seed);
 const below = (most: number) => Math.floor(random() * most);
@@ -64,36 +69,40 @@ const tarpit = createServer((socket) => socket.on('error', () => {}));
 await new Promise<void>((resolve) => tarpit.listen(0, '0.0.0.0', resolve));
 const tarpitPort = (tarpit.address() as { port: number }).port;
 
-const [pages, files, forks, memory, crashes, hooks, metadata, endless, fuzz, slow] = keys as [
-  ...Array<string>,
-] as string[];
-const posters: [string, string | undefined, () => object][] = [
-  ['page tables', pages, () => ({ code: scenes.PAGE_TABLES })],
-  ['files', files, () => ({ code: random() < 0.5 ? scenes.HIDDEN_FILES : scenes.MANY_FILES })],
-  ['fork bombs', forks, () => ({ code: scenes.FORK_BOMB })],
-  ['memory bombs', memory, () => ({ code: scenes.MEMORY_BOMB })],
-  ['crash loop', crashes, () => ({ code: scenes.CRASH })],
+const posters: [name: string, body: () => object][] = [
+  ['page tables', () => ({ code: scenes.PAGE_TABLES })],
+  ['files', () => ({ code: random() < 0.5 ? scenes.HIDDEN_FILES : scenes.MANY_FILES })],
+  ['fork bombs', () => ({ code: scenes.FORK_BOMB })],
+  ['memory bombs', () => ({ code: scenes.MEMORY_BOMB })],
+  ['crash loop', () => ({ code: scenes.CRASH })],
   // Each kind has addresses, ports and names of its own.
   [
     'tarpits',
-    hooks,
     () => ({
       code: scenes.QUICK,
       quality: 'low',
       webhookUrl: `https://127.${1 + below(200)}.${below(250)}.${1 + below(250)}:${tarpitPort}/${below(1e9)}`,
     }),
   ],
-  ['metadata', metadata, () => ({ code: scenes.FAILING, metadata: 'm'.repeat(METADATA_BYTES) })],
-  ['endless', endless, () => ({ code: random() < 0.5 ? scenes.ENDLESS : scenes.ENDLESS_THREADS })],
-  ['fuzzer', fuzz, () => ({ code: scenes.FAILING, fps: 10 ** 15 })],
-  ['slow clients', slow, () => ({ code: scenes.ENDLESS })],
+  ['metadata', () => ({ code: scenes.FAILING, metadata: 'm'.repeat(METADATA_BYTES) })],
+  ['endless', () => ({ code: random() < 0.5 ? scenes.ENDLESS : scenes.ENDLESS_THREADS })],
+  ['fuzzer', () => ({ code: scenes.FAILING, fps: 10 ** 15 })],
+  ['slow clients', () => ({ code: scenes.ENDLESS })],
+  ['pages', pageJob],
+  ['listings', () => ({ code: scenes.ENDLESS })],
+  ['sleepers', sleeper()],
 ];
+const keyOf = (name: string) => accounts[posters.findIndex(([poster]) => poster === name)]?.key ?? '';
+const personOf = (name: string) =>
+  Person.signIn(Number(port), accounts[posters.findIndex(([poster]) => poster === name)]?.email ?? '');
 
 const attacks = [
-  ...posters.map(([name, key, body]) => post(name, `${key}`, body)),
+  ...posters.map(([name, body]) => post(name, keyOf(name), body)),
   ...Array.from({ length: SLOW_CONNECTIONS }, (_, i) => dripHead(addressOf(i))),
   ...Array.from({ length: UNREAD_DOWNLOADS }, (_, i) => downloadUnread(addressOf(i))),
   fuzzConnections(),
+  loadPages(),
+  listScenes(),
 ];
 process.stdin.resume().once('end', () => over.abort());
 await Promise.all(attacks);
@@ -130,6 +139,60 @@ async function post(name: string, key: string, body: () => object): Promise<void
     }
     await pause(pauseMs);
   }
+}
+
+/** Fails at once, with a large page: code of line breaks, or a long name, address and metadata. */
+function pageJob(): object {
+  if (random() < 0.5) return { code: `x\n${'\n'.repeat(MOST_BYTES / 2 - 1000)}` };
+  const part = 'a'.repeat(MOST_BYTES / 4);
+  const webhookUrl = `https://127.0.0.1:${tarpitPort}/${part}`;
+  return { code: scenes.FAILING, className: `A${part}`, webhookUrl, metadata: part };
+}
+
+/** Gets into good standing, then sleeps. */
+function sleeper(): () => object {
+  let posted = 0;
+  return () => ({ code: ++posted === 1 ? scenes.QUICK : scenes.SLEEPING });
+}
+
+/** Loads the largest pages of an account in many browsers: of jobs, lists and searches. */
+async function loadPages(): Promise<void> {
+  const person = await personOf('pages');
+  let jobIds: string[] = [];
+  const paths = [
+    () => '/jobs',
+    () => '/jobs?error=nothing',
+    () => '/webhooks',
+    () => `/jobs/${jobIds[below(jobIds.length)]}`,
+    () => `/playground?job=${jobIds[below(jobIds.length)]}`,
+  ];
+  const load = async () => {
+    while (!over.signal.aborted) {
+      const path = paths[jobIds.length === 0 ? 0 : below(paths.length)] as () => string;
+      const { status, body } = await person.get(path()).catch(() => ({ status: 0, body: '' }));
+      count('pages of the dashboard', status === 0 ? 'closed' : String(status));
+      const found = [...body.matchAll(/name="jobId" value="(\w+)"/g)].map(([, jobId]) => `${jobId}`);
+      if (found.length > 0) jobIds = found;
+      if (status !== 200) await pause(PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: PAGE_CLIENTS }, load));
+}
+
+/** Lists the scenes of a source that never ends, beside the endless jobs of the account. */
+async function listScenes(): Promise<void> {
+  const person = await personOf('listings');
+  const csrf = await person.csrfOf('/playground');
+  const form = new URLSearchParams({ csrf, code: scenes.ENDLESS_SOURCE }).toString();
+  const list = async () => {
+    while (!over.signal.aborted) {
+      const answer = await person.open('/playground/scenes', form).catch(() => undefined);
+      if (answer) for await (const _ of answer);
+      count('listings of scenes', answer ? String(answer.statusCode) : 'closed');
+      await pause(FUZZ_PAUSE_MS);
+    }
+  };
+  await Promise.all(Array.from({ length: LISTING_CLIENTS }, list));
 }
 
 /** Sends an endless request head; half of the connections close only their own side. */

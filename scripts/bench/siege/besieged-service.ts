@@ -53,11 +53,12 @@ export class BesiegedService {
     return this.#child.pid ?? 0;
   }
 
-  /** Runs a command with `--json` beside the running service and returns its output. */
-  async admin<T>(...args: string[]): Promise<T> {
+  /** Runs a command with `--json` beside the running service and returns its output. `input`: its standard input. */
+  async admin<T>(args: string[], input = ''): Promise<T> {
     const all = [MAIN, ...args, '--data-dir', this.#dataDir, '--json'];
-    const { stdout } = await run(process.execPath, all, { maxBuffer: 64 * 1024 * 1024 });
-    return JSON.parse(stdout) as T;
+    const running = run(process.execPath, all, { maxBuffer: 64 * 1024 * 1024 });
+    running.child.stdin?.end(input);
+    return JSON.parse((await running).stdout) as T;
   }
 
   /** Resident memory of the service's own process. */

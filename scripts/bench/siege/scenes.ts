@@ -72,6 +72,16 @@ export const CRASH: string = scene('import os, signal', 'os.kill(os.getpid(), si
 
 export const ENDLESS: string = scene('while True:', '    pass');
 
+/** Never defines its scenes. */
+export const ENDLESS_SOURCE: string = `${HEAD}while True:
+    pass
+class Main(Scene):
+    pass
+`;
+
+/** Takes no processor time. */
+export const SLEEPING: string = scene('import time', 'time.sleep(10**6)');
+
 export const ENDLESS_THREADS: string = scene(
   'import threading',
   'def burn():',
