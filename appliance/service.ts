@@ -93,6 +93,7 @@ export function createService(
       failuresPerHour: config.failuresPerHour,
       unpaidSecondsPerHour: config.unpaidSecondsPerHour,
       storedBytes: config.maxStoredGbPerAccount * 1024 * MIB,
+      jobsPerSecond: config.maxJobsPerSecondPerAccount,
     },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,

@@ -143,6 +143,7 @@ export function validOptions(options: RenderServiceOptions): ValidOptions {
       failuresPerHour: NOT_NEGATIVE,
       unpaidSecondsPerHour: NOT_NEGATIVE,
       storedBytes: NOT_NEGATIVE,
+      jobsPerSecond: NOT_NEGATIVE,
     }),
     retention: groupOf('retention', options.retention, KEEP_ALL, {
       maxAgeDays: POSITIVE_OR_INFINITY,

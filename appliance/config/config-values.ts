@@ -61,6 +61,7 @@ export interface Config extends DatabaseConfig, ArtifactConfig {
   maxRunningPerAccount?: number;
   reservedWorkers: number;
   maxStoredGbPerAccount: number;
+  maxJobsPerSecondPerAccount: number;
   failuresPerHour: number;
   unpaidSecondsPerHour: number;
   python?: string;

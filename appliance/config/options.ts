@@ -167,6 +167,14 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
       .default(DEFAULT_BUDGETS.storedBytes / 1024 ** 3),
     value: 'GiB',
   },
+  maxJobsPerSecondPerAccount: {
+    description:
+      "Maximum number of jobs that an account adds per second on average, ten seconds' worth at once; beyond it, " +
+      'requests are answered with 429; 0 for no limit',
+    allowed: 'a number of at least 0',
+    schema: Joi.number().min(0).default(20),
+    value: 'number',
+  },
   maxRunningPerAccount: {
     description: 'Maximum number of scenes rendered concurrently per account',
     allowed: 'a whole number of at least 1',

@@ -34,6 +34,7 @@ const LIMITS = {
     'maxQueued',
     'maxQueuedPerAccount',
     'maxStoredGbPerAccount',
+    'maxJobsPerSecondPerAccount',
     'failuresPerHour',
     'unpaidSecondsPerHour',
   ],

@@ -7,18 +7,23 @@ import { HOUR_MS, SlidingSum } from './sliding-sum.ts';
 
 /**
  * Limits on what an owner's jobs cost besides credits: unpaid renders within a sliding hour (failed and canceled ones use
- * worker time), and what is stored.
+ * worker time), what is stored, and how often jobs are added.
  */
 export interface BudgetOptions {
   /** Maximum failures per owner and hour that are caused by scenes; 0: unlimited. Default 300. */
   failuresPerHour: number;
   /**
    * Maximum seconds per owner and hour of renders that failed by their scenes, were canceled or ran out of credits;
-   * 0: unlimited. Default 3,600.
+   * 0: unlimited. Default 3,600. A canceled job counts a second at least.
    */
   unpaidSecondsPerHour: number;
   /** Maximum bytes of the sources, metadata and artifacts of an owner's jobs; 0: unlimited. Default 50 GiB. */
   storedBytes: number;
+  /**
+   * Maximum jobs that an owner adds per second on average, ten seconds' worth of them at once; 0: unlimited, which is the
+   * default.
+   */
+  jobsPerSecond: number;
 }
 
 /** 300 failed renders and 3,600 unpaid seconds per owner and hour, and 50 GiB. */
@@ -26,14 +31,20 @@ export const DEFAULT_BUDGETS: BudgetOptions = {
   failuresPerHour: 300,
   unpaidSecondsPerHour: 3_600,
   storedBytes: 50 * 1024 ** 3,
+  jobsPerSecond: 0,
 };
+
+type FailureLimits = Pick<BudgetOptions, 'failuresPerHour' | 'unpaidSecondsPerHour'>;
+
+/** A canceled job takes no worker's time if it never began, but it was stored, queued and ended. */
+const LEAST_CANCELED_MS = 1000;
 
 /**
  * Counts each owner's failures within the last hour. Kept in memory, about 1 KB per owner with failures in that hour;
  * rebuilt from the stored jobs after a start.
  */
 export class FailureBudgets {
-  readonly #limits: Omit<BudgetOptions, 'storedBytes'>;
+  readonly #limits: FailureLimits;
   readonly #clock: Clock;
   readonly #spent = new OwnerSums(() => ({
     failures: new SlidingSum(HOUR_MS),
@@ -41,7 +52,7 @@ export class FailureBudgets {
     unpaidMs: new SlidingSum(HOUR_MS),
   }));
 
-  constructor({ limits, clock }: { limits: Omit<BudgetOptions, 'storedBytes'>; clock: Clock }) {
+  constructor({ limits, clock }: { limits: FailureLimits; clock: Clock }) {
     this.#limits = limits;
     this.#clock = clock;
   }
@@ -57,7 +68,8 @@ export class FailureBudgets {
     const endedAtMs = completedAtMs ?? nowMs;
     const spent = this.#spent.for(owner, nowMs);
     if (isSceneFault(failedBy)) spent.failures.add(1, endedAtMs, nowMs);
-    spent.unpaidMs.add(durationMs ?? 0, endedAtMs, nowMs);
+    const leastMs = failedBy === 'cancel' ? LEAST_CANCELED_MS : 0;
+    spent.unpaidMs.add(Math.max(leastMs, durationMs ?? 0), endedAtMs, nowMs);
   }
 
   /** Adds to an owner's unpaid time. */

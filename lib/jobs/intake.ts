@@ -51,6 +51,7 @@ export class Intake {
       if (await admitsOwner?.(owner, tx)) return;
       throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
     };
+    let isCounted = false;
     const overLimit = await storedBytes.problemOf(owner);
     try {
       const { job, repeated } = await book.add(newJob, {
@@ -59,6 +60,9 @@ export class Intake {
           gate.assertDiskNotFull();
           owners.assertWithinBudget(owner);
           if (overLimit) throw overLimit;
+          // Once, though the transaction may be repeated.
+          if (!isCounted) owners.assertWithinRate(owner);
+          isCounted = true;
         },
       });
       if (!repeated) {

@@ -1,6 +1,8 @@
 import type { Clock } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Precedence } from '../queue/queue.ts';
+import { Rates } from '../rates.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type BudgetOptions, FailureBudgets } from './failure-budgets.ts';
 import type { EndedRender } from './job.ts';
@@ -8,13 +10,17 @@ import { STANDING_MS, Standing } from './standing.ts';
 
 /** Jobs that are counted again at a start: the newest. */
 const MOST_RESTORED = 10_000;
+/** The jobs of so many seconds may be added at once. */
+const BURST_SECONDS = 10;
 
-/** Derives the failure budgets and the precedence of owners from their ended jobs. */
+/** Derives the failure budgets and the precedence of owners from their ended jobs, and counts the jobs that they add. */
 export class Owners {
   readonly #storage: Storage;
   readonly #clock: Clock;
   readonly #budgets: FailureBudgets;
   readonly #standing: Standing;
+  /** Undefined: any. */
+  readonly #added: Rates | undefined;
 
   constructor({
     storage,
@@ -25,6 +31,10 @@ export class Owners {
     this.#clock = clock;
     this.#budgets = new FailureBudgets({ limits: budgets, clock });
     this.#standing = new Standing(clock);
+    const { jobsPerSecond: perSecond } = budgets;
+    const burst = Math.max(1, perSecond * BURST_SECONDS);
+    const isLimited = perSecond > 0 && Number.isFinite(perSecond);
+    this.#added = isLimited ? new Rates({ perSecond, burst, clock }) : undefined;
   }
 
   /** Counts the jobs that ended before this process started. */
@@ -49,6 +59,17 @@ export class Owners {
   /** Error: `too_many_failures` while the owner exceeds a budget. */
   assertWithinBudget(owner: string): void {
     this.#budgets.assertWithin(owner);
+  }
+
+  /** Counts a job that an owner adds. Error: `too_many_requests`, with `retryAfterMs`, beyond the rate. */
+  assertWithinRate(owner: string): void {
+    const retryAfterMs = this.#added?.waitMs(owner) ?? 0;
+    if (retryAfterMs > 0) {
+      const seconds = Math.ceil(retryAfterMs / 1000);
+      const message = `This account has added more jobs within a short time than it may. Try again in ${seconds} s.`;
+      throw new ScenepressError('too_many_requests', message, { retryAfterMs });
+    }
+    this.#added?.add(owner);
   }
 
   /** `runningMs`: how long the running renders of the owner have taken so far. */

@@ -65,6 +65,7 @@ async function startAppliance(dataDir: string) {
       : { workers: 4, python }),
     maxQueued: 1e9,
     maxQueuedPerAccount: 1e9,
+    maxJobsPerSecondPerAccount: 0,
     drainSeconds: 0,
   };
   appliance = new Appliance(loadConfig({ flags, env: {} }), pino({ level: 'silent' }));

@@ -255,7 +255,7 @@ t.test('groups of options are checked, and the nearest name is told', async (t) 
     ],
     [
       { budgets: { perDay: 1 } },
-      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour, storedBytes.',
+      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour, storedBytes, jobsPerSecond.',
     ],
   ];
   for (const [options, message] of wrong)

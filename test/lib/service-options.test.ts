@@ -55,7 +55,7 @@ t.test('valid options replace the defaults', async (t) => {
     qualities: ['high'],
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7 },
+    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
     retention: { maxAgeDays: 0.5 },
     pricing: { reserveSeconds: 1 },
     probeAfterMs: 0,
@@ -70,7 +70,7 @@ t.test('valid options replace the defaults', async (t) => {
     workers: 3,
     pricing: { creditsPerSecond, reserveSeconds: 1 },
     queue: { ...queue, maxQueuedOf },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7 },
+    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });
   t.strictSame(limits, { ...DEFAULT_LIMITS, timeoutMs: 0.5 });

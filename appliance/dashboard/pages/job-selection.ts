@@ -14,7 +14,7 @@ interface Action {
   problems: Partial<Record<ErrorCode, string>>;
 }
 
-const TOO_MANY = 'not: the account has made too many changes within a short time';
+const TOO_MANY = 'not: too many at once for one account';
 
 const ACTIONS: Record<string, Action> = {
   cancel: {

@@ -51,6 +51,19 @@ t.test(
   },
 );
 
+t.test('a canceled job counts a second at least, also if it never began', (t) => {
+  const { over, isSpent } = budgetsOf({ unpaidSecondsPerHour: 3 });
+  for (const durationMs of [0, null, 1000]) {
+    t.notOk(isSpent());
+    over({ failedBy: 'cancel', durationMs });
+  }
+  t.ok(isSpent());
+  const failing = budgetsOf({ unpaidSecondsPerHour: 1 });
+  failing.over({ durationMs: 10 });
+  t.notOk(failing.isSpent(), 'failures are counted by their number');
+  t.end();
+});
+
 t.test('whatever a scene fails by counts as a failure', async (t) => {
   for (const failedBy of ['scene', 'tex', 'limit:time', 'limit:output'] as const) {
     const { over, isSpent } = budgetsOf({});
@@ -79,7 +92,6 @@ for (const [what, change] of [
   ['a failure of the renderer', { failedBy: 'service', durationMs: HOUR_MS }],
   ['a job of an earlier version', { failedBy: undefined, durationMs: HOUR_MS }],
   ['a completed job', { phase: 'completed', failedBy: undefined, durationMs: HOUR_MS }],
-  ['a job canceled while queued', { failedBy: 'cancel', durationMs: 0 }],
 ] as [string, { [Key in keyof JobRecord]?: JobRecord[Key] | undefined }][]) {
   t.test(`${what} is not counted`, (t) => {
     const { over, isSpent } = budgetsOf({});
@@ -105,7 +117,7 @@ t.test('the limit that takes longer to wait for is named, with the minutes', (t)
   const { clock, budgets, over } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
   over({ durationMs: 999 });
   clock.advance(10 * 60_000);
-  over({ failedBy: 'cancel', durationMs: 1 });
+  over({ failedBy: 'credits', durationMs: 1 });
   const message = (start: string, end: string) => new RegExp(`^${start}.*Try again in ${end}\\.$`);
   t.throws(() => budgets.assertWithin('a'), { message: message('The scenes of this account', '50 minutes') });
   over({ failedBy: 'cancel', durationMs: 1000 });
@@ -119,18 +131,14 @@ t.test('the limit that takes longer to wait for is named, with the minutes', (t)
   t.end();
 });
 
-t.test('a failure of unknown length counts as one, a cancellation without a render does not', (t) => {
+t.test('a failure of unknown length counts as one', (t) => {
   const { budgets, over, isSpent } = budgetsOf({ failuresPerHour: 1, unpaidSecondsPerHour: 1 });
-  over({ failedBy: 'cancel', durationMs: null });
+  over({ failedBy: 'credits', durationMs: null });
   t.notOk(isSpent());
   over({ durationMs: null });
   t.ok(isSpent());
   budgets.clear();
   t.notOk(isSpent());
-  over({ failedBy: 'cancel', durationMs: 999 });
-  t.notOk(isSpent());
-  over({ failedBy: 'cancel', durationMs: 1 });
-  t.ok(isSpent());
   t.end();
 });
 

@@ -15,11 +15,14 @@ async function setUp(t: Test) {
   const { book, storage } = opened;
   const refused = new Set<string>();
   const failing = new Set<string>();
-  const fail = (code: 'storage_full' | 'too_many_failures') => {
+  const fail = (code: 'storage_full' | 'too_many_failures' | 'too_many_requests') => {
     if (failing.has(code)) throw new ScenepressError(code, 'It fails.');
   };
   const gate = { assertDiskNotFull: () => fail('storage_full') } as unknown as Gate;
-  const owners = { assertWithinBudget: () => fail('too_many_failures') } as unknown as Owners;
+  const owners = {
+    assertWithinBudget: () => fail('too_many_failures'),
+    assertWithinRate: () => fail('too_many_requests'),
+  } as unknown as Owners;
   const resumed: string[] = [];
   const cancellations = {
     complete: async (jobId: string) => void resumed.push(jobId),
@@ -56,7 +59,7 @@ t.test('jobs of refused owners, over the budget or while the disk is full are re
   await t.rejects(intake.take(newJob), { code: 'owner_refused' });
   await intake.take({ ...newJob, owner: 'b' });
   refused.clear();
-  for (const code of ['storage_full', 'too_many_failures', 'too_much_stored']) {
+  for (const code of ['storage_full', 'too_many_failures', 'too_much_stored', 'too_many_requests']) {
     failing.add(code);
     await t.rejects(intake.take(newJob), { code });
     failing.clear();

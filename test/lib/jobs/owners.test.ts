@@ -9,14 +9,14 @@ import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const HOUR_MS = 3_600_000;
 
-async function openOwners(t: Test) {
+async function openOwners(t: Test, { jobsPerSecond = 0 } = {}) {
   const folder = new DataFolder(await temporaryFolder(t));
   await folder.start();
   t.teardown(() => folder.stop());
   const { storage } = folder;
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const ids = new SortableIds(clock, systemRandom);
-  const budgets = { failuresPerHour: 1, unpaidSecondsPerHour: 0 };
+  const budgets = { failuresPerHour: 1, unpaidSecondsPerHour: 0, jobsPerSecond };
   const owners = new Owners({ storage, clock, budgets });
   /** Stores a job that ends now. */
   const end = (owner: string, phase: 'completed' | 'failed') =>
@@ -42,6 +42,22 @@ t.test(
     t.throws(() => owners.assertWithinBudget('eve'), { code: 'too_many_failures' });
   },
 );
+
+t.test('an owner adds ten seconds’ worth of jobs at once, then so many a second', async (t) => {
+  const { owners, clock } = await openOwners(t, { jobsPerSecond: 2 });
+  for (let added = 0; added < 20; added++) owners.assertWithinRate('eve');
+  t.throws(() => owners.assertWithinRate('eve'), {
+    code: 'too_many_requests',
+    message: /Try again in 1 s/,
+    retryAfterMs: 500,
+  });
+  owners.assertWithinRate('ada');
+  clock.advance(500);
+  owners.assertWithinRate('eve');
+  t.throws(() => owners.assertWithinRate('eve'), { code: 'too_many_requests' });
+  const unlimited = (await openOwners(t)).owners;
+  for (let added = 0; added < 1000; added++) unlimited.assertWithinRate('eve');
+});
 
 t.test('a start counts the jobs of the last 24 hours again, once', async (t) => {
   const { owners, clock, end } = await openOwners(t);

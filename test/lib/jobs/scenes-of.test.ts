@@ -28,7 +28,7 @@ t.test('the scenes of a source are listed', async (t) => {
 
 t.test('a service lists no scenes whose names no job can have', async (t) => {
   const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'Größe'], durationMs: 1 });
-  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60 };
+  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const shortRuns = new ShortRuns(new Owners({ storage: {} as Storage, clock, budgets }));
   shortRuns.onChange = () => shortRuns.begin(() => true);
@@ -64,7 +64,7 @@ t.test('the wait can be aborted', async (t) => {
 
 t.test('the time counts for the owner, whose budget must not be spent', async (t) => {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
-  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60 };
+  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
   const owners = new Owners({ storage: {} as Storage, clock, budgets });
   const listing = (result: ListResult, owner?: string) => {
     const renderer = rendererOf(result);
