@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from './clock.ts';
+import type { Clock } from './clock.ts';
 import { known } from './known-options.ts';
 
 /** How often something may happen. */
@@ -16,7 +16,7 @@ const NAMES = { perSecond: true, burst: true, clock: true };
  * it are not kept.
  *
  * ```ts
- * const rates = new Rates({ perSecond: 20, burst: 200 });
+ * const rates = new Rates({ perSecond: 20, burst: 200, clock: systemClock });
  * const waitMs = rates.waitMs('ada');
  * if (waitMs > 0) throw new ScenepressError('too_many_requests', 'Wait a little.', { retryAfterMs: waitMs });
  * rates.add('ada');
@@ -30,8 +30,8 @@ export class Rates {
   /** When the whole burst is allowed again. The name that was added to last comes last. */
   readonly #fullAtMs = new Map<string, number>();
 
-  constructor(options: Rate & { clock?: Clock }) {
-    const { perSecond, burst, clock = systemClock } = known('Rates', options, NAMES);
+  constructor(options: Rate & { clock: Clock }) {
+    const { perSecond, burst, clock } = known('Rates', options, NAMES);
     this.#burst = burst;
     this.#intervalMs = 1000 / perSecond;
     this.#clock = clock;

@@ -117,7 +117,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /**
    * Enqueues a render. When it resolves, the job and its reserve are durable. `signal` prevents a job that is not yet
    * being stored; later it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`,
-   * `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
+   * `too_many_requests`, `too_much_stored`, `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`,
+   * `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest, options: { signal?: AbortSignal } = {}): Promise<Job> {
     const { signal } = known('enqueue', options, SIGNAL);

@@ -35,7 +35,6 @@ const SOURCES = [
       'local/local-renderer.ts',
       'migration/copied-installation.ts',
       'postgres/postgres-storage.ts',
-      'rates.ts',
       'recovery/recover.ts',
       'render/setup/unpacked-root.ts',
       'service-parts.ts',
