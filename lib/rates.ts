@@ -27,7 +27,7 @@ export class Rates {
   /** What makes up for one. */
   readonly #intervalMs: number;
   readonly #clock: Clock;
-  /** When the whole burst is allowed again. The name that was added to last comes last. */
+  /** The uptime at which the whole burst is allowed again. The name that was added to last comes last. */
   readonly #fullAtMs = new Map<string, number>();
 
   constructor(options: Rate & { clock: Clock }) {
@@ -43,13 +43,13 @@ export class Rates {
 
   /** Milliseconds until it may happen again; 0: now. */
   waitMs(name: string): number {
-    const usedMs = (this.#fullAtMs.get(name) ?? 0) - this.#clock.now();
+    const usedMs = (this.#fullAtMs.get(name) ?? 0) - this.#clock.uptimeMs();
     return Math.max(0, Math.ceil(usedMs - (this.#burst - 1) * this.#intervalMs));
   }
 
   /** Counts one, also beyond the rate. */
   add(name: string): void {
-    const nowMs = this.#clock.now();
+    const nowMs = this.#clock.uptimeMs();
     const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(name) ?? 0) + this.#intervalMs;
     this.#fullAtMs.delete(name);
     for (const [other, atMs] of this.#fullAtMs) {
