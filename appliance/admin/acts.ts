@@ -39,8 +39,8 @@ interface Fold {
 
 /**
  * Records acts. The first of several equal ones (same actor, operation, object and address) is recorded at once, the
- * others together: ten minutes later, before the record is read, or at the end of the process. So nobody can fill the
- * disk with them, or bury the entries of others.
+ * others together: ten minutes later, before the record is read, or at the end of the process. Repeated acts therefore
+ * neither fill the disk nor hide the entries of other accounts.
  */
 export class Acts {
   readonly #store: ActStore;

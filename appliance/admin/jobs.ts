@@ -164,8 +164,8 @@ export class JobAdministration {
 
   /**
    * The scenes that a source defines. Runs it, for at most one source of an account at a time; without workers, or if that
-   * takes longer than three seconds because others are busy, reads its text instead. Errors: `invalid_request` with the code's error; `conflict` while an earlier source of the account runs;
-   * `too_many_failures`.
+   * takes longer than three seconds because the workers are busy, reads its text instead. Errors: `invalid_request` with
+   * the code's error; `conflict` while an earlier source of the account runs; `too_many_failures`.
    */
   async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
     const { accountId } = await this.#accounts.find(account);

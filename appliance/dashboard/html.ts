@@ -40,9 +40,9 @@ const PLACES = new WeakMap<TemplateStringsArray, Place[]>();
 
 /**
  * A template of HTML: values are escaped, wherever they stand; null, undefined and false are empty. Text that people read
- * is cut after {@link MOST_BYTES}, so that nobody's data makes a large page; {@link longText} and {@link wholeText} show
- * more. A value in a URL attribute must be a path or a web address, or it is left out. Asserts that no value stands where escaping doesn't
- * suffice: unquoted, in a comment, a script, a style or an event handler.
+ * is cut after {@link MOST_BYTES}, which bounds the size of the page; {@link longText} and {@link wholeText} show more.
+ * A value in a URL attribute must be a path or a web address, or it is left out. Asserts that no value stands where
+ * escaping doesn't suffice: unquoted, in a comment, a script, a style or an event handler.
  */
 export function html(strings: TemplateStringsArray, ...values: Value[]): Html {
   let places = PLACES.get(strings);

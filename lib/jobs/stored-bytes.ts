@@ -26,7 +26,7 @@ export class StoredBytes {
   readonly #clock: Clock;
   readonly #logger: Logger;
   readonly #most: number;
-  /** The owner that added a job last comes last. */
+  /** The owner that was read last comes last. */
   readonly #uses = new Map<string, Use>();
   /** In progress. */
   readonly #reads = new Map<string, Promise<Use>>();

@@ -78,7 +78,7 @@ export function behaviours<T extends object>(
       });
       try {
         const ended = whole();
-        ended.catch(() => {}); // After the time-out, nobody waits for it.
+        ended.catch(() => {}); // Not awaited after the time-out.
         await Promise.race([ended, late]);
       } finally {
         timer.cancel();

@@ -4,7 +4,8 @@ export interface PendingCall {
 }
 
 /**
- * The subject, with the stores in it; `pending` has those of its calls that have not ended. Methods run on the subject itself: it may have private members, and its own calls are not listed.
+ * The subject, with the stores in it; `pending` has those of its calls that have not ended. Methods run on the subject
+ * itself: it may have private members, and its own calls are not listed.
  */
 export function watched<T extends object>(subject: T, pending: Set<PendingCall>, path = ''): T {
   const inner = new Map<object, object>();

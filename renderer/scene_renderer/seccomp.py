@@ -106,7 +106,7 @@ _TIME_AND_SYSTEM = """
     uname
 """
 # The only sockets are the job's channels, which are already connected, and pairs of stream sockets, which
-# reach nobody else and transfer no descriptors. asyncio needs such a pair; the watch counts their buffers.
+# reach no other job and transfer no descriptors. asyncio needs such a pair; the watch counts their buffers.
 _SOCKETS = "getpeername getsockname getsockopt shutdown"
 _TRANSFERS = ("recvfrom", "sendto")
 _OUT_OF_BAND = 1  # a flag that nothing needs, of intricate code in the kernel

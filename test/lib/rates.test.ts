@@ -38,7 +38,7 @@ t.test('names are forgotten when they have used nothing of their rate', async (t
   t.equal(rates.size, 1);
 });
 
-t.test('a clock that is set back makes nobody wait', async (t) => {
+t.test('setting the clock back does not extend the wait', async (t) => {
   const { clock, rates } = make();
   rates.add('ada');
   clock.set('2026-11-23T09:00:00Z');

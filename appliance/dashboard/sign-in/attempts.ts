@@ -26,7 +26,7 @@ export interface Who {
   client: string;
   /**
    * Identifies a client that has proved to have signed in to this account before. It has waiting places and attempts of
-   * its own, which nobody else can use up.
+   * its own, which other clients cannot use up.
    */
   device?: string | undefined;
 }
