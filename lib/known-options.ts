@@ -11,7 +11,8 @@ const LONGEST_NAME_SHOWN = 80;
 
 /**
  * Returns options that were given. Error: `invalid_request`, with the nearest name, when one of them does not exist: a
- * misspelled option would otherwise have no effect, and its default would apply.
+ * misspelled option would otherwise have no effect, and its default would apply. An instance of a class may have more
+ * than the options: a data folder can be given where its stores are.
  *
  * Imports no Node modules, because clients in browsers use it.
  *
@@ -24,6 +25,8 @@ export function known<Options extends object>(
 ): Options {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw invalid(`${taker} takes its options as an object: { ${Object.keys(names).join(', ')} }.`);
+  const prototype = Object.getPrototypeOf(given);
+  if (prototype !== Object.prototype && prototype !== null) return given;
   for (const name of Object.keys(given)) {
     if (Object.hasOwn(names, name)) continue;
     const shown = name.slice(0, LONGEST_NAME_SHOWN);

@@ -279,3 +279,9 @@ t.test('what is no object is no options', async (t) => {
       message: 'get takes its options as an object: { owner }.',
     });
 });
+
+t.test('an instance of a class, and what a provider of credentials tells, may have more', async (t) => {
+  new Deliveries(dataFolder);
+  const provided = { accessKeyId: 'key', secretAccessKey: 'secret', accountId: '1', $source: {} };
+  t.ok(s3({ bucket: 'renders', credentials: provided }));
+});

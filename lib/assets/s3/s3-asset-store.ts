@@ -15,7 +15,7 @@ import { openRegularFile } from '../regular-file.ts';
 import { download } from './download.ts';
 import { type Bucket, loadPresigner, loadSdk, openBucket } from './s3-client.ts';
 import { failureOf, isMissing } from './s3-errors.ts';
-import type { PresignOptions, S3Credentials, S3Encryption, S3Options } from './s3-options.ts';
+import type { PresignOptions, S3Encryption, S3Options } from './s3-options.ts';
 import { type ObjectParams, upload } from './upload.ts';
 
 const PART_BYTES = 8 * 1024 * 1024;
@@ -42,12 +42,6 @@ const OPTIONS: Names<S3Options> = {
   clock: true,
 };
 const ENCRYPTION: Names<S3Encryption> = { algorithm: true, keyId: true, bucketKey: true };
-const CREDENTIALS: Names<S3Credentials> = {
-  accessKeyId: true,
-  secretAccessKey: true,
-  sessionToken: true,
-  expiration: true,
-};
 
 /**
  * Artifacts as objects of a bucket, of AWS or of any server with its protocol: `<prefix><jobId>-<token>/video.mp4`.
@@ -76,7 +70,6 @@ export class S3AssetStore implements AssetStore {
       clock = systemClock,
     } = known('s3', options, OPTIONS);
     if (options.encryption) known('encryption', options.encryption, ENCRYPTION);
-    if (typeof options.credentials === 'object') known('credentials', options.credentials, CREDENTIALS);
     assert(bucket, 'a bucket');
     assert(!prefix.startsWith('/'), 'a prefix without a leading slash');
     assert(Number.isInteger(partBytes) && partBytes > 0, 'partBytes in bytes');

@@ -47,9 +47,12 @@ function notInstalled(name: string) {
   };
 }
 
-/** The SDK keeps credentials that don't say when they expire: those of a function may have been changed since. */
+/**
+ * The SDK keeps credentials that don't say when they expire: those of a function may have been changed since. It notes
+ * their source in them: those that the caller gave stay as they are.
+ */
 function askedAgain(credentials: NonNullable<S3Options['credentials']>): typeof credentials {
-  if (typeof credentials !== 'function') return credentials;
+  if (typeof credentials !== 'function') return { ...credentials };
   return async () => ({ expiration: new Date(0), ...(await credentials()) });
 }
 

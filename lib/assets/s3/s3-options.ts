@@ -1,6 +1,6 @@
 import type { Clock } from '../../clock.ts';
 
-/** An access key of S3. */
+/** An access key of S3. The SDK takes what else its providers of credentials tell. */
 export interface S3Credentials {
   /** Not secret. */
   accessKeyId: string;
