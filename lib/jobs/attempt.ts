@@ -55,7 +55,6 @@ export type Renders = Pick<Renderer, 'size' | 'render'>;
 export class Attempt {
   readonly claim: Claim;
   readonly isSuspect: boolean;
-  readonly inGoodStanding: boolean;
   readonly #job: JobRecord;
   readonly #options: AttemptOptions;
   /** Undefined until the source is read. */
@@ -69,7 +68,6 @@ export class Attempt {
     this.#job = job;
     this.claim = claim;
     this.isSuspect = isSuspect(claim);
-    this.inGoodStanding = options.inGoodStanding;
     this.#options = options;
   }
 
@@ -143,7 +141,7 @@ export class Attempt {
         fps,
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
-        background: !this.inGoodStanding,
+        background: !this.#options.inGoodStanding,
       },
       {
         onStarted: () => {

@@ -289,12 +289,15 @@ export class Dispatcher {
     return { most: most - kept, mostOfOthers: mostOfOthers - kept };
   }
 
-  /** Short runs count as those of others, so that they leave the reserved workers to jobs. */
+  /**
+   * Short runs count as those of others, so that they leave the reserved workers to jobs; so does a job whose owner was
+   * in good standing when it began, and has lost that by how long it runs.
+   */
   #freeOf({ size }: Renders): Wanted {
     const running = [...this.#running.values()];
     const { shortRuns, queue } = this.#options;
     const forAll = Math.max(1, size - queue.reservedWorkers);
-    const others = running.filter(({ inGoodStanding }) => !inGoodStanding);
+    const others = running.filter(({ claim }) => !this.#precedenceOf(claim.owner).inGoodStanding);
     return {
       most: size - running.length - shortRuns.running,
       mostOfOthers: forAll - others.length - shortRuns.running,

@@ -185,6 +185,10 @@ function printHonest(before: HonestRecord, under: HonestRecord): void {
   compared('wait, median', ({ waitsMs }) => quantile(waitsMs, 0.5));
   compared('wait, 95 %', ({ waitsMs }) => quantile(waitsMs, 0.95));
   compared('wait, longest', ({ waitsMs }) => quantile(waitsMs, 1));
+  compared('rendering, longest', ({ rendersMs }) => quantile(rendersMs, 1));
+  compared('rest, longest', ({ waitsMs, rendersMs }) =>
+    Math.max(...waitsMs.map((waitMs, index) => waitMs - (rendersMs[index] ?? 0))),
+  );
   compared('GET /me, 95 %', ({ readsMs }) => quantile(readsMs, 0.95));
   compared('webhook, longest', ({ webhooksMs }) => quantile(webhooksMs, 1));
   console.log(row('jobs completed', String(before.waitsMs.length), String(under.waitsMs.length)));

@@ -12,6 +12,8 @@ const RETRY_MS = 1_000;
 export interface HonestRecord {
   /** From POST to `completed`, as seen by a polling client. */
   waitsMs: number[];
+  /** The part of each wait in which its scene was rendered. */
+  rendersMs: number[];
   /** From `completedAt` to the arrival of the webhook. */
   webhooksMs: number[];
   /** Response times of `GET /me`. */
@@ -56,7 +58,14 @@ export class HonestClient {
 
   /** Runs a job every `everyMs`, or when the previous one has ended, until `untilMs` (of `performance.now()`). */
   async work(everyMs: number, untilMs: number, signal: AbortSignal): Promise<HonestRecord> {
-    const record: HonestRecord = { waitsMs: [], webhooksMs: [], readsMs: [], downloads: 0, problems: [] };
+    const record: HonestRecord = {
+      waitsMs: [],
+      rendersMs: [],
+      webhooksMs: [],
+      readsMs: [],
+      downloads: 0,
+      problems: [],
+    };
     while (performance.now() < untilMs && !signal.aborted) {
       const nextMs = performance.now() + everyMs;
       await this.#oneJob(record).catch((error: Error) => record.problems.push(describe(error)));
@@ -83,6 +92,7 @@ export class HonestClient {
     }
     if (job['status'] === 'failed') throw new Error(`${jobId} failed: ${job['error']}`);
     record.waitsMs.push(performance.now() - startedMs);
+    record.rendersMs.push(Number(job['durationMs']));
     const readMs = performance.now();
     await this.#ask('/api/v2/me');
     record.readsMs.push(performance.now() - readMs);

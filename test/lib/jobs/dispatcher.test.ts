@@ -467,21 +467,43 @@ t.test('one worker always serves all owners', async (t) => {
 });
 
 t.test('running renders count against the standing of their owner', async (t) => {
-  const runningMs: Record<string, number> = {};
+  const runningMs: number[] = [];
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     owners: {
       precedenceOf: (owner, ms) => {
-        if (ms !== undefined) runningMs[owner] = ms;
+        if (owner === 'a' && ms !== undefined) runningMs.push(ms);
         return FIRST;
       },
     },
   });
   await add('a');
   await until(() => ends.length === 2);
+  await until(() => runningMs.includes(2 * RUNNING_MS));
+  runningMs.length = 0;
   await add('a');
   ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => ends.length === 3);
-  t.equal(runningMs['a'], RUNNING_MS, 'the other one still runs');
+  t.ok(runningMs.includes(RUNNING_MS), 'the other one still runs');
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
+  await dispatcher.stop(0);
+});
+
+t.test('a job whose owner loses good standing while it runs leaves the other worker reserved', async (t) => {
+  const owners: string[] = [];
+  const good = new Set(['a', 'good']);
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
+    owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: good.has(owner) }) },
+    events: recordStartsIn(owners),
+  });
+  good.delete('a');
+  await add('b');
+  await add('good');
+  await until(() => ends.length === 2);
+  t.same(owners, ['a', 'good'], 'the job of `b` waits, as the one of `a` still runs');
+  ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
+  await until(() => ends.length === 3);
+  t.same(owners, ['a', 'good', 'b']);
   for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await dispatcher.stop(0);
 });
