@@ -281,11 +281,12 @@ export class Dispatcher {
     await this.#backlog.refresh();
   }
 
-  /** One worker less when it is the turn of a short run. */
+  /** One worker less when it is the turn of a short run, and one that may run it is free. */
   #wantedFor(renderer: Renders): Wanted {
     const { most, mostOfOthers } = this.#freeOf(renderer);
     const { shortRuns } = this.#options;
-    const kept = !this.#areJobsNext && shortRuns.mayBegin(this.#mayBeginShortRun) ? 1 : 0;
+    const isKept = mostOfOthers > 0 && !this.#areJobsNext && shortRuns.mayBegin(this.#mayBeginShortRun);
+    const kept = isKept ? 1 : 0;
     return { most: most - kept, mostOfOthers: mostOfOthers - kept };
   }
 

@@ -508,6 +508,29 @@ t.test('a job whose owner loses good standing while it runs leaves the other wor
   await dispatcher.stop(0);
 });
 
+t.test('a short run that waits keeps no job from a reserved worker', async (t) => {
+  const precedences = {
+    precedenceOf: (owner: string) => ({ yields: false, inGoodStanding: owner === 'good' }),
+  };
+  const shortRuns = shortRunsOf(precedences);
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, {
+    queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
+    owners: precedences,
+    shortRuns,
+  });
+  const waiting = shortRuns.run(
+    async () => 'listed',
+    () => 1,
+    { owner: 'b' },
+  );
+  await add('good');
+  await until(() => ends.length === 2);
+  t.equal(shortRuns.waiting, 1, 'the job of `a` is on the only worker that may run it');
+  for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
+  t.equal(await waiting, 'listed');
+  await dispatcher.stop(0);
+});
+
 t.test('short runs take turns with jobs, and leave the reserved workers to them', async (t) => {
   const owners: string[] = [];
   const precedences = { precedenceOf: () => ({ yields: false, inGoodStanding: false }) };
