@@ -18,4 +18,9 @@ export class InProgress {
   async settled(): Promise<void> {
     await Promise.allSettled(this.#promises);
   }
+
+  /** Resolves when none is in progress any more, also of those that were added meanwhile. */
+  async idle(): Promise<void> {
+    while (this.size > 0) await this.settled();
+  }
 }

@@ -5,13 +5,14 @@ const CONFLICTS = ['40001', '40P01']; // serialization_failure, deadlock_detecte
 const DUPLICATE = '23505';
 const UNKNOWN = '40003'; // statement_completion_unknown
 const DISK_FULL = '53100';
+const NO_CONNECTION_LEFT = '53300'; // too_many_connections
 /**
  * `admin_shutdown`, `crash_shutdown`, `cannot_connect_now`, `idle_session_timeout`, `too_many_connections`,
  * `idle_in_transaction_session_timeout`, `transaction_timeout`; `read_only_sql_transaction`: the server became, or still
  * is, a replica; `feature_not_supported`: the same at the beginning of a transaction, or prepared statements of a table
  * that was migrated since.
  */
-const ENDED = ['57P01', '57P02', '57P03', '57P05', '53300', '25P03', '25P04', '25006', '0A000'];
+const ENDED = ['57P01', '57P02', '57P03', '57P05', NO_CONNECTION_LEFT, '25P03', '25P04', '25006', '0A000'];
 const DAMAGED = ['XX001', 'XX002'];
 /** Time-outs, too little memory, a system error. */
 const FAILED = ['57014', '55P03', '53200', '58030'];
@@ -83,6 +84,15 @@ export function explained(error: unknown): unknown {
   const because = (what: string) => `Nothing was changed: ${what} (${message}).`;
   const cause = { cause: error };
   const passing = { ...cause, retryAfterMs: RETRY_AFTER_MS };
+  if (code === NO_CONNECTION_LEFT)
+    return new ScenepressError(
+      'storage_failed',
+      because(
+        'Postgres has no connection left. Raise its max_connections, or let each process open fewer: ' +
+          'maxConnections, --database-connections',
+      ),
+      passing,
+    );
   if (isDisconnection(error))
     return new ScenepressError('storage_failed', because('the connection to Postgres failed'), passing);
   if (code === DISK_FULL)

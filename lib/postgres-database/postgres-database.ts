@@ -22,6 +22,7 @@ import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transa
 import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
+import { assertOwnSessions } from './sessions.ts';
 import { queryOf } from './statements.ts';
 import { type Turn, Turns } from './turns.ts';
 
@@ -91,6 +92,7 @@ export class PostgresDatabase implements SqlDatabase {
     try {
       await this.#retried(() =>
         this.#connections.alone(async (client) => {
+          await assertOwnSessions(this.#connections, client, this.#retrying.random);
           await this.#schema.migrate(client, this.#settings.schema, { mustExist: this.#mustExist });
           await this.#confirmations.removeOld(client);
         }),
@@ -120,13 +122,9 @@ export class PostgresDatabase implements SqlDatabase {
     this.#isOpen = false;
     await Promise.all(this.#listeners.map((listener) => listener.stop()));
     const { clock, retryForMs } = this.#retrying;
-    await within(clock, this.#settings.connectTimeoutMs + retryForMs, this.#idle());
+    await within(clock, this.#settings.connectTimeoutMs + retryForMs, this.#inProgress.idle());
     await this.#connections.close(clock);
-    await this.#idle();
-  }
-
-  async #idle(): Promise<void> {
-    while (this.#inProgress.size > 0) await this.#inProgress.settled();
+    await this.#inProgress.idle();
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
