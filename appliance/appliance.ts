@@ -12,6 +12,7 @@ import { Comparison } from './machines/comparison.ts';
 import { OwnMachine } from './machines/own-machine.ts';
 import { usesSecrets } from './place/master-key.ts';
 import { readWebhookAuthorities } from './place/webhook-authorities.ts';
+import { accountsReport } from './running-limit.ts';
 import { Faults } from './support/faults.ts';
 import type { Logger } from './support/log.ts';
 import { Teardown } from './teardown.ts';
@@ -140,13 +141,17 @@ export class Appliance {
   }
 
   /** Reports this process to the others, until its stores close. */
-  async #report({ place, service }: Installation, { draining }: HttpServer): Promise<OwnMachine | undefined> {
+  async #report(
+    { place, service, accounts }: Installation,
+    { draining }: HttpServer,
+  ): Promise<OwnMachine | undefined> {
     if (!place.machineStore || !this.#comparison) return undefined;
     const machine = new OwnMachine({
       store: place.machineStore,
       openStore: () => place.storage.start(),
       service,
       config: this.#config,
+      ...(this.#config.roles.includes('api') && { told: () => accountsReport(accounts) }),
       comparison: this.#comparison,
       isDraining: () => draining.hasBegun,
       logger: this.#logger,

@@ -108,11 +108,14 @@ export function createService(
   });
 }
 
-/** A process without the role `api` need not be permitted to read accounts, and has no limit unless it is configured. */
 function defaultRunningLimit(
   { roles, workers }: Config,
   { accounts, place }: { accounts: Accounts; place: OpenedPlace['place'] },
 ): QueueOptions['maxRunningPerOwner'] {
-  if (!roles.includes('api')) return Number.POSITIVE_INFINITY;
-  return new RunningLimit({ accounts, machines: place.machineStore, workers, clock: systemClock }).most;
+  return new RunningLimit({
+    accounts: roles.includes('api') ? accounts : undefined,
+    machines: place.machineStore,
+    workers,
+    clock: systemClock,
+  }).most;
 }

@@ -23,6 +23,7 @@ export class OwnMachine {
     MachineReport,
     'machineId' | 'name' | 'roles' | 'qualities' | 'version' | 'settings' | 'limits'
   >;
+  readonly #told: (() => Promise<Record<string, string>>) | undefined;
   readonly #comparison: Comparison;
   readonly #logger: Logger;
   readonly #isDraining: () => boolean;
@@ -38,6 +39,8 @@ export class OwnMachine {
     openStore: () => Promise<void>;
     service: RenderService;
     config: Config;
+    /** What it tells beside its settings. */
+    told?: (() => Promise<Record<string, string>>) | undefined;
     /** Learns what each report is answered. */
     comparison: Comparison;
     isDraining: () => boolean;
@@ -47,6 +50,7 @@ export class OwnMachine {
     this.#store = options.store;
     this.#openStore = options.openStore;
     this.#service = options.service;
+    this.#told = options.told;
     this.#comparison = options.comparison;
     this.#isDraining = options.isDraining;
     this.#logger = options.logger;
@@ -104,6 +108,7 @@ export class OwnMachine {
     try {
       const orders = await this.#store.report({
         ...this.#identity,
+        ...(this.#told && { limits: { ...this.#identity.limits, ...(await this.#told()) } }),
         state,
         workers,
         busyWorkers: running,

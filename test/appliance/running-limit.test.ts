@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { RunningLimit } from '../../appliance/running-limit.ts';
-import { Accounts, DataFolder, type Machine, type MachineStore } from '../../lib/index.ts';
+import { accountsReport, RunningLimit } from '../../appliance/running-limit.ts';
+import { type Account, Accounts, DataFolder, type Machine, type MachineStore } from '../../lib/index.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -60,4 +60,24 @@ t.test('an account in good standing does not get all workers', async (t) => {
   const states = await Promise.all(sleepers.map(async (jobId) => (await service.get(jobId)).status));
   t.same(states.toSorted(), ['queued', 'running', 'running']);
   for (const jobId of sleepers) await service.cancel(jobId);
+});
+
+t.test('a process that may not read accounts is told by those that may', async (t) => {
+  const clock = new FakeClock('2026-11-27T10:00:00Z');
+  const mostOf = (...reports: Record<string, string>[]) => {
+    const machines = reports.map((limits) => ({ workers: 2, unseenForMs: 0, limits }));
+    const list = async () => machines as unknown as Machine[];
+    const store = { list } as unknown as MachineStore;
+    return new RunningLimit({ accounts: undefined, machines: store, workers: 2, clock }).most();
+  };
+  const accounts = (...all: Partial<Account>[]) => ({
+    all: async function* () {
+      yield* all as Account[];
+    },
+  });
+  const one = await accountsReport(accounts({ email: 'ada@example.org' }));
+  const several = await accountsReport(accounts({ email: 'ada@example.org' }, { email: 'eve@example.org' }));
+  t.equal(await mostOf(one, {}), Number.POSITIVE_INFINITY);
+  t.equal(await mostOf(one, several, {}), 5, 'one of six is left to others');
+  t.equal(await mostOf({}, {}), 3, 'there may be several before a report');
 });
