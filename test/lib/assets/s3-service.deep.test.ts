@@ -4,11 +4,14 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
+import { AssetStoreWatch } from '../../../lib/assets/asset-store-watch.ts';
 import { s3 } from '../../../lib/assets/s3/index.ts';
 import { ScenepressClient } from '../../../lib/client/index.ts';
-import type { RenderServiceOptions } from '../../../lib/index.ts';
+import { type RenderServiceOptions, silentLogger } from '../../../lib/index.ts';
+import { systemRandom } from '../../../lib/random.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type Fault, faultyProxy } from '../../fixtures/faulty-proxy.ts';
 import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -106,6 +109,39 @@ for (const [what, fault] of faults) {
     t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
     t.equal(starts, 2, 'it is rendered again only when its artifacts can be stored');
     t.same(service.status().problems, []);
+  });
+}
+
+for (const stores of [true, false]) {
+  test(`an idle process that ${stores ? 'stores' : 'only reads'} artifacts notices that S3 is away`, async (t) => {
+    const proxy = await faultyProxy(t, server.url);
+    const clock = new FakeClock('2026-11-27T10:00:00Z');
+    const assets = s3({ ...server.options, endpoint: proxy.url, prefix: `${t.name}/`, attempts: 1 });
+    await assets.start();
+    const watch = new AssetStoreWatch({
+      assets,
+      folder: stores ? testFolder(t) : undefined,
+      spareSpace: undefined,
+      clock,
+      random: systemRandom,
+      logger: silentLogger,
+    });
+    watch.start();
+    t.teardown(async () => {
+      await watch.stop();
+      await assets.stop();
+    });
+    let looks = 0;
+    proxy.faultOf = () => void looks++;
+    clock.advance(60_000);
+    await until(() => looks > 0);
+    t.notOk(watch.isUnusable);
+    proxy.faultOf = () => ({ answer: 503 });
+    const pass = setInterval(() => clock.advance(10_000), 100);
+    t.teardown(() => clearInterval(pass));
+    await until(() => watch.isUnusable);
+    proxy.faultOf = () => undefined;
+    await until(() => !watch.isUnusable);
   });
 }
 
