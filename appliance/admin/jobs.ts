@@ -15,6 +15,7 @@ import type { AdministrationParts } from './administration.ts';
 import {
   check,
   errorText,
+  idempotencyKey,
   jobStatus,
   listLimit,
   MOST_LINES,
@@ -155,11 +156,18 @@ export class JobAdministration {
     return this.#jobInfo(await this.#service.renderAgain(jobId));
   }
 
-  /** Creates a job of an account, without a webhook. Errors: those of {@link RenderService.enqueue}. */
-  async render(request: { account: string } & RenderRequest): Promise<JobInfo> {
-    const { account, ...fields } = request;
+  /**
+   * Creates a job of an account, without a webhook; only one for the same `idempotencyKey`. Errors: those of {@link
+   * RenderService.enqueue}.
+   */
+  async render(
+    request: { account: string; idempotencyKey?: string | undefined } & RenderRequest,
+  ): Promise<JobInfo> {
+    const { account, idempotencyKey: key, ...fields } = request;
     const { accountId } = await this.#accounts.find(account);
-    return this.#jobInfo(await this.#service.enqueue({ ...fields, owner: accountId }));
+    const idempotency =
+      key === undefined ? {} : { idempotency: { key: check(idempotencyKey, key) as string } };
+    return this.#jobInfo(await this.#service.enqueue({ ...fields, ...idempotency, owner: accountId }));
   }
 
   /**

@@ -33,7 +33,7 @@ export async function openPage(
   const page = await context.newPage();
   page.on('pageerror', (error) => t.fail(`an error in ${page.url()}: ${error.message}`));
   page.on('console', (message) => {
-    if (message.type() === 'error' && !/status of (?:4\d\d|503)/.test(message.text())) {
+    if (message.type() === 'error' && !/status of (?:4\d\d|503)|net::ERR_FAILED/.test(message.text())) {
       t.fail(`a message in ${page.url()}: ${message.text()}`);
     }
   });

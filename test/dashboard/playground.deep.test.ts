@@ -8,7 +8,14 @@ import { PLAYGROUND_ASSET, SCRIPT_ASSET } from '../../appliance/dashboard/assets
 import { EXAMPLES } from '../../appliance/dashboard/assets/examples.ts';
 import { SNIPPETS, type SnippetName } from '../../appliance/dashboard/snippets.ts';
 import { send } from '../appliance/listening-appliance.ts';
-import { launchBrowser, openPage, peopledAppliance, replaceText, signIn } from './browser.ts';
+import {
+  accessibilityFaults,
+  launchBrowser,
+  openPage,
+  peopledAppliance,
+  replaceText,
+  signIn,
+} from './browser.ts';
 import { signedIn } from './client.ts';
 
 const INSTANT = {
@@ -197,10 +204,12 @@ t.test('a draft survives a reload, and opening an example', async (t) => {
   t.equal(await page.getByLabel('Quality').inputValue(), 'high');
 
   await page.goto(`${page.url()}?example=09-tree`);
-  await page.getByText('Your last draft is kept.').waitFor();
+  await page.getByText('Drafts that were not rendered are kept:').waitFor();
   t.match(await text(), 'class Tree(Scene)');
-  await page.getByRole('button', { name: 'Restore it' }).click();
+  t.same(await accessibilityFaults(page), []);
+  await page.locator('#kept button').click();
   t.match(await text(), '# a draft');
+  t.equal(await page.getByLabel('Quality').inputValue(), 'high');
 
   await page.getByRole('link', { name: 'A tree that grows' }).click();
   await page.locator('.cm-line', { hasText: 'class Tree(Scene)' }).waitFor();

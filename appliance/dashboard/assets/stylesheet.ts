@@ -224,7 +224,7 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .playground .toolbar select, .playground .toolbar input { height: 2.125rem; padding: 0.35rem 0.5rem; }
 .playground .toolbar input { width: 4.5rem; }
 .playground .toolbar button { height: 2.125rem; margin-left: auto; padding-inline: 1.25rem; }
-.playground .toolbar button:disabled { opacity: 0.6; cursor: default; }
+.playground .toolbar button[aria-busy="true"] { opacity: 0.6; }
 .playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
 .playground textarea:focus-visible { outline-offset: -2px; }
 .editor { height: clamp(20rem, calc(100vh - 19rem), 52rem); }
@@ -232,6 +232,7 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .editor:focus-within::after { content: ""; position: absolute; inset: 0; z-index: 300; border: 2px solid var(--accent); pointer-events: none; }
 .card.flush > .keys { padding: 0.5rem 1rem; }
 .kept { padding: 0.5rem 1rem; background: var(--accent-soft); }
+.kept > span { display: inline-flex; }
 kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--surface); color: var(--text); }
 .picture { aspect-ratio: 16 / 9; max-height: 70vh; margin-inline: auto; width: 100%; background: var(--sunken); border-radius: 8px; overflow: hidden; display: grid; place-items: center; }
 .picture.portrait { aspect-ratio: 9 / 16; width: auto; height: 60vh; }

@@ -1,5 +1,6 @@
 // The script of the playground: replaces the text field of its form by an editor, renders without leaving the page,
 // and keeps drafts. The result is rendered by the server, and replaced as it changes by the script of all pages.
+import { sceneClassesIn } from '../../scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { Editor } from './editor.ts';
@@ -7,6 +8,9 @@ import { Playback } from './playback.ts';
 
 const SCENES_AFTER_MS = 600;
 const SAVED_AFTER_MS = 300;
+/** Drafts to continue. */
+const MOST_OFFERED = 3;
+const AWAY = "The server can't be reached. Your draft is kept in this browser.";
 const CLASSES = /^class\s+\w+.*$/gm;
 
 const find = <T extends Element>(selector: string, from: ParentNode = document): T =>
@@ -25,10 +29,27 @@ const aspectRatio = find<HTMLSelectElement>('select[name=aspectRatio]', form);
 const fps = find<HTMLInputElement>('input[name=fps]', form);
 const drafts = new Drafts(place.dataset['account'] ?? '');
 
-/** The code that the server has given, or that was rendered last. */
+/** The code that the server gave, or that was rendered last: what differs from it exists here only. */
 let base = field.value;
-const draft = drafts.get();
-const isDrafted = draft !== undefined && draft.base === base;
+/** The code whose result is shown. */
+let shown = field.value;
+/** The request of the job that is shown. */
+let rendered = requestIn(form);
+/** The query of the page that shows the result. */
+let { search: query } = location;
+let savedLater: ReturnType<typeof setTimeout> | undefined;
+let listedLater: ReturnType<typeof setTimeout> | undefined;
+/** The scenes that the server has found, and the lines of classes for which it has. */
+let listed: { classes: string; names: string[] } | undefined;
+/** The request that is being sent. */
+let sending: string | undefined;
+/** Whether another is to be sent after it. */
+let isWanted = false;
+/** The example that was clicked last, while it loads. */
+let opening: string | undefined;
+
+const isBare = query === '';
+const draft = drafts.own() ?? (isBare ? drafts.last() : undefined);
 
 const host = find<HTMLElement>('#editor');
 host.hidden = false;
@@ -36,7 +57,7 @@ field.hidden = true;
 // The editor has the code; a hidden required field would stop the form.
 field.required = false;
 const editor = new Editor(host, {
-  text: isDrafted ? draft.code : base,
+  text: draft?.code ?? base,
   onChange: () => {
     kept.hidden = true;
     changed();
@@ -45,15 +66,12 @@ const editor = new Editor(host, {
 });
 const playback = new Playback(result, editor);
 
-if (isDrafted) fill(draft);
-else if (draft && draft.code !== draft.base && draft.code !== base) {
-  kept.hidden = false;
-  find<HTMLButtonElement>('button', kept).addEventListener('click', () => {
-    editor.text = draft.code;
-    fill(draft);
-    editor.view.focus();
-  });
+if (draft) {
+  ({ base } = draft);
+  fill(draft);
+  if (isBare && /\bjob=/.test(draft.query)) void showResult(draft.query);
 }
+offerDrafts();
 showFault();
 void listScenes();
 changed({ save: false });
@@ -87,11 +105,7 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>('#examples a')) 
   });
 }
 addEventListener('popstate', () => location.reload());
-addEventListener('pagehide', save);
-
-let savedLater: ReturnType<typeof setTimeout> | undefined;
-let listedLater: ReturnType<typeof setTimeout> | undefined;
-let listedClasses: string | undefined;
+addEventListener('pagehide', () => saveNow());
 
 /** After each change of the form. */
 function changed({ save: isSaved = true } = {}): void {
@@ -100,20 +114,19 @@ function changed({ save: isSaved = true } = {}): void {
     clearTimeout(savedLater);
     savedLater = setTimeout(save, SAVED_AFTER_MS);
   }
-  const { base: _, fps: rate, ...request } = current();
+  const { fps: rate, ...request } = current();
   for (const [name, write] of Object.entries(SNIPPETS)) {
     const fpsOf = /^\d+$/.test(rate) ? { fps: Number(rate) } : {};
     const text = write({ ...request, ...fpsOf }, place.dataset['publicUrl'] ?? '');
     find(`#snippet-${name as SnippetName}`).textContent = text;
   }
-  if (classesOf(request.code) === listedClasses) return;
+  if (classesOf(request.code) === listed?.classes) return;
   clearTimeout(listedLater);
   listedLater = setTimeout(() => void listScenes(), SCENES_AFTER_MS);
 }
 
-function current(): Draft {
+function current(): Omit<Draft, 'base' | 'query' | 'savedAtMs'> {
   return {
-    base,
     code: editor.text,
     className: scene.value,
     quality: quality.value,
@@ -122,8 +135,8 @@ function current(): Draft {
   };
 }
 
-function fill(from: Omit<Draft, 'base' | 'code'>): void {
-  offer([from.className], from.className);
+function fill(from: Draft): void {
+  offer([from.className]);
   quality.value = from.quality;
   aspectRatio.value = from.aspectRatio;
   fps.value = from.fps;
@@ -131,47 +144,112 @@ function fill(from: Omit<Draft, 'base' | 'code'>): void {
 
 function save(): void {
   clearTimeout(savedLater);
-  if (kept.hidden) drafts.set(current());
+  savedLater = undefined;
+  drafts.save({ base, query, ...current() });
+}
+
+/** Before another takes the place of what is edited. */
+function saveNow(): void {
+  if (savedLater !== undefined) save();
+}
+
+/** Drafts of other tabs and pages, which would be forgotten otherwise. */
+function offerDrafts(): void {
+  const buttons = drafts
+    .unrendered()
+    .filter(({ code }) => code !== editor.text)
+    .slice(0, MOST_OFFERED)
+    .map((draft) => {
+      const button = document.createElement('button');
+      button.type = 'button';
+      button.className = 'link';
+      const time = new Date(draft.savedAtMs).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+      button.textContent = `${draft.className || 'Scene'}, ${time}`;
+      button.addEventListener('click', () => restore(draft));
+      return button;
+    });
+  kept.hidden = buttons.length === 0;
+  find('span', kept).replaceChildren(...buttons);
+}
+
+/** Continues with a copy of a draft. */
+function restore(draft: Draft): void {
+  saveNow();
+  drafts.begin(location.href);
+  ({ base } = draft);
+  editor.text = draft.code;
+  fill(draft);
+  editor.view.focus();
 }
 
 function classesOf(code: string): string {
   return (code.match(CLASSES) ?? []).join('\n');
 }
 
+/** The scenes of the code: as the server found them while the lines of its classes are the same, else by its text. */
+function scenesOf(code: string): string[] {
+  return listed?.classes === classesOf(code) ? listed.names : sceneClassesIn(code);
+}
+
 /** Asks the server, which runs the code, once its classes have changed. */
 async function listScenes(): Promise<void> {
-  const { code } = current();
+  const code = editor.text;
   const classes = classesOf(code);
+  offer(scenesOf(code));
   if (code.trim() === '') return;
-  listedClasses = classes;
   const answer = await post(form, `${form.action}/scenes`);
   if (!answer?.ok || answer.redirected) return;
   const { scenes } = (await answer.json()) as { scenes?: string[] };
-  if (scenes && classesOf(editor.text) === classes) offer(scenes, scene.value);
+  // Without scenes, such as after a syntax error, the next change asks again.
+  if (classesOf(editor.text) !== classes) return;
+  listed = scenes && { classes, names: scenes };
+  offer(scenesOf(editor.text));
 }
 
-/** Offers scenes; keeps the choice, or chooses the first. */
-function offer(scenes: string[], chosen: string): void {
+/** Offers scenes; keeps the choice, also if it was renamed. */
+function offer(scenes: string[]): void {
   const names = scenes.filter((name) => name !== '');
   const options = names.length > 0 ? names : [''];
-  scene.replaceChildren(...options.map((name) => new Option(name || 'The only scene', name)));
-  scene.value = options.includes(chosen) ? chosen : (options[0] ?? '');
+  const before = [...scene.options].map(({ value }) => value);
+  const [added, ...others] = options.filter((name) => !before.includes(name));
+  const renamed = others.length === 0 ? added : undefined;
+  const chosen = options.includes(scene.value) ? scene.value : (renamed ?? options[0] ?? '');
+  if (options.join() !== before.join()) {
+    scene.replaceChildren(...options.map((name) => new Option(name || 'The only scene', name)));
+  }
+  scene.value = chosen;
 }
 
+/** Renders the code as it is now: after the request that is being sent, and instead of the job that is shown. */
 async function render(): Promise<void> {
-  if (button.disabled) return;
-  button.disabled = true;
+  offer(scenesOf(editor.text));
+  field.value = editor.text;
+  const request = requestIn(form);
+  const isActive = /queued|running/.test(find<HTMLElement>('[data-job]', result)?.dataset['status'] ?? '');
+  if (request === sending || (sending === undefined && isActive && request === rendered)) {
+    return showProblem('This is being rendered already. Cancel it to start again.', '');
+  }
+  if (sending !== undefined) {
+    isWanted = true;
+    return;
+  }
+  sending = request;
+  button.ariaBusy = 'true';
+  const { text } = editor;
   playback.keepPlace();
   editor.showFault(undefined);
   // There the result is below the editor.
   if (matchMedia('(max-width: 56rem)').matches) result.scrollIntoView({ behavior: 'smooth' });
   try {
-    field.value = editor.text;
     const answer = await post(form);
-    if (answer) await showAnswer(answer);
+    if (answer) await showAnswer(answer, text);
   } finally {
-    button.disabled = false;
+    sending = undefined;
+    button.ariaBusy = null;
   }
+  if (!isWanted) return;
+  isWanted = false;
+  await render();
 }
 
 /** Sends the form of the result. */
@@ -188,41 +266,80 @@ async function cancel(form: HTMLFormElement): Promise<void> {
 }
 
 async function open(url: string): Promise<void> {
-  const page = await pageOf(await fetch(url));
+  opening = url;
+  const answer = await fetch(url).catch(() => undefined);
+  if (opening !== url) return;
+  if (!answer) return showProblem(AWAY);
+  const page = await pageOf(answer);
   if (!page) return location.assign(url);
-  save();
+  // What is edited stays the draft of the entry before.
+  saveNow();
+  drafts.begin(url);
+  query = location.search;
   base = find<HTMLTextAreaElement>('textarea', page).value;
-  const [from, to] = [find<HTMLSelectElement>('select[name=className]', page), aspectRatio];
-  to.value = find<HTMLSelectElement>('select[name=aspectRatio]', page).value;
-  offer([from.value], from.value);
-  listedClasses = classesOf(base);
+  aspectRatio.value = find<HTMLSelectElement>('select[name=aspectRatio]', page).value;
   editor.showFault(undefined);
   editor.text = base;
+  offer(scenesOf(base));
   playback.forgetPlace();
-  history.pushState(null, '', url);
-  dispatchEvent(new CustomEvent('show', { detail: page }));
+  show(page);
   scrollTo({ top: 0, behavior: 'smooth' });
   editor.view.focus();
 }
 
+/** Shows the result of a draft that is continued in a new entry of the history. */
+async function showResult(found: string): Promise<void> {
+  const answer = await fetch(form.action + found).catch(() => undefined);
+  const page = answer?.ok && (await pageOf(answer));
+  // The job may be forgotten, and another render may have begun.
+  if (!page || location.search !== '' || sending !== undefined) return;
+  history.replaceState(history.state, '', found);
+  query = found;
+  show(page);
+}
+
 /** Shows the page that the server has answered with: the new job, or why there is none. */
-async function showAnswer(answer: Response): Promise<void> {
+async function showAnswer(answer: Response, code: string): Promise<void> {
   const page = await pageOf(answer);
   if (!page) return location.reload();
   problem.replaceChildren(...find<HTMLElement>('#problem', page).childNodes);
-  const names = [...find<HTMLSelectElement>('select[name=className]', page).options].map(
-    ({ value }) => value,
-  );
   if (!answer.ok) {
-    if (names.length > 1) offer(names, scene.value);
+    const names = [...find<HTMLSelectElement>('select[name=className]', page).options].slice(1);
+    if (names.length > 1) {
+      listed = { classes: classesOf(code), names: names.map(({ value }) => value) };
+      offer(scenesOf(editor.text));
+    }
     return;
   }
-  base = find<HTMLTextAreaElement>('textarea', page).value;
+  base = code;
+  history.replaceState(history.state, '', answer.url);
+  query = location.search;
   save();
-  history.replaceState(null, '', answer.url);
-  dispatchEvent(new CustomEvent('show', { detail: page }));
+  show(page);
   // The job may have progressed while the page loaded.
   dispatchEvent(new Event('refresh'));
+}
+
+/** Shows the result of a page, and makes the form that of the page but for what is edited. */
+function show(page: Document): void {
+  const from = find<HTMLFormElement>('#playground form', page);
+  for (const name of ['job', 'last', 'once']) {
+    const selector = `input[name=${name}]`;
+    find<HTMLInputElement>(selector, form).value = find<HTMLInputElement>(selector, from).value;
+  }
+  shown = find<HTMLTextAreaElement>('textarea', from).value;
+  rendered = requestIn(from);
+  dispatchEvent(new CustomEvent('show', { detail: page }));
+}
+
+/** What a form asks to render, for comparison. */
+function requestIn(form: HTMLFormElement): string {
+  const fields = new FormData(form);
+  return JSON.stringify(
+    ['code', 'className', 'quality', 'aspectRatio', 'fps'].map((name) =>
+      String(fields.get(name)).replaceAll('\r\n', '\n'),
+    ),
+  );
 }
 
 /** Undefined if it is another page: that of signing in, or an error. */
@@ -237,15 +354,15 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
   try {
     return await fetch(url, { method: 'POST', body: fields });
   } catch {
-    showProblem("The server can't be reached. Your draft is kept in this browser.");
+    showProblem(AWAY);
     return undefined;
   }
 }
 
-function showProblem(text: string): void {
+function showProblem(text: string, kind = 'bad'): void {
   const note = document.createElement('p');
-  note.className = 'note bad';
-  note.setAttribute('role', 'alert');
+  note.className = `note ${kind}`;
+  note.setAttribute('role', kind === 'bad' ? 'alert' : 'status');
   note.textContent = text;
   problem.replaceChildren(note);
 }
@@ -254,5 +371,5 @@ function showFault(): void {
   const { line, error } = find<HTMLElement>('[data-job]', result)?.dataset ?? {};
   const message = (error ?? '').replace(/\n?line \d+:.*$/s, '').trim();
   // Only while the code equals that of the render.
-  editor.showFault(line && editor.text === base ? { line: Number(line), message } : undefined);
+  editor.showFault(line && editor.text === shown ? { line: Number(line), message } : undefined);
 }

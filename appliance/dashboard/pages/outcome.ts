@@ -1,7 +1,8 @@
 import type { JobDetails } from '../../admin/administration-views.ts';
-import { counted, shownSize } from '../format.ts';
+import { counted, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { note } from '../layout.ts';
+import { BASE } from '../route.ts';
 import { progressText, statusTag } from './job-views.ts';
 import { textBox } from './texts.ts';
 
@@ -22,17 +23,32 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
     }</header>${error !== 'Canceled' && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job);
+  const video = player(job, assetUrl);
+  if (!video) return undefined;
+  const links = artifacts.map(
+    ({ name, sizeBytes }) =>
+      html`<span><a href="${assetUrl}/artifacts/${jobId}/${name}">${name}</a> <span class="muted">${shownSize(sizeBytes)}</span></span>`,
+  );
+  return html`<section class="card">${video}${timeline(job)}<div class="actions small">${links}</div>${printed(job)}</section>`;
+}
+
+/** The video of an earlier job, below a job that has none. */
+export function lastVideo(job: JobDetails, assetUrl: string): Html | undefined {
+  const video = player(job, assetUrl);
+  return (
+    video &&
+    html`<section class="card"><header><h2>The last video</h2><a class="small" href="${BASE}/jobs/${job.jobId}">of ${shownTime(job.createdAt)}</a></header>${video}</section>`
+  );
+}
+
+function player({ jobId, artifacts }: JobDetails, assetUrl: string): Html | undefined {
   const urlOf = (name: string) => `${assetUrl}/artifacts/${jobId}/${name}`;
   const has = (name: string) => artifacts.some((artifact) => artifact.name === name);
   if (!has('video.mp4')) return undefined;
-  const links = artifacts.map(
-    ({ name, sizeBytes }) =>
-      html`<span><a href="${urlOf(name)}">${name}</a> <span class="muted">${shownSize(sizeBytes)}</span></span>`,
-  );
-  return html`<section class="card"><video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
+  return html`<video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
     has('captions.vtt') &&
     html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
-  }</video>${timeline(job)}<div class="actions small">${links}</div>${printed(job)}</section>`;
+  }</video>`;
 }
 
 /** Output of the scene, and warnings. */

@@ -1,3 +1,4 @@
+import { createHash, randomUUID } from 'node:crypto';
 import {
   defaultFps,
   isScenepressError,
@@ -6,16 +7,17 @@ import {
   type RenderRequest,
   ScenepressError,
 } from '../../../lib/index.ts';
+import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
-import { shownDuration, shownNumber } from '../format.ts';
+import { counted, shownDuration } from '../format.ts';
 import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
-import { lineOf, outcome } from './outcome.ts';
+import { lastVideo, lineOf, outcome } from './outcome.ts';
 
 /** As for requests of the API. */
 const MOST_CODE_BYTES = 200 * 1024;
@@ -51,6 +53,14 @@ interface Draft {
   fps: string;
 }
 
+/** What a page shows beside the form. */
+interface Shown {
+  job?: JobDetails | undefined;
+  /** The last one before it that has completed. */
+  last?: JobDetails | undefined;
+  problem?: string;
+}
+
 /** An editor whose scenes can be rendered. */
 export function playgroundRoutes(): Route[] {
   return [
@@ -71,13 +81,14 @@ async function openPage(visit: Visit): Promise<Html> {
   const jobId = query['job'];
   if (jobId !== undefined) {
     const job = await admin.jobs.showDetails({ jobId });
+    const last = await shownBefore(visit, query['last']);
     const { className, quality, aspectRatio, fps } = job;
     const fpsOf = fps === defaultFps(quality as Quality) ? '' : String(fps);
     const code = job.code ?? '';
     return playground(
       visit,
       { code, className, scenes: [className], quality, aspectRatio, fps: fpsOf },
-      { job },
+      { job, last },
     );
   }
   const example = EXAMPLES.find(({ name }) => name === query['example']) ?? EXAMPLES[0];
@@ -88,6 +99,7 @@ async function openPage(visit: Visit): Promise<Html> {
 async function render(visit: Visit) {
   const { admin, form, viewer } = visit;
   const draft = draftIn(form);
+  const [job, last] = await Promise.all([shownBefore(visit, form['job']), shownBefore(visit, form['last'])]);
   try {
     requireCode(draft.code);
     if (draft.className === '') {
@@ -97,13 +109,65 @@ async function render(visit: Visit) {
     }
     const { code, className, quality, aspectRatio, fps } = draft;
     const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
-    const { jobId } = await admin.jobs.render({ account: viewer.accountId, ...(request as RenderRequest) });
-    return { to: `/playground?job=${jobId}` };
+    const idempotencyKey = form['once'] && onceFor(form['once'], request);
+    const jobId = await renderInstead(visit, job, {
+      account: viewer.accountId,
+      ...(request as RenderRequest),
+      ...(idempotencyKey && { idempotencyKey }),
+    });
+    const good = job?.status === 'completed' ? job : last;
+    return { to: `/playground?${new URLSearchParams({ job: jobId, ...(good && { last: good.jobId }) })}` };
   } catch (error) {
     if (!isScenepressError(error)) throw error;
     const { status, body } = httpErrorOf(error);
     const problem = body.message ?? body.error;
-    return { page: playground(visit, draft, { problem }), status };
+    return { page: playground(visit, draft, { job, last, problem }), status };
+  }
+}
+
+/** A job that the page showed; undefined if it shows none, or one that may not be seen. */
+async function shownBefore({ admin }: Visit, jobId: string | undefined): Promise<JobDetails | undefined> {
+  if (!jobId) return undefined;
+  return admin.jobs.showDetails({ jobId }).catch((error: unknown) => {
+    if (!isScenepressError(error, 'not_found')) throw error;
+    return undefined;
+  });
+}
+
+/** The same form makes one job of the same request, also if it is sent twice. */
+function onceFor(once: string, request: object): string {
+  return createHash('sha256')
+    .update(JSON.stringify([once, request]))
+    .digest('hex');
+}
+
+/**
+ * Renders, and cancels the job that the page shows, if it has not ended: of two renders of one editor, only the later is
+ * wanted, and would wait for the earlier.
+ */
+async function renderInstead(
+  { admin, viewer }: Visit,
+  shown: JobDetails | undefined,
+  request: Parameters<RemoteAdministration['jobs']['render']>[0],
+): Promise<string> {
+  const isActive = shown?.status === 'queued' || shown?.status === 'running';
+  const replaced = isActive && shown.account === viewer.email ? shown : undefined;
+  const cancel = async () => {
+    if (!replaced) return;
+    await admin.jobs.cancel({ jobId: replaced.jobId }).catch((error: unknown) => {
+      // It has ended meanwhile.
+      if (!isScenepressError(error, 'conflict')) throw error;
+    });
+  };
+  try {
+    const { jobId } = await admin.jobs.render(request);
+    if (jobId !== replaced?.jobId) await cancel();
+    return jobId;
+  } catch (error) {
+    // Its credits and its place become free.
+    if (!replaced || !isScenepressError(error, 'insufficient_credits', 'queue_full')) throw error;
+    await cancel();
+    return (await admin.jobs.render(request)).jobId;
   }
 }
 
@@ -149,11 +213,7 @@ function draftIn(form: Record<string, string>): Draft {
   return { code, className, scenes, quality, aspectRatio, fps: fps.trim() };
 }
 
-function playground(
-  visit: Visit,
-  draft: Draft,
-  { job, problem }: { job?: JobDetails; problem?: string } = {},
-): Html {
+function playground(visit: Visit, draft: Draft, { job, last, problem }: Shown = {}): Html {
   const { viewer, csrf, publicUrl } = visit;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
@@ -161,6 +221,7 @@ function playground(
     html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job))}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
 <form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
+<input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">
 <div class="toolbar">
 ${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
 ${choice('Quality', 'quality', draft.quality, Object.entries(QUALITY_LABELS))}
@@ -171,12 +232,12 @@ ${choice('Format', 'aspectRatio', draft.aspectRatio, [
 <label>fps<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="auto" autocomplete="off"></label>
 <button class="primary" title="Ctrl+Enter">Render</button>
 </div>
-<div id="kept" class="kept small" hidden><span>Your last draft is kept.</span> <button type="button" class="link">Restore it</button></div>
+<div id="kept" class="kept small" hidden>Drafts that were not rendered are kept: <span class="actions"></span></div>
 <textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
 <p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
 </form>
-<div id="result" class="stack" data-live>${job ? result(job, visit) : nothingYet()}</div>
+<div id="result" class="stack" data-live>${job ? result(job, visit, last) : nothingYet()}</div>
 </div>
 ${gallery()}
 ${snippets(draft, publicUrl)}`,
@@ -209,16 +270,19 @@ function nothingYet(): Html {
   )}</section>`;
 }
 
-function result(job: JobDetails, { assetUrl, csrf }: Visit): Value {
+function result(job: JobDetails, { assetUrl, csrf }: Visit, last: JobDetails | undefined): Value {
   const { jobId, status, error, durationMs, creditsCost } = job;
   const isOver = status === 'completed' || status === 'failed';
   return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${lineOf(error)}" data-error="${error}">
 ${outcome(job, assetUrl)}
 <p class="actions small muted">${
     isOver
-      ? html`<span>${shownDuration(durationMs)} · ${shownNumber(creditsCost)} credits · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
-      : postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' })
-  }</p></div>`;
+      ? html`<span>${shownDuration(durationMs)} · ${counted(creditsCost, 'credit')} · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
+      : [
+          postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' }),
+          html`<span>Rendering again replaces it.</span>`,
+        ]
+  }</p>${status === 'failed' && last && lastVideo(last, assetUrl)}</div>`;
 }
 
 function gallery(): Html {
