@@ -12,10 +12,15 @@ export function shownChange(value: number): string {
   return value < 0 ? `−${NUMBER.format(-value)}` : `+${NUMBER.format(value)}`;
 }
 
-/** A time as `2026-11-23 11:30`, UTC; the full time on hover. */
+/** `2026-11-23 11:30:05 UTC`. */
+export function utcText(iso: string): string {
+  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+}
+
+/** A time in UTC, which the script of all pages shows in the reader's zone, with UTC on hover. */
 export function shownTime(iso: string | null): Html {
   if (iso === null) return html`<span class="faint">–</span>`;
-  return html`<time datetime="${iso}" title="${iso}">${iso.slice(0, 10)} ${iso.slice(11, 16)}</time>`;
+  return html`<time datetime="${iso}" title="${iso}">${utcText(iso)}</time>`;
 }
 
 /** `0.6 s`, `12 s`, `3 min 20 s`. */

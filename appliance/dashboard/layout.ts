@@ -58,6 +58,7 @@ export function page(
 <nav aria-label="Main"><ul class="nav">${links}</ul></nav>
 <div class="person">
 <span class="email" title="${viewer.email}">${viewer.email}</span>
+<span class="email" data-zone="long">Times: UTC</span>
 <a href="${BASE}/account">Account</a>
 ${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
 </div>
@@ -81,7 +82,7 @@ export function plainPage(title: string, ...content: Value[]): Html {
 
 function document(title: string, body: Html, script?: string): Html {
   return html`<!doctype html>
-<html lang="en">
+<html lang="en" data-now="${new Date().toISOString()}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

@@ -20,6 +20,35 @@ const regions = () => document.querySelectorAll('[data-live]');
 // As the server wrote them, before the lines below change them.
 for (const region of regions()) region.dataset.last = region.innerHTML;
 
+// Times in the reader's zone.
+const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
+const two = (number) => String(number).padStart(2, '0');
+const localTime = (time) =>
+  time.getFullYear() + '-' + two(time.getMonth() + 1) + '-' + two(time.getDate()) + ' ' +
+  [time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':');
+const showTimes = () => {
+  for (const place of document.querySelectorAll('time[datetime]')) {
+    if (place.dataset.local) continue;
+    place.dataset.local = 'true';
+    place.title = place.textContent;
+    place.textContent = localTime(new Date(place.dateTime));
+  }
+};
+showTimes();
+for (const place of document.querySelectorAll('[data-zone]')) {
+  place.textContent = place.dataset.zone === 'long' ? 'Times: ' + timeZone : '(your time)';
+}
+for (const field of document.querySelectorAll('input[type=datetime-local]')) {
+  const sent = document.createElement('input');
+  sent.type = 'hidden';
+  sent.name = field.name;
+  sent.value = field.value && field.value + 'Z';
+  field.removeAttribute('name');
+  if (sent.value) field.value = localTime(new Date(sent.value)).replace(' ', 'T');
+  field.addEventListener('input', () => { sent.value = field.value && new Date(field.value).toISOString(); });
+  field.after(sent);
+}
+
 const showCopyButtons = () => {
   for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
 };
@@ -140,6 +169,7 @@ const show = (page) => {
       restore();
       for (const all of alls) showAll(all);
       showCopyButtons();
+      showTimes();
       showPictures();
       region.dispatchEvent(new Event('replaced', { bubbles: true }));
     }

@@ -204,10 +204,10 @@ function accountTable(accounts: AccountInfo[]): Html {
 <td data-label="State">${stateOf(account)}</td>
 <td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
 <td data-label="Signs in" class="wide">${account.hasPassword ? 'yes' : 'not yet'}</td>
-<td data-label="Created (UTC)" class="wide">${shownTime(account.createdAt)}</td>
+<td data-label="Created" class="wide">${shownTime(account.createdAt)}</td>
 </tr>`,
   );
-  return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function stateOf({ disabledAt }: AccountInfo): Html {

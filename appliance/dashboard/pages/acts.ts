@@ -28,7 +28,7 @@ async function actsPage({ admin, viewer, csrf, query }: Visit): Promise<Html> {
     html`<section class="card flush">${
       acts.length === 0
         ? emptyState('Nothing recorded', 'Sign-ins and changes are listed here.')
-        : html`<div class="scroll"><table class="cards"><thead><tr><th>What</th><th>Who</th><th>To</th><th>From</th><th>Time (UTC)</th></tr></thead><tbody>${acts.map(actRow)}</tbody></table></div>`
+        : html`<div class="scroll"><table class="cards"><thead><tr><th>What</th><th>Who</th><th>To</th><th>From</th><th>Time</th></tr></thead><tbody>${acts.map(actRow)}</tbody></table></div>`
     }</section>
 <nav class="paging" aria-label="Pages">
 <span>${before !== undefined && html`<a href="${BASE}/acts">Newest</a>`}</span>
@@ -43,6 +43,6 @@ function actRow({ at, actor, action, count, subject, address }: ActInfo): Html {
 <td data-label="Who"><span class="clip">${actor ?? html`<span class="muted">command line</span>`}</span></td>
 <td data-label="To">${subject !== null && html`<code class="clip" title="${subject}">${subject}</code>`}</td>
 <td data-label="From">${address ?? '–'}</td>
-<td data-label="Time (UTC)">${shownTime(at)}</td>
+<td data-label="Time">${shownTime(at)}</td>
 </tr>`;
 }

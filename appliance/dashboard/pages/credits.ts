@@ -75,7 +75,7 @@ async function statement(visit: Visit): Promise<Html> {
   }
   return html`<section class="card flush"><header><h2>Statement</h2></header>
 <div class="scroll"><table class="cards">
-<thead><tr><th>Entry</th><th>Job</th><th>Time (UTC)</th><th class="end">Credits</th></tr></thead>
+<thead><tr><th>Entry</th><th>Job</th><th>Time</th><th class="end">Credits</th></tr></thead>
 <tbody>${lines.map(statementRow)}</tbody></table></div></section>
 <nav class="paging" aria-label="Pages of the statement">
 <span>${before !== undefined && html`<a href="${BASE}/credits?${new URLSearchParams(account).toString()}">Newest</a>`}</span>
@@ -87,7 +87,7 @@ function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: 
   return html`<tr>
 <th scope="row" class="rowhead">${kind === 'settle' ? settled(chargedCredits, amountCredits) : KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
 <td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId.slice(0, 12)}…</code></a>`}</td>
-<td data-label="Time (UTC)">${shownTime(at)}</td>
+<td data-label="Time">${shownTime(at)}</td>
 <td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
 </tr>`;
 }

@@ -3,7 +3,7 @@ import { JOB_STATUSES } from '../../admin/administration-requests.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';
-import { inputTime, utcTime } from './times.ts';
+import { timeField, utcTime } from './times.ts';
 
 /** The filters of the list of jobs, as its URL has them. */
 export interface JobFilters {
@@ -61,8 +61,8 @@ ${status && html`<input type="hidden" name="status" value="${status}">`}
 <label>Text of the error<input type="search" name="error" value="${error}" maxlength="200" autocomplete="off"></label>
 <label>Quality<select name="quality"><option value="">any</option>${options}</select></label>
 ${isAdmin && html`<label>Account<input type="text" name="account" value="${account}" placeholder="all accounts" autocomplete="off"></label>`}
-<label>From (UTC)<input type="datetime-local" name="from" value="${inputTime(from)}"></label>
-<label>To (UTC)<input type="datetime-local" name="to" value="${inputTime(to)}"></label>
+${timeField('From', 'from', from)}
+${timeField('To', 'to', to)}
 <div class="actions"><button>Filter</button>${count > 0 && html`<a href="${jobsUrl(status ? { status } : {})}">Clear</a>`}</div>
 </form></details></div>`;
 }

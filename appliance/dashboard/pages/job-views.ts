@@ -1,6 +1,6 @@
 import type { RenderProgress } from '../../../lib/index.ts';
 import type { JobInfo } from '../../admin/administration-views.ts';
-import { shownDuration, shownNumber, shownTime } from '../format.ts';
+import { shownDuration, shownNumber, shownTime, utcText } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { shownProgress } from '../live.ts';
 import { BASE } from '../route.ts';
@@ -33,7 +33,7 @@ export function jobTable(
   { accounts, select = false }: { accounts: boolean; select?: boolean },
 ): Html {
   return html`<div class="scroll"><table class="cards">
-<thead><tr>${select && html`<th class="pick"><span class="visually-hidden">Select</span></th>`}<th>Scene</th><th>Status</th>${accounts && html`<th>Account</th>`}<th>Quality</th><th>Created (UTC)</th><th class="end">Time</th><th class="end">Credits</th></tr></thead>
+<thead><tr>${select && html`<th class="pick"><span class="visually-hidden">Select</span></th>`}<th>Scene</th><th>Status</th>${accounts && html`<th>Account</th>`}<th>Quality</th><th>Created</th><th class="end">Time</th><th class="end">Credits</th></tr></thead>
 <tbody>${jobs.map((job) => jobRow(job, { accounts, select }))}</tbody></table></div>`;
 }
 
@@ -42,13 +42,13 @@ function jobRow(job: JobInfo, { accounts, select }: { accounts: boolean; select:
   return html`<tr>${
     select &&
     html`
-<td class="pick"><input type="checkbox" name="jobId" value="${jobId}" aria-label="Select ${job.className || 'forgotten job'} of ${createdAt.slice(0, 16).replace('T', ' ')}"></td>`
+<td class="pick"><input type="checkbox" name="jobId" value="${jobId}" aria-label="Select ${job.className || 'forgotten job'} of ${utcText(createdAt)}"></td>`
   }
 <th scope="row" class="rowhead fill">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
 <td data-label="Status">${statusTag(status)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
 <td data-label="Quality" class="wide">${quality}</td>
-<td data-label="Created (UTC)">${shownTime(createdAt)}</td>
+<td data-label="Created">${shownTime(createdAt)}</td>
 <td data-label="Time" class="end number wide">${shownDuration(durationMs)}</td>
 <td data-label="Credits" class="end number">${shownNumber(creditsCost)}</td>
 </tr>`;

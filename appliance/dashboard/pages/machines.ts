@@ -22,13 +22,13 @@ export function machinesCard(machines: MachineInfo[], csrf: string): Html {
 <td data-label="Roles">${machine.roles.join(', ')}${machine.qualities && html`<span class="small muted"> ${machine.qualities.join(', ')} only</span>`}</td>
 <td data-label="Workers">${machine.roles.includes('worker') ? `${machine.busyWorkers} of ${machine.workers} busy, ${machine.warmWorkers} warm` : 'none'}</td>
 <td data-label="Clock">${clock(machine)}</td>
-<td data-label="Since (UTC)">${shownTime(machine.startedAt)}</td>
-<td data-label="Last report (UTC)">${shownTime(machine.seenAt)}</td>
+<td data-label="Since">${shownTime(machine.startedAt)}</td>
+<td data-label="Last report">${shownTime(machine.seenAt)}</td>
 <td>${action(machine, csrf)}</td>
 </tr>`,
   );
   return html`<section class="card flush"><header><h2>Machines</h2><span class="small muted">each reports every five seconds</span></header>
-<div class="scroll"><table class="cards"><thead><tr><th>Name</th><th>State</th><th>Roles</th><th>Workers</th><th>Clock</th><th>Since (UTC)</th><th>Last report (UTC)</th><th><span class="visually-hidden">Action</span></th></tr></thead><tbody>${rows}</tbody></table></div>
+<div class="scroll"><table class="cards"><thead><tr><th>Name</th><th>State</th><th>Roles</th><th>Workers</th><th>Clock</th><th>Since</th><th>Last report</th><th><span class="visually-hidden">Action</span></th></tr></thead><tbody>${rows}</tbody></table></div>
 <p class="small muted">A drained machine takes no more jobs, finishes its renders and ends. The jobs of a dead one are rendered by others.</p></section>`;
 }
 

@@ -178,12 +178,12 @@ function faultsCard(faults: Fault[]): Html {
 <th scope="row" class="rowhead">${message}${cause !== null && html`<span class="clip small muted" title="${cause}">${cause}</span>`}</th>
 <td data-label="Level"><span class="tag ${level === 'warn' ? 'warn' : 'bad'}">${level === 'warn' ? 'Warning' : 'Error'}</span></td>
 <td data-label="Times" class="end number">${shownNumber(times)}</td>
-<td data-label="Time (UTC)">${shownTime(at)}</td>
+<td data-label="Time">${shownTime(at)}</td>
 </tr>`,
   );
   const content: Value =
     rows.length === 0
       ? emptyState('No faults', 'Warnings and errors since the start are listed here.')
-      : html`<div class="scroll"><table class="cards"><thead><tr><th>Message</th><th>Level</th><th class="end">Times</th><th>Last time (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+      : html`<div class="scroll"><table class="cards"><thead><tr><th>Message</th><th>Level</th><th class="end">Times</th><th>Last time</th></tr></thead><tbody>${rows}</tbody></table></div>`;
   return html`<section class="card flush"><header><h2>Recent faults</h2><span class="small muted">since the start; the log has all</span></header>${content}</section>`;
 }

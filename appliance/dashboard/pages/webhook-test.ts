@@ -1,5 +1,6 @@
 import { DEFAULT_TOLERANCE_SECONDS, isScenepressError, type WebhookTest } from '../../../lib/index.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
+import { shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
@@ -81,10 +82,7 @@ ${answerBox(answer)}</section>`;
 /** The steps of a receiver, in the order of the contract. */
 function verification({ url, headers, body, verification }: WebhookTest): Html {
   const { timestamp, signature, computed, verdict } = verification;
-  const signedAt = new Date(Number(timestamp) * 1000)
-    .toISOString()
-    .replace('.000Z', ' UTC')
-    .replace('T', ' ');
+  const signedAt = shownTime(new Date(Number(timestamp) * 1000).toISOString());
   return html`<section class="card" id="verification"><h2>Request and its signature</h2>
 <ol class="steps">
 <li>The receiver gets this request, and keeps the bytes of its body as they are.

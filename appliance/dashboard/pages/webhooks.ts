@@ -16,7 +16,7 @@ import {
 } from './delivery-views.ts';
 import { accountOf, accountPicker, accountQuery, keysToChoose } from './scope.ts';
 import { textBox, textRoute } from './texts.ts';
-import { inputTime, utcTime } from './times.ts';
+import { timeField, utcTime } from './times.ts';
 
 const ROWS = 50;
 
@@ -124,7 +124,7 @@ function failedAgainForm({ csrf }: Visit, { account, key }: Filters): Html {
 ${account !== undefined && html`<input type="hidden" name="account" value="${account}">`}
 ${key !== undefined && html`<input type="hidden" name="key" value="${key}">`}
 <p class="muted">For a receiver that was down: the failed webhooks ${key === undefined ? 'of all keys' : 'of this key'} since a time are sent again, at most 1,000 at once. One that was sent again already is left out.</p>
-<div class="fields"><label>Since (UTC)<input type="datetime-local" name="since" value="${inputTime(yesterday)}" required></label><button>Send all again</button></div>
+<div class="fields">${timeField('Since', 'since', yesterday, { required: true })}<button>Send all again</button></div>
 </form></details>`;
 }
 
@@ -180,10 +180,10 @@ function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html
 <td data-label="Answer" class="phrase">${answerOf(delivery)}</td>
 <td data-label="Outcome">${delivery.event}${delivery.repeats !== null && html` <span class="muted">(sent again)</span>`}</td>
 <td data-label="Key"><span class="clip short">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
-<td data-label="Created (UTC)">${shownTime(delivery.createdAt)}</td>
+<td data-label="Created">${shownTime(delivery.createdAt)}</td>
 </tr>`,
   );
-  return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created (UTC)</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Promise<Html> {
@@ -241,7 +241,7 @@ function attemptView(
 ): Html {
   const took = endedAt === null ? '' : `, ${Date.parse(endedAt) - Date.parse(startedAt)} ms`;
   return html`<details ${isOpen && 'open'}><summary>Attempt ${number}: ${answerText(endedAt === null ? null : status, reason)}</summary>
-<p class="small muted">Sent at ${shownTime(startedAt)} (UTC)${took}</p>
+<p class="small muted">Sent at ${shownTime(startedAt)}${took}</p>
 ${reason !== null && html`<p>${reasonText(reason)}</p>`}
 ${signature !== null && textBox(`svc-signature: ${signature}`)}
 ${endedAt !== null && answerBox(answer)}
