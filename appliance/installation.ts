@@ -95,6 +95,7 @@ export async function openInstallation(
       prices: pricesOf(config),
       readiness: () => readiness?.() ?? readinessOf(service, { isDraining: false, warnings: [] }),
       faults: faults ?? new Faults(),
+      renderTimeoutSeconds: config.renderTimeoutSeconds,
       retention: { days: config.retentionDays ?? null, gibibytes: config.retentionGb ?? null },
     });
     return {

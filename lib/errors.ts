@@ -9,7 +9,7 @@
  * | `artifact_gone` | the artifact has been removed | render again |
  * | `owner_refused` | jobs of this owner are not accepted | - |
  * | `conflict` | the request conflicts with existing state: a duplicate, a file that changed | see the message |
- * | `queue_full` | the queue is full | try again later |
+ * | `queue_full` | the queue is full, or as many jobs of the owner wait as may | try again later |
  * | `too_many_failures` | too many renders of the owner failed or were canceled within an hour | try again after `retryAfterMs` |
  * | `too_many_requests` | the owner has asked for more than the rate allows | try again after `retryAfterMs` |
  * | `too_much_stored` | the jobs of the owner take as many bytes as they may | forget some of them, then try again |

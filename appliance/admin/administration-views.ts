@@ -286,6 +286,8 @@ export interface QueueInfo {
   workers: number;
   /** Whether renders can start now. */
   ready: boolean;
+  /** Maximum duration of a render. */
+  renderTimeoutSeconds: number;
   /** Sentences that say why jobs are not rendered; empty while no machine runs, and without a database. */
   warnings: string[];
 }

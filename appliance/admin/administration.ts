@@ -43,6 +43,8 @@ export interface AdministrationParts {
   readiness: () => Readiness;
   /** The latest warnings and errors. */
   faults: Faults;
+  /** Maximum duration of a render. */
+  renderTimeoutSeconds: number;
   /** How long artifacts are kept. */
   retention: RetentionInfo;
 }

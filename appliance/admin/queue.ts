@@ -7,9 +7,15 @@ import { machineInfos, missingWorkers } from './machines.ts';
 export class QueueAdministration {
   readonly #service: RenderService;
   readonly #machines: MachineStore | undefined;
+  readonly #renderTimeoutSeconds: number;
 
-  constructor({ service, place }: Pick<AdministrationParts, 'service' | 'place'>) {
+  constructor({
+    service,
+    place,
+    renderTimeoutSeconds,
+  }: Pick<AdministrationParts, 'service' | 'place' | 'renderTimeoutSeconds'>) {
     this.#service = service;
+    this.#renderTimeoutSeconds = renderTimeoutSeconds;
     this.#machines = place.machineStore;
   }
 
@@ -22,12 +28,13 @@ export class QueueAdministration {
       ready,
       runningEverywhere,
     } = this.#service.status();
-    if (!this.#machines) return { pausedAt, queued, running, workers, ready, warnings: [] };
+    const renderTimeoutSeconds = this.#renderTimeoutSeconds;
+    const own = { pausedAt, queued, running, workers, ready, renderTimeoutSeconds, warnings: [] };
+    if (!this.#machines) return own;
     const alive = machineInfos(await this.#machines.list()).filter(({ state }) => state !== 'dead');
     const rendering = alive.filter(({ roles }) => roles.includes('worker'));
     return {
-      pausedAt,
-      queued,
+      ...own,
       running: runningEverywhere,
       workers: rendering.reduce((sum, machine) => sum + machine.workers, 0),
       ready: rendering.some(({ state }) => state === 'ready'),

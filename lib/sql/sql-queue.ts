@@ -62,7 +62,11 @@ export class SqlQueue implements Queue {
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
     const isFull = allWaiting >= maxQueued && waiting >= share;
     if (!isFull && waiting < maxQueuedPerOwner) return;
-    throw new ScenepressError('queue_full', 'The queue is full. Try again later.');
+    const message =
+      waiting < maxQueuedPerOwner
+        ? 'The queue is full. Try again later.'
+        : `This account has ${waiting === 1 ? '1 waiting job' : `${waiting} waiting jobs`} already; no more may wait. Try again when one has started.`;
+    throw new ScenepressError('queue_full', message);
   }
 
   async admit(

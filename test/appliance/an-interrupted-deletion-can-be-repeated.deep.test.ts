@@ -41,6 +41,7 @@ async function opened(path: string, disk?: Disk) {
     metrics,
     readiness: () => readinessOf(service, { isDraining: false, warnings: [] }),
     faults: new Faults(),
+    renderTimeoutSeconds: 600,
     retention: { days: null, gibibytes: null },
   });
   return { admin, service, folder };

@@ -49,6 +49,17 @@ for (const field of document.querySelectorAll('input[type=datetime-local]')) {
   field.after(sent);
 }
 
+// How long something has taken, by the clock of the server.
+const aheadMs = Date.now() - Date.parse(document.documentElement.dataset.now);
+const showDurations = () => {
+  for (const place of document.querySelectorAll('[data-since]')) {
+    const seconds = Math.max(0, Math.round((Date.now() - aheadMs - Date.parse(place.dataset.since)) / 1000));
+    place.textContent = (seconds < 60 ? '' : Math.floor(seconds / 60) + ' min ') + (seconds % 60) + ' s';
+  }
+};
+showDurations();
+setInterval(showDurations, 1000);
+
 const showCopyButtons = () => {
   for (const button of document.querySelectorAll('button[data-copy]')) button.hidden = false;
 };
@@ -170,6 +181,7 @@ const show = (page) => {
       for (const all of alls) showAll(all);
       showCopyButtons();
       showTimes();
+      showDurations();
       showPictures();
       region.dispatchEvent(new Event('replaced', { bubbles: true }));
     }
@@ -286,8 +298,7 @@ if (regions().length > 0) {
   connectIfVisible();
   showPictures();
   // For pages that also show what no event announces, such as machines.
-  const { every } = document.querySelector('[data-every]')?.dataset ?? {};
-  if (every) setInterval(() => { if (!document.hidden) refresh(); }, Number(every) * 1000);
+  setInterval(() => { if (!document.hidden && document.querySelector('[data-polled]')) refresh(); }, 5000);
   // Pages with scripts of their own.
   addEventListener('refresh', refresh);
   addEventListener('show', ({ detail }) => show(detail));

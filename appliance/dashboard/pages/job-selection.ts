@@ -32,7 +32,7 @@ const ACTIONS: Record<string, Action> = {
       too_many_failures: 'not: too many renders of the account failed in the last hour',
       too_many_requests: TOO_MANY,
       too_much_stored: 'not: the jobs of the account take as much space as they may',
-      queue_full: 'not: the queue is full',
+      queue_full: 'not: too many are waiting',
     },
   },
   forget: {

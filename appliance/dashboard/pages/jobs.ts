@@ -67,7 +67,7 @@ async function jobPage(visit: Visit): Promise<Html> {
       lead: html`<code>${jobId}</code>`,
     },
     html`<div class="columns">
-<div class="stack">${region('outcome', outcome(job, visit.assetUrl))}${region('source', source(job))}</div>
+<div class="stack">${region('outcome', await outcome(job, visit))}${region('source', source(job))}</div>
 <div class="stack">
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('times', usageCard(job))}

@@ -1,5 +1,6 @@
-import type { JobDetails } from '../../admin/administration-views.ts';
-import { counted, shownSize, shownTime } from '../format.ts';
+import type { RemoteAdministration } from '../../admin/admin-socket.ts';
+import type { JobDetails, QueueInfo } from '../../admin/administration-views.ts';
+import { counted, shownDuration, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { note } from '../layout.ts';
 import { BASE } from '../route.ts';
@@ -11,8 +12,11 @@ const ERROR_BYTES = 25_000;
 
 const STAGES = ['loading', 'rendering', 'finishing', 'checking'] as const;
 
-/** The outcome of a job: its video or its error; its progress until then. */
-export function outcome(job: JobDetails, assetUrl: string): Value {
+/** The outcome of a job: its video or its error; until then its progress, or why it waits. */
+export async function outcome(
+  job: JobDetails,
+  { admin, assetUrl }: { admin: Pick<RemoteAdministration, 'queue'>; assetUrl: string },
+): Promise<Value> {
   const { status, error, artifacts, jobId, forgottenAt } = job;
   if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
   if (error !== null) {
@@ -22,7 +26,7 @@ export function outcome(job: JobDetails, assetUrl: string): Value {
       html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
     }</header>${error !== 'Canceled' && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
   }
-  if (status === 'queued' || status === 'running') return progress(job);
+  if (status === 'queued' || status === 'running') return progress(job, await admin.queue.show());
   const video = player(job, assetUrl);
   if (!video) return undefined;
   const links = artifacts.map(
@@ -57,13 +61,24 @@ function printed({ jobId, output }: JobDetails): Html | false {
   return html`<details open><summary class="small">Output</summary>${textBox(output, { whole: `/jobs/${jobId}/output` })}</details>`;
 }
 
-function progress({ jobId, status, progress, aspectRatio }: JobDetails): Html {
-  const text = status === 'queued' ? 'Waiting for a worker.' : progressText(jobId, progress);
+function progress({ jobId, status, startedAt, progress, aspectRatio }: JobDetails, queue: QueueInfo): Html {
+  const text = status === 'queued' ? waitingText(queue) : progressText(jobId, progress);
   const shape = aspectRatio === '9:16' ? 'picture portrait' : 'picture';
-  return html`<section class="card"><div class="${shape}" data-picture="${jobId}">${statusTag(status)}</div>
+  // No event tells why a job waits.
+  return html`<section class="card">${status === 'queued' && html`<span data-polled hidden></span>`}<div class="${shape}" data-picture="${jobId}">${statusTag(status)}</div>
 <ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
     (stage) => html`<li data-stage="${stage}">${stage}</li>`,
-  )}</ol><p class="small">${text}</p></section>`;
+  )}</ol><p class="small">${text}</p>${
+    startedAt !== null &&
+    status === 'running' &&
+    html`<p class="small number"><span data-since="${startedAt}">Since ${shownTime(startedAt)}</span>; at most ${shownDuration(queue.renderTimeoutSeconds * 1000)}.</p>`
+  }</section>`;
+}
+
+/** Why a job waits. */
+function waitingText({ pausedAt, ready }: QueueInfo): string {
+  if (pausedAt !== null) return 'The queue is paused: this render starts when an administrator resumes it.';
+  return ready ? 'Waiting for a worker.' : 'Waiting until the service is ready to render.';
 }
 
 /** The width of the whole strip, in the units of its picture. */

@@ -121,7 +121,7 @@ async function render(visit: Visit) {
     if (!isScenepressError(error)) throw error;
     const { status, body } = httpErrorOf(error);
     const problem = body.message ?? body.error;
-    return { page: playground(visit, draft, { job, last, problem }), status };
+    return { page: await playground(visit, draft, { job, last, problem }), status };
   }
 }
 
@@ -213,7 +213,7 @@ function draftIn(form: Record<string, string>): Draft {
   return { code, className, scenes, quality, aspectRatio, fps: fps.trim() };
 }
 
-function playground(visit: Visit, draft: Draft, { job, last, problem }: Shown = {}): Html {
+async function playground(visit: Visit, draft: Draft, { job, last, problem }: Shown = {}): Promise<Html> {
   const { viewer, csrf, publicUrl } = visit;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
@@ -237,7 +237,7 @@ ${choice('Format', 'aspectRatio', draft.aspectRatio, [
 <div id="editor" class="editor" hidden></div>
 <p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
 </form>
-<div id="result" class="stack" data-live>${job ? result(job, visit, last) : nothingYet()}</div>
+<div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div>
 </div>
 ${gallery()}
 ${snippets(draft, publicUrl)}`,
@@ -270,11 +270,12 @@ function nothingYet(): Html {
   )}</section>`;
 }
 
-function result(job: JobDetails, { assetUrl, csrf }: Visit, last: JobDetails | undefined): Value {
+async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {
+  const { assetUrl, csrf } = visit;
   const { jobId, status, error, durationMs, creditsCost } = job;
   const isOver = status === 'completed' || status === 'failed';
   return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${lineOf(error)}" data-error="${error}">
-${outcome(job, assetUrl)}
+${await outcome(job, visit)}
 <p class="actions small muted">${
     isOver
       ? html`<span>${shownDuration(durationMs)} · ${counted(creditsCost, 'credit')} · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`

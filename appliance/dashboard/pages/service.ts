@@ -76,7 +76,7 @@ async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
   const isPaused = queuePausedAt !== null;
   return page(
     { title: 'Service', section: 'service', viewer, csrf },
-    html`<div id="live" data-live data-every="5" class="stack">
+    html`<div id="live" data-live data-polled class="stack">
 ${health.problems.map(({ message }) => note('bad', longText(message)))}
 ${health.warnings.map((warning) => note('warn', longText(warning)))}
 ${health.problems.length === 0 && health.warnings.length === 0 && !isPaused && note('good', 'The service is ready: renders start as soon as a worker is free.')}
