@@ -167,6 +167,8 @@ export interface JobInfo {
   webhookUrl: string | null;
   createdAt: string;
   completedAt: string | null;
+  /** When its content was forgotten; null in most jobs. */
+  forgottenAt: string | null;
   /** Progress of the render; null while there is none. */
   progress: RenderProgress | null;
 }
@@ -197,8 +199,6 @@ export interface JobDetails extends ShownJob {
   metadataJson: string | null;
   /** The plays of its scene, once it has completed. */
   plays: Play[];
-  /** When its content was forgotten; null in most jobs. */
-  forgottenAt: string | null;
 }
 
 /** Numbers of stored items, and the state of the service. */
@@ -345,6 +345,7 @@ export function jobInfo(
     webhookUrl: job.webhookUrl,
     createdAt: job.createdAt,
     completedAt: job.completedAt,
+    forgottenAt: job.forgottenAt ?? null,
     progress: progress ?? null,
   };
 }

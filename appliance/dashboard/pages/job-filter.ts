@@ -1,13 +1,13 @@
-import { type JobStatus, QUALITIES, type Quality } from '../../../lib/index.ts';
-import { JOB_STATUSES } from '../../admin/administration-requests.ts';
+import { QUALITIES, type Quality } from '../../../lib/index.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';
+import { JOB_STATES, type JobState, stateLabel } from './job-views.ts';
 import { timeField, utcTime } from './times.ts';
 
 /** The filters of the list of jobs, as its URL has them. */
 export interface JobFilters {
-  status?: JobStatus;
+  status?: JobState;
   quality?: Quality;
   account?: string;
   error?: string;
@@ -17,7 +17,7 @@ export interface JobFilters {
 
 /** Those of a URL; others are left out. */
 export function filtersOf({ query, viewer }: Pick<Visit, 'query' | 'viewer'>): JobFilters {
-  const status = JOB_STATUSES.find((one) => one === query['status']);
+  const status = JOB_STATES.find((one) => one === query['status']);
   const quality = QUALITIES.find((one) => one === query['quality']);
   const { account, error, from, to } = query;
   return {
@@ -31,9 +31,11 @@ export function filtersOf({ query, viewer }: Pick<Visit, 'query' | 'viewer'>): J
 }
 
 /** The request of the administration for jobs with these filters. */
-export function requestOf({ from, to, ...filters }: JobFilters): JobFilter & { error?: string } {
+export function requestOf({ from, to, status, ...filters }: JobFilters): JobFilter & { error?: string } {
+  const isEnded = status === 'failed' || status === 'canceled';
   return {
     ...filters,
+    ...(isEnded ? { status: 'failed', canceled: status === 'canceled' } : status && { status }),
     ...(from !== undefined && { since: utcTime(from) }),
     ...(to !== undefined && { until: utcTime(to) }),
   };
@@ -54,7 +56,7 @@ export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
     (name) => html`<option value="${name}" ${name === quality && 'selected'}>${name}</option>`,
   );
   return html`<div class="stack dense">
-<nav class="filters" aria-label="Status">${[undefined, ...JOB_STATUSES].map((one) => statusLink(one, filters))}</nav>
+<nav class="filters" aria-label="Status">${[undefined, ...JOB_STATES].map((one) => statusLink(one, filters))}</nav>
 <details class="card more" ${count > 0 && 'open'}><summary>Filters${count > 0 && html` <span class="tag">${count} set</span>`}</summary>
 <form method="get" action="${BASE}/jobs" class="fields">
 ${status && html`<input type="hidden" name="status" value="${status}">`}
@@ -67,8 +69,8 @@ ${timeField('To', 'to', to)}
 </form></details></div>`;
 }
 
-function statusLink(one: JobStatus | undefined, { status, ...others }: JobFilters): Html {
-  const label = one === undefined ? 'All' : `${one.slice(0, 1).toUpperCase()}${one.slice(1)}`;
+function statusLink(one: JobState | undefined, { status, ...others }: JobFilters): Html {
+  const label = one === undefined ? 'All' : stateLabel(one);
   const url = jobsUrl({ ...(one && { status: one }), ...others });
   return one === status
     ? html`<a href="${url}" aria-current="true">${label}</a>`

@@ -63,7 +63,7 @@ function noJobs({ error, ...filters }: JobFilters, before: string | undefined): 
   if (before) return emptyState('No older jobs', 'This is the end of the list.');
   const { status, ...others } = filters;
   if (Object.keys(others).length > 0) return emptyState('No such jobs', 'No job matches all of the filters.');
-  if (status) return emptyState(`No ${status} jobs`, 'No job has this status at the moment.');
+  if (status) return emptyState(`No ${status} jobs`, 'No job has this state at the moment.');
   return emptyState(
     'No jobs yet',
     'Each render is listed here. Create an API key; the page that shows it has a command that renders a first scene.',

@@ -1,19 +1,41 @@
 import type { RenderProgress } from '../../../lib/index.ts';
+import { JOB_STATUSES } from '../../admin/administration-requests.ts';
 import type { JobInfo } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownTime, utcText } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { shownProgress } from '../live.ts';
 import { BASE } from '../route.ts';
 
-const STATUS: Record<JobInfo['status'], [look: string, label: string]> = {
+/** The states of jobs, as people see them, by which lists are filtered. */
+export type JobState = JobInfo['status'] | 'canceled';
+export const JOB_STATES: JobState[] = [...JOB_STATUSES, 'canceled'];
+
+const STATES: Record<JobState | 'forgotten', [look: string, label: string]> = {
   queued: ['', 'Queued'],
   running: ['busy', 'Running'],
   completed: ['good', 'Completed'],
   failed: ['bad', 'Failed'],
+  // Nobody's mistake.
+  canceled: ['', 'Canceled'],
+  forgotten: ['', 'Forgotten'],
 };
 
-export function statusTag(status: JobInfo['status']): Html {
-  const [look, label] = STATUS[status];
+/** The state of a job: one that was canceled has not failed, and of a forgotten one nothing is left to look at. */
+export function stateOf({
+  status,
+  failedBy,
+  forgottenAt,
+}: Pick<JobInfo, 'status' | 'failedBy' | 'forgottenAt'>): keyof typeof STATES {
+  if (forgottenAt !== null) return 'forgotten';
+  return failedBy === 'cancel' ? 'canceled' : status;
+}
+
+export function stateLabel(state: JobState): string {
+  return STATES[state][1];
+}
+
+export function stateTag(job: Parameters<typeof stateOf>[0]): Html {
+  const [look, label] = STATES[stateOf(job)];
   return html`<span class="tag ${look}">${label}</span>`;
 }
 
@@ -39,13 +61,14 @@ export function jobTable(
 
 function jobRow(job: JobInfo, { accounts, select }: { accounts: boolean; select: boolean }): Html {
   const { jobId, status, account, quality, createdAt, durationMs, creditsCost, error, progress } = job;
+  const isFailed = stateOf(job) === 'failed';
   return html`<tr>${
     select &&
     html`
 <td class="pick"><input type="checkbox" name="jobId" value="${jobId}" aria-label="Select ${job.className || 'forgotten job'} of ${utcText(createdAt)}"></td>`
   }
-<th scope="row" class="rowhead fill">${jobName(job)}${error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
-<td data-label="Status">${statusTag(status)}</td>
+<th scope="row" class="rowhead fill">${jobName(job)}${isFailed && error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
+<td data-label="Status">${stateTag(job)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
 <td data-label="Quality" class="wide">${quality}</td>
 <td data-label="Created">${shownTime(createdAt)}</td>

@@ -6,7 +6,7 @@ import { page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
 import { ADDRESS_BYTES, answerText, deliveryTag } from './delivery-views.ts';
-import { statusTag } from './job-views.ts';
+import { stateTag } from './job-views.ts';
 import { lineOf, outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
@@ -94,7 +94,7 @@ function metadata({ jobId, metadataJson }: JobDetails): Html | false {
 
 function facts(job: JobDetails): Html {
   return html`<dl class="details">
-<dt>Status</dt><dd>${statusTag(job.status)}</dd>
+<dt>Status</dt><dd>${stateTag(job)}</dd>
 <dt>Account</dt><dd>${job.account}</dd>
 <dt>Quality</dt><dd>${job.quality}, ${job.aspectRatio}, ${job.fps} fps</dd>
 <dt>Created</dt><dd>${shownTime(job.createdAt)}</dd>

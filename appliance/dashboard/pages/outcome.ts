@@ -4,7 +4,7 @@ import { counted, shownDuration, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { note } from '../layout.ts';
 import { BASE } from '../route.ts';
-import { progressText, statusTag } from './job-views.ts';
+import { progressText, stateOf, stateTag } from './job-views.ts';
 import { textBox } from './texts.ts';
 
 /** An error has at most 4,096 characters. */
@@ -21,10 +21,11 @@ export async function outcome(
   if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
   if (error !== null) {
     const line = lineOf(error);
-    return html`<section class="card"><header><h2>${error === 'Canceled' ? 'Canceled' : 'Error'}</h2>${
+    const isCanceled = stateOf(job) === 'canceled';
+    return html`<section class="card"><header><h2>${isCanceled ? 'Canceled' : 'Error'}</h2>${
       line !== undefined &&
       html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
-    }</header>${error !== 'Canceled' && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
+    }</header>${!isCanceled && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job, await admin.queue.show());
   const video = player(job, assetUrl);
@@ -61,11 +62,12 @@ function printed({ jobId, output }: JobDetails): Html | false {
   return html`<details open><summary class="small">Output</summary>${textBox(output, { whole: `/jobs/${jobId}/output` })}</details>`;
 }
 
-function progress({ jobId, status, startedAt, progress, aspectRatio }: JobDetails, queue: QueueInfo): Html {
+function progress(job: JobDetails, queue: QueueInfo): Html {
+  const { jobId, status, startedAt, progress, aspectRatio } = job;
   const text = status === 'queued' ? waitingText(queue) : progressText(jobId, progress);
   const shape = aspectRatio === '9:16' ? 'picture portrait' : 'picture';
   // No event tells why a job waits.
-  return html`<section class="card">${status === 'queued' && html`<span data-polled hidden></span>`}<div class="${shape}" data-picture="${jobId}">${statusTag(status)}</div>
+  return html`<section class="card">${status === 'queued' && html`<span data-polled hidden></span>`}<div class="${shape}" data-picture="${jobId}">${stateTag(job)}</div>
 <ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
     (stage) => html`<li data-stage="${stage}">${stage}</li>`,
   )}</ol><p class="small">${text}</p>${

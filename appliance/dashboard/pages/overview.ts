@@ -3,7 +3,7 @@ import { counted, shownNumber } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { emptyState, note, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
-import { firstLine, jobName, jobTable, progressText, statusTag } from './job-views.ts';
+import { firstLine, jobName, jobTable, progressText, stateTag } from './job-views.ts';
 
 /** Failures that are grouped; more would make the page slow. */
 const MOST_FAILURES = 100;
@@ -64,7 +64,7 @@ function runningCard(running: JobInfo[]): Html | false {
   if (running.length === 0) return false;
   const items = running.map(
     (job) =>
-      html`<li class="running"><div class="thumb" data-picture="${job.jobId}"></div><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${statusTag(job.status)}</li>`,
+      html`<li class="running"><div class="thumb" data-picture="${job.jobId}"></div><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${stateTag(job)}</li>`,
   );
   return html`<section class="card flush"><header><h2>Running now</h2></header><ul class="list">${items}</ul></section>`;
 }
