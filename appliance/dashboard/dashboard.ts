@@ -41,7 +41,11 @@ export const dashboard: Plugin<DashboardOptions> = {
     const { config, installation, addresses, logger } = options;
     const { accounts, place, masterKeys, service, administrationFor } = installation;
     const sessions = new Sessions({ store: place.sessionStore, accounts });
-    const cookies = new Cookies(server, { signingKey: masterKeys.current.derive('cookies'), addresses });
+    const cookies = new Cookies(server, {
+      signingKey: masterKeys.current.derive('cookies'),
+      toldKey: masterKeys.current.derive('told'),
+      addresses,
+    });
     const devices = new Devices({ signingKey: masterKeys.current.derive('devices') });
     const live = new Live({ service, sessions });
     const attempts = new Attempts();
@@ -115,8 +119,11 @@ export const dashboard: Plugin<DashboardOptions> = {
       const admin = administrationFor({ accountId, isAdmin: role === 'admin', address: addressOf(request) });
       const answer = await turns[route.method].run(accountId, () => {
         if (!request.active()) throw clientTimeout('The client has gone.');
-        return route.handler({ ...base, viewer, admin });
+        return route.handler({ ...base, viewer, admin, told: cookies.toldTo(request, h, base.csrf) });
       });
+      if ('tell' in answer && answer.tell) {
+        cookies.tell(request, h, { ...answer.tell, to: `${BASE}${answer.to}`, csrf: base.csrf });
+      }
       return respond(answer, h, headers);
     }
 

@@ -1,6 +1,6 @@
 import { SCRIPT_ASSET, STYLESHEET_ASSET } from './assets/assets.ts';
 import { type Html, html, type Value, wholeText } from './html.ts';
-import { BASE } from './route.ts';
+import { BASE, type Note, type Told } from './route.ts';
 import type { Viewer } from './sign-in/sessions.ts';
 
 /** A page of a signed-in person. */
@@ -127,8 +127,13 @@ export function emptyState(title: string, text: Value, action?: Value): Html {
   return html`<div class="empty"><h2>${title}</h2><p>${text}</p>${action}</div>`;
 }
 
+/** What a form has told its page. */
+export function toldNote({ note: told }: Told): Html | undefined {
+  return told && note(told.kind, told.text);
+}
+
 /** A message above a page's content. */
-export function note(kind: 'good' | 'bad' | 'warn' | '', text: Value): Html {
+export function note(kind: Note['kind'], text: Value): Html {
   return html`<p class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`;
 }
 

@@ -15,6 +15,19 @@ export function pathWithin(next: string): string {
   return url.pathname.slice(BASE.length) + url.search;
 }
 
+/** A message above a page. */
+export interface Note {
+  kind: 'good' | 'bad' | 'warn' | '';
+  text: string;
+}
+
+/** What a form tells the page that it leads to, once: a reload of that page neither repeats the form nor tells it again. */
+export interface Told {
+  note?: Note;
+  /** Secrets that are shown once, by their names. */
+  secrets?: Record<string, string>;
+}
+
 /** A request of a person, and what its handler may use. */
 export interface Visit {
   request: Request;
@@ -28,6 +41,8 @@ export interface Visit {
   assetUrl: string;
   /** The field `csrf` of every form. */
   csrf: string;
+  /** By the form that led here; empty after a reload. */
+  told: Told;
   /** The fields of the form, as single texts. */
   form: Record<string, string>;
   /** All values of a field of the form, such as of checkboxes with the same name. */
@@ -37,10 +52,14 @@ export interface Visit {
 }
 
 /** A request without a session. */
-export type PublicVisit = Omit<Visit, 'admin' | 'viewer'>;
+export type PublicVisit = Omit<Visit, 'admin' | 'viewer' | 'told'>;
 
-/** A page, a redirection within the dashboard, or a response made by the handler. */
-export type Answer = Html | { page: Html; status: number } | { to: string } | { response: object };
+/** A page, a redirection within the dashboard, or a response made by the handler. A form that changes something redirects. */
+export type Answer =
+  | Html
+  | { page: Html; status: number }
+  | { to: string; tell?: Told }
+  | { response: object };
 
 /** A route of the dashboard. The wrapper in `dashboard.ts` authenticates, and checks forms, before any handler. */
 export type Route = {

@@ -52,7 +52,7 @@ t.test('an invited person does not become an administrator, even in the only acc
 t.test('an invitation expires after seven days, and says so', async (t) => {
   const { client, port, installation, member, userIdOf } = await administrator(t);
   const { accounts, masterKeys } = installation;
-  const shown = (await client.post(`/dashboard/accounts/${await userIdOf(member)}/invitation`, {})).text;
+  const shown = (await client.submit(`/dashboard/accounts/${await userIdOf(member)}/invitation`, {})).text;
   t.match(shown, /Valid until <time/);
   const account = await accounts.find(member);
   const clock = new FakeClock(new Date(Date.now() - 7 * 86_400_000 - 1000).toISOString());
@@ -78,7 +78,7 @@ t.test('an invitation sets the password of its account once', async (t) => {
   const created = await client.post('/dashboard/accounts', { email: 'grace@example.org' });
   t.equal(created.status, 303);
   const path = String(created.headers.location).replace(/\?.*/, '');
-  const newLink = async () => linkIn((await client.post(`${path}/invitation`, {})).text);
+  const newLink = async () => linkIn((await client.submit(`${path}/invitation`, {})).text);
   const link = await newLink();
   t.equal((await accept(port, link, 'short')).status, 400);
   const guest = await accept(port, link, PASSWORD);

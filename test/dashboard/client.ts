@@ -27,6 +27,12 @@ export class Client {
     return this.postAsIs(path, { csrf, ...fields });
   }
 
+  /** Posts a form, and follows its redirection. */
+  async submit(path: string, fields: Record<string, string | string[]>): Promise<Answer> {
+    const answer = await this.post(path, fields);
+    return answer.status === 303 ? this.get(String(answer.headers.location)) : answer;
+  }
+
   async postAsIs(path: string, fields: Record<string, string | string[]>): Promise<Answer> {
     const pairs = Object.entries(fields).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),

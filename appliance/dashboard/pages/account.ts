@@ -1,7 +1,7 @@
 import { isScenepressError } from '../../../lib/index.ts';
 import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { csrfField, note, page, postButton } from '../layout.ts';
+import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
@@ -20,12 +20,7 @@ export function accountRoutes({
       method: 'GET',
       path: '/account',
       for: 'members',
-      handler: async (visit) =>
-        accountPage(
-          visit,
-          visit.query['done'] === 'password' &&
-            note('good', 'The password was changed. Other browsers are signed out.'),
-        ),
+      handler: async (visit) => accountPage(visit, toldNote(visit.told)),
     },
     {
       method: 'POST',
@@ -53,7 +48,10 @@ export function accountRoutes({
           session: await sessions.begin(viewer.accountId),
           device: devices.tokenFor(await accounts.find(viewer.accountId)),
         });
-        return { to: '/account?done=password' };
+        return {
+          to: '/account',
+          tell: { note: { kind: 'good', text: 'The password was changed. Other browsers are signed out.' } },
+        };
       },
     },
     {

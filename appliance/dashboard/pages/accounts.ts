@@ -2,26 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
 import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import { MOST_GRANTED } from '../../admin/administration-requests.ts';
-import type { AccountInfo, Invitation } from '../../admin/administration-views.ts';
+import type { AccountInfo } from '../../admin/administration-views.ts';
 import type { DataPlace } from '../../place/data-place.ts';
 import { INVITATION_DAYS } from '../../setup-link.ts';
 import { counted, shownNumber, shownTime, shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
-import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import { copyable, csrfField, emptyState, note, page, postButton, toldNote } from '../layout.ts';
+import { type Answer, BASE, type Route, type Told, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** Accounts per page. */
 const ROWS = 50;
 
-const DONE = new Map([
-  ['created', 'The account was created. Its owner needs a link for setting a password: create one below.'],
-  ['granted', 'The credits were added.'],
-  ['disabled', 'The account is disabled: its keys are rejected, and it is signed out.'],
-  ['enabled', 'The account is enabled.'],
-  ['role', 'The role was changed.'],
-  ['limits', 'The limits were changed. They apply to requests from now on.'],
-]);
+const DELETED = 'The account was deleted. Its payments stay in the books.';
+const CREATED = 'The account was created. Its owner needs a link for setting a password: create one below.';
 const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
@@ -39,7 +33,7 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       async handler(visit) {
         try {
           const { userId } = await visit.admin.accounts.create({ email: (visit.form['email'] ?? '').trim() });
-          return { to: `/accounts/${userId}?done=created` };
+          return { to: `/accounts/${userId}`, tell: good(CREATED) };
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
           return { page: await listPage(visit, error.message), status: 400 };
@@ -52,32 +46,36 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       for: 'admins',
       handler: async (visit) => accountPage(visit),
     },
-    changeRoute('grant', 'granted', async ({ admin, form }, account) => {
+    changeRoute('grant', 'The credits were added.', async ({ admin, form }, account) => {
       const { paid, once: idempotencyKey } = form;
       await admin.credits.grant({ account, paid: Number(paid), idempotencyKey });
     }),
     changeRoute(
       'role',
-      'role',
+      'The role was changed.',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
       }),
     ),
     changeRoute(
       'disable',
-      'disabled',
+      'The account is disabled: its keys are rejected, and it is signed out.',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
       }),
     ),
-    changeRoute('limits', 'limits', async ({ admin, form }, account) => {
-      const { maxQueued = '' } = form;
-      await admin.accounts.setLimits({
-        account,
-        maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
-      });
-    }),
-    changeRoute('enable', 'enabled', async ({ admin }, account) => {
+    changeRoute(
+      'limits',
+      'The limits were changed. They apply to requests from now on.',
+      async ({ admin, form }, account) => {
+        const { maxQueued = '' } = form;
+        await admin.accounts.setLimits({
+          account,
+          maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
+        });
+      },
+    ),
+    changeRoute('enable', 'The account is enabled.', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
     }),
     {
@@ -89,7 +87,8 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
         const { userId } = await admin.accounts.show({ account: params['userId'] ?? '' });
         // A stolen session must not serve to replace the password.
         if (userId === viewer.accountId) throw new ScenepressError('conflict', CHANGE_YOUR_OWN);
-        return accountPage(visit, invitationCard(await admin.accounts.invite({ account: userId })));
+        const { url, expiresAt } = await admin.accounts.invite({ account: userId });
+        return { to: `/accounts/${userId}`, tell: { secrets: { url, expiresAt } } };
       },
     },
     { method: 'GET', path: '/accounts/{userId}/delete', for: 'admins', handler: deletePage },
@@ -99,7 +98,7 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       for: 'admins',
       async handler(visit) {
         await deleteAccount(visit, visit.params['userId'] ?? '');
-        return { to: '/accounts?done=deleted' };
+        return { to: '/accounts', tell: good(DELETED) };
       },
     },
   ];
@@ -115,7 +114,7 @@ function changeRoute(name: string, done: string, change: Change): Route {
       const account = visit.params['userId'] ?? '';
       try {
         await change(visit, account);
-        return { to: `/accounts/${encodeURIComponent(account)}?done=${done}` };
+        return { to: `/accounts/${encodeURIComponent(account)}`, tell: good(done) };
       } catch (error) {
         if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
         return { page: await accountPage(visit, note('bad', error.message)), status: 400 };
@@ -123,6 +122,8 @@ function changeRoute(name: string, done: string, change: Change): Route {
     },
   };
 }
+
+const good = (text: string): Told => ({ note: { kind: 'good', text } });
 
 type Change = (visit: Visit, account: string) => Promise<void>;
 
@@ -177,7 +178,7 @@ async function listPage(visit: Visit, problem?: string): Promise<Html> {
       lead: 'The owners of keys, jobs and credits. One person is one account.',
     },
     problem !== undefined && note('bad', problem),
-    query['done'] === 'deleted' && note('good', 'The account was deleted. Its payments stay in the books.'),
+    toldNote(visit.told),
     html`<section class="card"><form method="post" action="${BASE}/accounts" class="fields">
 ${csrfField(csrf)}
 <label>E-mail address of a new account<input type="email" name="email" value="${form['email']}" required></label>
@@ -217,7 +218,7 @@ function stateOf({ disabledAt }: AccountInfo): Html {
 }
 
 async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
-  const { admin, viewer, csrf, query, params } = visit;
+  const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
   const { userId, email, role, hasPassword, disabledAt, maxQueued } = account;
   const [balance, prices, stored] = await Promise.all([
@@ -225,7 +226,6 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
     admin.credits.showPrices(),
     admin.accounts.storedBytes({ account: userId }),
   ]);
-  const done = DONE.get(query['done'] ?? '');
   const to = (name: string) => `/accounts/${userId}/${name}`;
   const named = new URLSearchParams({ account: email }).toString();
   const isOwn = viewer.accountId === userId;
@@ -237,7 +237,8 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
       csrf,
       actions: html`<a class="button" href="${BASE}/accounts">All accounts</a>`,
     },
-    problem ?? (done !== undefined && note('good', done)),
+    problem ?? toldNote(visit.told),
+    visit.told.secrets && invitationCard(visit.told.secrets),
     html`<section class="card"><dl class="details">
 <dt>State</dt><dd>${stateOf(account)}</dd>
 <dt>Role</dt><dd>${role === 'admin' ? 'Administrator' : 'Member'}</dd>
@@ -278,7 +279,7 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   );
 }
 
-function invitationCard({ url, expiresAt }: Invitation): Html {
+function invitationCard({ url = '', expiresAt = '' }: Record<string, string>): Html {
   return html`<section class="card"><h2>Link for choosing a password</h2>
 ${copyable("Send it only to the account's owner", 'invitation', url)}
 <p class="muted">Valid until ${shownTime(expiresAt)}, or until the password changes.</p></section>`;

@@ -2,10 +2,10 @@ import { isScenepressError } from '../../../lib/index.ts';
 import type { JobPage } from '../../admin/administration-views.ts';
 import { shownNumber } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { csrfField, emptyState, note, page } from '../layout.ts';
+import { csrfField, emptyState, note, page, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { filterBar, filtersOf, type JobFilters, jobsUrl, requestOf } from './job-filter.ts';
-import { resultNote, selectionRoute } from './job-selection.ts';
+import { selectionRoute } from './job-selection.ts';
 import { jobTable } from './job-views.ts';
 
 const ROWS = 50;
@@ -22,7 +22,7 @@ async function listPage(visit: Visit): Promise<Answer> {
   try {
     const found = await admin.jobs.search({ ...requestOf(filters), before, limit: ROWS });
     return listOf(visit, filters, [
-      resultNote(query),
+      toldNote(visit.told),
       jobCard(visit, filters, found),
       paging(filters, before, found),
     ]);

@@ -1,46 +1,48 @@
 import type { ErrorCode } from '../../../lib/index.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
-import { forEachJob } from '../../admin/many.ts';
+import { forEachJob, type Problem } from '../../admin/many.ts';
 import { counted } from '../format.ts';
 import { type Html, html } from '../html.ts';
-import { csrfField, note, page } from '../layout.ts';
-import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import { csrfField, page } from '../layout.ts';
+import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
 
 interface Action {
   /** `3 jobs were canceled`. */
   done: [one: string, several: string];
   apply: (admin: RemoteAdministration) => (request: { jobId: string }) => Promise<unknown>;
-  /** Why it doesn't succeed: `2 had already ended`. */
+  /** Why it doesn't succeed. */
   problems: Partial<Record<ErrorCode, string>>;
 }
 
-const TOO_MANY = 'not: too many at once for one account';
+const TOO_MANY = 'too many changes at once';
 
 const ACTIONS: Record<string, Action> = {
   cancel: {
     done: ['was canceled', 'were canceled'],
     apply: (admin) => admin.jobs.cancel,
-    problems: { conflict: 'had already ended', too_many_requests: TOO_MANY },
+    problems: { conflict: 'already ended', too_many_requests: TOO_MANY },
   },
   retry: {
     done: ['is rendered again', 'are rendered again'],
     apply: (admin) => admin.jobs.renderAgain,
     problems: {
-      conflict: 'not: the account is disabled',
-      not_found: 'not: the code was forgotten',
-      insufficient_credits: 'not: the account has too few credits',
-      too_many_failures: 'not: too many renders of the account failed in the last hour',
+      conflict: 'the account is disabled',
+      not_found: 'the code was forgotten',
+      insufficient_credits: 'the account has too few credits',
+      too_many_failures: 'too many renders of the account failed in the last hour',
       too_many_requests: TOO_MANY,
-      too_much_stored: 'not: the jobs of the account take as much space as they may',
-      queue_full: 'not: too many are waiting',
+      too_much_stored: 'the jobs of the account take as much space as they may',
+      queue_full: 'too many are waiting',
     },
   },
   forget: {
     done: ['was forgotten', 'were forgotten'],
     apply: (admin) => admin.jobs.forget,
-    problems: { conflict: 'had not ended: cancel first', too_many_requests: TOO_MANY },
+    problems: { conflict: 'not ended yet, cancel first', too_many_requests: TOO_MANY },
   },
 };
+
+const OTHERWISE: Partial<Record<ErrorCode, string>> = { not_found: 'not found' };
 
 const MOST_SELECTED = 200;
 
@@ -55,59 +57,37 @@ export function selectionRoute(): Route {
       const name = form['action'] ?? '';
       const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
       const jobIds = formValues('jobId').slice(0, MOST_SELECTED);
-      if (!action || jobIds.length === 0) return backTo(form['back'], { did: 'nothing' });
+      if (!action || jobIds.length === 0) {
+        return backTo(form['back'], { kind: 'warn', text: 'No job was selected.' });
+      }
       if (name === 'forget' && form['confirmed'] === undefined) return confirmPage(visit, jobIds);
       const { done, problems } = await forEachJob(jobIds, action.apply(admin));
-      const counts: Record<string, string> = {};
-      for (const { code } of problems) counts[code] = String(Number(counts[code] ?? 0) + 1);
-      return backTo(form['back'], { did: name, done: String(done.length), ...counts });
+      return backTo(form['back'], result(action, done.length, problems));
     },
   };
 }
 
-const RESULT = [
-  'did',
-  'done',
-  'conflict',
-  'not_found',
-  'insufficient_credits',
-  'too_many_failures',
-  'too_many_requests',
-  'too_much_stored',
-  'queue_full',
-];
-
-/** The list as it was, with the result in its URL: reloading it repeats nothing. */
-function backTo(search: string | undefined, result: Record<string, string>): Answer {
-  const query = new URLSearchParams(search ?? '');
-  for (const name of RESULT) query.delete(name);
-  let others = 0;
-  for (const [name, value] of Object.entries(result)) {
-    if (RESULT.includes(name)) query.set(name, value);
-    else others += Number(value);
-  }
-  if (others > 0) query.set('other', String(others));
-  else query.delete('other');
-  return { to: `/jobs?${query}` };
+/** The list as it was. */
+function backTo(search: string | undefined, note: Note): Answer {
+  const query = new URLSearchParams(search ?? '').toString();
+  return { to: `/jobs${query && `?${query}`}`, tell: { note } };
 }
 
-/** The result of the last action, from the URL. */
-export function resultNote(query: Record<string, string>): Html | undefined {
-  const name = query['did'] ?? '';
-  if (name === 'nothing') return note('warn', 'No job was selected.');
-  const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name] : undefined;
-  if (!action) return undefined;
-  const countOf = (field: string) =>
-    Math.min(Math.max(Math.floor(Number(query[field]) || 0), 0), MOST_SELECTED);
-  const done = countOf('done');
-  const problems = [...RESULT.slice(2), 'other'].flatMap((code) => {
-    const count = countOf(code);
-    const why = action.problems[code as ErrorCode] ?? (code === 'not_found' ? 'not found' : 'failed');
-    return count === 0 ? [] : [`${count} ${why}`];
-  });
-  const text = `${counted(done, 'job')} ${action.done[done === 1 ? 0 : 1]}.`;
-  if (problems.length === 0) return note('good', text);
-  return note(done === 0 ? 'bad' : 'warn', `${text} The others: ${problems.join('; ')}.`);
+/** `1 job was canceled. 2 were not: already ended.` */
+function result({ done, problems: reasons }: Action, count: number, problems: Problem[]): Note {
+  const [was, were] = done;
+  const groups = [...Map.groupBy(problems, ({ code }) => reasons[code] ?? OTHERWISE[code] ?? 'an error')];
+  if (count === 0) {
+    const why = groups.map(([reason, { length }]) =>
+      groups.length === 1 ? reason : `${reason} (${length})`,
+    );
+    return { kind: 'bad', text: `No job ${was}: ${why.join(', ')}.` };
+  }
+  const others = groups.map(
+    ([reason, { length }]) => ` ${length} ${length === 1 ? 'was' : 'were'} not: ${reason}.`,
+  );
+  const text = `${counted(count, 'job')} ${count === 1 ? was : were}.${others.join('')}`;
+  return { kind: problems.length === 0 ? 'good' : 'warn', text };
 }
 
 function confirmPage({ viewer, csrf, form }: Visit, jobIds: string[]): Html {

@@ -1,8 +1,8 @@
 import { isScenepressError } from '../../../lib/index.ts';
-import type { KeyInfo, NewKey } from '../../admin/administration-views.ts';
+import type { KeyInfo } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
 import { type Html, html, type Value, wholeText } from '../html.ts';
-import { copyable, csrfField, emptyState, note, page, postButton } from '../layout.ts';
+import { copyable, csrfField, emptyState, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker, accountQuery } from './scope.ts';
 
@@ -12,10 +12,11 @@ const ROWS = 100;
 const CODE =
   'from manim import *\nclass Hello(Scene):\n    def construct(self):\n        self.play(Write(Text("Hello")))';
 
-const DONE = new Map([
-  ['webhook', 'The default webhook was changed. It applies to renders from now on.'],
-  ['revoked', 'The key was revoked. Requests with it are rejected from now on.'],
-]);
+const CHANGED = 'The default webhook was changed. It applies to renders from now on.';
+const REVOKED = 'The key was revoked. Requests with it are rejected from now on.';
+const ONCE =
+  'The key and the secret are shown only once. Copy them now: they are not stored in readable form.';
+const ROTATED = 'The new secret signs webhooks from now on. It is shown only once: copy it now.';
 
 /** API keys. */
 export function keyRoutes(): Route[] {
@@ -31,10 +32,10 @@ export function keyRoutes(): Route[] {
         const account = form['account'] || visit.viewer.accountId;
         try {
           const webhookUrl = form['webhookUrl']?.trim() || undefined;
-          return createdPage(
-            visit,
-            await admin.keys.create({ account, name: form['name'] ?? '', webhookUrl }),
-          );
+          const name = form['name'] ?? '';
+          const { keyId, key, webhookSecret } = await admin.keys.create({ account, name, webhookUrl });
+          const secrets = { key, webhookSecret };
+          return { to: keyPath(keyId), tell: { note: { kind: 'warn', text: ONCE }, secrets } };
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request')) throw error;
           return { page: newPage(visit, error.message), status: 400 };
@@ -61,7 +62,7 @@ export function keyRoutes(): Route[] {
           const key = { ...(await shownKey(visit)), webhookUrl: form['webhookUrl'] ?? null };
           return { page: keyPage(visit, key, note('bad', error.message)), status: 400 };
         }
-        return { to: `/keys/${encodeURIComponent(keyId)}?done=webhook` };
+        return { to: keyPath(keyId), tell: { note: { kind: 'good', text: CHANGED } } };
       },
     },
     {
@@ -71,7 +72,10 @@ export function keyRoutes(): Route[] {
       async handler(visit) {
         const { keyId = '' } = visit.params;
         const { webhookSecret } = await visit.admin.keys.rotateSecret({ keyId });
-        return keyPage(visit, await shownKey(visit), newSecret(webhookSecret));
+        return {
+          to: keyPath(keyId),
+          tell: { note: { kind: 'warn', text: ROTATED }, secrets: { webhookSecret } },
+        };
       },
     },
     {
@@ -87,10 +91,14 @@ export function keyRoutes(): Route[] {
       async handler({ admin, params }) {
         const { keyId = '' } = params;
         await admin.keys.revoke({ keyId });
-        return { to: `/keys/${encodeURIComponent(keyId)}?done=revoked` };
+        return { to: keyPath(keyId), tell: { note: { kind: 'good', text: REVOKED } } };
       },
     },
   ];
+}
+
+function keyPath(keyId: string): string {
+  return `/keys/${encodeURIComponent(keyId)}`;
 }
 
 function shownKey({ admin, params }: Visit): Promise<KeyInfo> {
@@ -168,33 +176,22 @@ ${account !== viewer.email && html`<p class="muted">For the account ${account}.<
   );
 }
 
-function createdPage({ viewer, csrf, publicUrl }: Visit, { key, webhookSecret, name, keyId }: NewKey): Html {
+/** What is shown once. */
+function newSecrets({ key, webhookSecret = '' }: Record<string, string>, publicUrl: string): Html {
+  const secrets = html`<section class="card">
+${key !== undefined && copyable('API key', 'new-key', key)}
+${copyable('Webhook secret, for verifying signatures', 'new-secret', webhookSecret)}
+</section>`;
+  if (key === undefined) return secrets;
   const body = JSON.stringify({ className: 'Hello', code: CODE });
   const curl = `curl ${publicUrl}/api/v2/render -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
-  return page(
-    { title: `Key “${name}”`, section: 'keys', viewer, csrf },
-    note(
-      'warn',
-      'The key and the secret are shown only once. Copy them now: they are not stored in readable form.',
-    ),
-    html`<section class="card">
-${copyable('API key', 'new-key', key)}
-${copyable('Webhook secret, for verifying signatures', 'new-secret', webhookSecret)}
-</section>
+  return html`${secrets}
 <section class="card"><header><h2>Render a first scene</h2><button type="button" data-copy="curl" hidden>Copy</button></header>
-<pre class="wrap" id="curl">${wholeText(curl)}</pre></section>
-<div class="actions"><a class="button" href="${BASE}/keys/${keyId}">Done</a></div>`,
-  );
+<pre class="wrap" id="curl">${wholeText(curl)}</pre></section>`;
 }
 
-function newSecret(webhookSecret: string): Html {
-  return html`${note('warn', 'The new secret signs webhooks from now on. It is shown only once: copy it now.')}
-<section class="card">${copyable('Webhook secret', 'new-secret', webhookSecret)}</section>`;
-}
-
-function keyPage({ viewer, csrf, query }: Visit, key: KeyInfo, message?: Value): Html {
+function keyPage({ viewer, csrf, told, publicUrl }: Visit, key: KeyInfo, message?: Value): Html {
   const { keyId } = key;
-  const done = DONE.get(query['done'] ?? '');
   return page(
     {
       title: key.name,
@@ -203,7 +200,8 @@ function keyPage({ viewer, csrf, query }: Visit, key: KeyInfo, message?: Value):
       csrf,
       actions: html`<a class="button" href="${BASE}/keys">All keys</a>`,
     },
-    message ?? (done !== undefined && note('good', done)),
+    message ?? toldNote(told),
+    told.secrets && newSecrets(told.secrets, publicUrl),
     html`<section class="card"><dl class="details">
 <dt>State</dt><dd>${stateOf(key)}</dd>
 <dt>Key</dt><dd><code>${key.keyPrefix}…</code></dd>

@@ -3,8 +3,8 @@ import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { counted, shownTime } from '../format.ts';
 import { type Html, html, longText } from '../html.ts';
-import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
-import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import { csrfField, emptyState, page, postButton, toldNote } from '../layout.ts';
+import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
 import {
   ADDRESS_BYTES,
   answerBox,
@@ -19,6 +19,7 @@ import { textBox, textRoute } from './texts.ts';
 import { timeField, utcTime } from './times.ts';
 
 const ROWS = 50;
+const AGAIN = 'It is sent again within a second, with one attempt.';
 
 /** Webhook deliveries. */
 export function webhookRoutes(): Route[] {
@@ -41,7 +42,7 @@ export function webhookRoutes(): Route[] {
       for: 'members',
       async handler({ admin, params }) {
         const { deliveryId } = await admin.deliveries.sendAgain({ deliveryId: params['deliveryId'] ?? '' });
-        return { to: `/webhooks/${deliveryId}?done=sent` };
+        return { to: `/webhooks/${deliveryId}`, tell: { note: { kind: 'good', text: AGAIN } } };
       },
     },
   ];
@@ -76,7 +77,7 @@ async function listPage(visit: Visit): Promise<Answer> {
         html`<a class="button" href="${BASE}/webhooks/test${accountQuery(visit)}">Send a test event</a>`,
       ],
     },
-    failedAgainNote(query),
+    toldNote(visit.told),
     html`<div class="stack dense">
 <div class="toolbar"><nav class="filters" aria-label="State">${[undefined, ...DELIVERY_STATES].map((one) => stateLink(one, kept))}</nav>${keys.length > 1 && keyFilter(keys, kept)}</div>
 ${failedAgainForm(visit, kept)}</div>
@@ -141,21 +142,15 @@ async function sendFailedAgain(visit: Visit): Promise<Answer> {
   const result = {
     ...(account !== viewer.email && { account }),
     ...(key !== undefined && { key }),
-    sent: String(sent),
-    ...(!isComplete && { more: 'yes' }),
   };
-  return { to: webhooksUrl(result).slice(BASE.length) };
+  return { to: webhooksUrl(result).slice(BASE.length), tell: { note: failedAgainNote(sent, isComplete) } };
 }
 
-function failedAgainNote(query: Record<string, string>): Html | undefined {
-  if (query['sent'] === undefined) return undefined;
-  const sent = Math.max(Math.floor(Number(query['sent']) || 0), 0);
-  if (sent === 0) return note('', 'No failed webhook of this time was left to send again.');
-  const rest = query['more'] === undefined ? '' : ' There are more: send again for the rest.';
-  return note(
-    'good',
-    `${counted(sent, 'webhook')} ${sent === 1 ? 'is' : 'are'} sent again, with one attempt each.${rest}`,
-  );
+function failedAgainNote(sent: number, isComplete: boolean): Note {
+  if (sent === 0) return { kind: '', text: 'No failed webhook of this time was left to send again.' };
+  const rest = isComplete ? '' : ' There are more: send again for the rest.';
+  const text = `${counted(sent, 'webhook')} ${sent === 1 ? 'is' : 'are'} sent again, with one attempt each.${rest}`;
+  return { kind: 'good', text };
 }
 
 function noDeliveries({ state, key }: Filters, before: string | undefined): Html {
@@ -186,7 +181,7 @@ function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html
   return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
-async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Promise<Html> {
+async function deliveryPage({ admin, viewer, csrf, params, told }: Visit): Promise<Html> {
   const delivery = await admin.deliveries.show({ deliveryId: params['deliveryId'] ?? '' });
   const { deliveryId, jobId, url, event, createdAt, nextAttemptAt, repeats, body } = delivery;
   const isOver = delivery.status === 'delivered' || delivery.status === 'failed';
@@ -198,7 +193,7 @@ async function deliveryPage({ admin, viewer, csrf, params, query }: Visit): Prom
       csrf,
       actions: html`<a class="button" href="${BASE}/webhooks">All webhooks</a>`,
     },
-    query['done'] === 'sent' && note('good', 'It is sent again within a second, with one attempt.'),
+    toldNote(told),
     html`<section class="card"><dl class="details">
 <dt>State</dt><dd>${deliveryTag(delivery)}</dd>
 <dt>URL</dt><dd>${longText(url, ADDRESS_BYTES)}</dd>

@@ -1,12 +1,18 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Addresses } from '../../config/addresses.ts';
-import { BASE } from '../route.ts';
+import { BASE, type Told } from '../route.ts';
 
 const SESSION = 'scenepress_session';
 /** The server ends sessions, earlier. */
 const LONGEST_MS = 365 * 86_400_000;
 /** Proves that a user has signed in here before. */
 const DEVICE = 'scenepress_device';
+/** What a form tells the page that follows it. */
+const TOLD = 'scenepress_told';
+const TOLD_MS = 60_000;
+/** Encrypted, because it may have a secret that is shown once: no server stores that, and another may serve the page. */
+const SEALED = { saltBits: 256, iterations: 1, minPasswordlength: 32 };
+
 /** Identifies the browser for forms before a user signs in. */
 const FORM = 'scenepress_form';
 
@@ -17,7 +23,10 @@ const FORM = 'scenepress_form';
 export class Cookies {
   readonly #addresses: Addresses;
 
-  constructor(server: Server, { signingKey, addresses }: { signingKey: string; addresses: Addresses }) {
+  constructor(
+    server: Server,
+    { signingKey, toldKey, addresses }: { signingKey: string; toldKey: string; addresses: Addresses },
+  ) {
     this.#addresses = addresses;
     for (const [name, ttl] of [
       [SESSION, LONGEST_MS],
@@ -37,6 +46,37 @@ export class Cookies {
         ignoreErrors: true,
       });
     }
+    server.state(TOLD, {
+      ttl: TOLD_MS,
+      path: BASE,
+      encoding: 'iron',
+      password: toldKey,
+      iron: {
+        encryption: { ...SEALED, algorithm: 'aes-256-cbc' },
+        integrity: { ...SEALED, algorithm: 'sha256' },
+        ttl: TOLD_MS,
+        timestampSkewSec: 60,
+        localtimeOffsetMsec: 0,
+      },
+      isHttpOnly: true,
+      isSecure: false,
+      isSameSite: 'Lax',
+      ignoreErrors: true,
+    });
+  }
+
+  /** Tells a path, with its query, something for the session with this form token. */
+  tell(request: Request, h: ResponseToolkit, told: Told & { to: string; csrf: string }): void {
+    h.state(TOLD, told, { isSecure: this.#isSecure(request) });
+  }
+
+  /** What the path of a request was told, once. */
+  toldTo(request: Request, h: ResponseToolkit, csrf: string): Told {
+    const told = request.state?.[TOLD] as (Told & { to: string; csrf: string }) | undefined;
+    const { method, path, url } = request;
+    if (method !== 'get' || told?.to !== path + url.search || told.csrf !== csrf) return {};
+    h.unstate(TOLD);
+    return told;
   }
 
   sessionTokenIn(request: Request): string | undefined {
