@@ -39,7 +39,7 @@ export const amount: Joi.NumberSchema = Joi.number()
   .max(MOST_GRANTED)
   .required()
   .messages({
-    '*': `Granted credits must be a whole number from 1 to ${MOST_GRANTED.toLocaleString('en')}.`,
+    '*': `Credits must be a whole number from 1 to ${MOST_GRANTED.toLocaleString('en')}.`,
   });
 
 export const idempotencyKey: Joi.StringSchema<string | undefined> = Joi.string<string | undefined>()

@@ -146,6 +146,25 @@ export interface StatementLine {
   note: string | null;
 }
 
+/** One line of an account's history for people: a job has one, as far as it is known. */
+export interface HistoryLine {
+  entryId: string;
+  /** ISO 8601, UTC. */
+  at: string;
+  kind: LedgerEntry['kind'];
+  /** What it cost or added in all: for a job that was charged its cost, not the rest of its reserve. */
+  changeCredits: number;
+  note: string | null;
+  job: HistoryJob | null;
+}
+
+/** The job of a line; of a forgotten one without a name. */
+export interface HistoryJob
+  extends Pick<
+    JobInfo,
+    'jobId' | 'status' | 'failedBy' | 'forgottenAt' | 'className' | 'quality' | 'durationMs'
+  > {}
+
 /** A job as administration shows it. */
 export interface JobInfo {
   jobId: string;
@@ -353,4 +372,25 @@ export function jobInfo(
 export function statementLine(entry: LedgerEntry): StatementLine {
   const { entryId, kind, amountCredits, chargedCredits, jobId, note, atMs } = entry;
   return { entryId, at: isoTime(atMs), kind, amountCredits, chargedCredits, jobId, note };
+}
+
+export function historyLine(entry: LedgerEntry, job: Job | null): HistoryLine {
+  const { entryId, kind, note, atMs } = entry;
+  const changes = { settle: -entry.chargedCredits, void: 0 } as Partial<Record<LedgerEntry['kind'], number>>;
+  return {
+    entryId,
+    at: isoTime(atMs),
+    kind,
+    changeCredits: changes[kind] ?? entry.amountCredits,
+    note,
+    job: job && {
+      jobId: job.jobId,
+      status: job.status,
+      failedBy: job.failedBy,
+      forgottenAt: job.forgottenAt ?? null,
+      className: job.className,
+      quality: job.quality,
+      durationMs: job.durationMs,
+    },
+  };
 }

@@ -4,6 +4,7 @@ import {
   type Balance,
   type Charges,
   isoTime,
+  type RenderService,
   ScenepressError,
   StoredLedger,
   systemClock,
@@ -11,7 +12,14 @@ import {
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
 import { amount, check, days, idempotencyKey, listLimit } from './administration-requests.ts';
-import { type DaySpending, type Prices, type StatementLine, statementLine } from './administration-views.ts';
+import {
+  type DaySpending,
+  type HistoryLine,
+  historyLine,
+  type Prices,
+  type StatementLine,
+  statementLine,
+} from './administration-views.ts';
 
 const STATEMENT_LINES = 1000;
 const DAY_MS = 86_400_000;
@@ -22,8 +30,15 @@ export class CreditAdministration {
   readonly #ledger: StoredLedger | UnmeteredLedger;
 
   readonly #prices: Prices | undefined;
+  readonly #service: RenderService;
 
-  constructor({ accounts, ledger, prices }: Pick<AdministrationParts, 'accounts' | 'ledger' | 'prices'>) {
+  constructor({
+    accounts,
+    ledger,
+    prices,
+    service,
+  }: Pick<AdministrationParts, 'accounts' | 'ledger' | 'prices' | 'service'>) {
+    this.#service = service;
     this.#prices = prices;
     this.#accounts = accounts;
     this.#ledger = ledger;
@@ -35,13 +50,30 @@ export class CreditAdministration {
     paid: number;
     idempotencyKey?: string | undefined;
   }): Promise<Balance> {
+    const { ledger, accountId, paid, options } = await this.#granted(request);
+    return ledger.grantPaid(accountId, paid, options);
+  }
+
+  /** Takes back paid credits, such as those of a grant by mistake; only once for the same `idempotencyKey`. */
+  async takeBack(request: {
+    account: string;
+    paid: number;
+    idempotencyKey?: string | undefined;
+  }): Promise<Balance> {
+    const { ledger, accountId, paid, options } = await this.#granted(request);
+    return ledger.takeBack(accountId, paid, options);
+  }
+
+  /** Errors: `invalid_request`, `not_found`. */
+  async #granted(request: { account: string; paid: number; idempotencyKey?: string | undefined }) {
     if (!(this.#ledger instanceof StoredLedger)) {
       throw new ScenepressError('invalid_request', 'Renders are free here: the credits mode is "unmetered".');
     }
     const paid = check(amount, request.paid);
     const key = check(idempotencyKey, request.idempotencyKey);
     const { accountId } = await this.#accounts.find(request.account);
-    return this.#ledger.grantPaid(accountId, paid, key === undefined ? {} : { idempotencyKey: key });
+    const options = key === undefined ? {} : { idempotencyKey: key };
+    return { ledger: this.#ledger, accountId, paid, options };
   }
 
   async balance(request: { account: string }): Promise<Balance> {
@@ -64,6 +96,28 @@ export class CreditAdministration {
       ...(before !== undefined && { before }),
     });
     return entries.map(statementLine);
+  }
+
+  /** The account's history with one line a job, newest first. `before`: the last line of the previous page. */
+  async history(request: {
+    account: string;
+    limit?: number | undefined;
+    before?: string | undefined;
+  }): Promise<HistoryLine[]> {
+    const { accountId } = await this.#accounts.find(request.account, { deleted: true });
+    if (!(this.#ledger instanceof StoredLedger)) return [];
+    const limit = check(listLimit, request.limit);
+    const { before } = request;
+    const query = { limit, ...(before !== undefined && { before }), foldsJobs: true };
+    const entries = await this.#ledger.statement(accountId, query);
+    return Promise.all(
+      entries.map(async (entry) => {
+        const { jobId } = entry;
+        // That of a request that was never stored is missing.
+        const job = jobId === null ? null : await this.#service.get(jobId).catch(() => null);
+        return historyLine(entry, job);
+      }),
+    );
   }
 
   /** The charges of the account on each of the last days (UTC), today included; oldest first. */

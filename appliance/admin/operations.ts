@@ -63,8 +63,10 @@ export const OPERATIONS: {
   },
   credits: {
     grant: acts('nothing'),
+    takeBack: acts('nothing'),
     balance: reads('account'),
     statement: reads('account'),
+    history: reads('account'),
     spending: reads('account'),
     showPrices: reads('anything'),
     audit: reads('nothing'),

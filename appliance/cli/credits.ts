@@ -42,6 +42,29 @@ export function creditsCommand(): Command {
 
   credits.addCommand(
     ofAccount(
+      'take-back',
+      'Take back paid credits, such as those of a grant by mistake, that are neither spent nor reserved',
+      'scenepress credits take-back --account ada@example.org --paid 500',
+    )
+      .requiredOption('--paid <credits>', 'number of credits')
+      .option(
+        '--idempotency-key <key>',
+        'unique name of this correction; a repeated one with the same key takes nothing',
+      )
+      .action(async (flags: Flags & { paid: string; idempotencyKey?: string }) => {
+        const { account, idempotencyKey } = flags;
+        const paid = Number(flags.paid);
+        show(
+          flags,
+          await withAdministration(configOf(flags), (admin) =>
+            admin.credits.takeBack({ account, paid, idempotencyKey }),
+          ),
+        );
+      }),
+  );
+
+  credits.addCommand(
+    ofAccount(
       'balance',
       'Show the current balance of an account',
       'scenepress credits balance --account ada@example.org',

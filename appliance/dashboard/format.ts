@@ -48,6 +48,19 @@ export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes
   return mostBytes === null ? used : `${used} of ${shownSize(mostBytes)}`;
 }
 
+const QUALITY_NAMES: Record<string, string> = {
+  low: 'Low',
+  medium: 'Medium',
+  high: 'High',
+  twok: '2K',
+  fourk: '4K',
+};
+
+/** `High`, `2K`. */
+export function shownQuality(quality: string): string {
+  return QUALITY_NAMES[quality] ?? quality;
+}
+
 /** `1 job`, `3 jobs`. */
 export function counted(count: number, what: string): string {
   return `${shownNumber(count)} ${what}${count === 1 ? '' : 's'}`;

@@ -36,7 +36,7 @@ export interface GrantPart {
 
 /**
  * An entry of the append-only ledger. `amountCredits` is the change of the balance: positive for `grant`, `void` and
- * most `settle`, else negative.
+ * most `settle`, else negative. A negative `grant` takes purchased credits back; its first part, of nothing, identifies it.
  */
 export interface LedgerEntry {
   /** Sortable by time. */
@@ -65,6 +65,8 @@ export interface EntryQuery {
   limit: number;
   /** Only entries older than this one: the last `entryId` of the previous page. */
   before?: string;
+  /** True: without the reserves of jobs that were settled or voided, so that each job has one entry. */
+  foldsJobs?: boolean;
 }
 
 /** The charges of an account in a period. */

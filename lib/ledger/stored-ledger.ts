@@ -38,7 +38,8 @@ export interface StoredLedgerOptions {
   random?: Random;
 }
 
-const ENTRY_QUERY: Names<EntryQuery> = { limit: true, before: true };
+const GRANT: Names<GrantOptions> = { note: true, idempotencyKey: true };
+const ENTRY_QUERY: Names<EntryQuery> = { limit: true, before: true, foldsJobs: true };
 
 /** What was read ahead in a transaction. */
 interface Prepared {
@@ -134,23 +135,50 @@ export class StoredLedger implements Ledger {
    * `conflict` when it has another amount, `invalid_request` for an amount that is not a whole number of credits.
    */
   async grantPaid(owner: string, amountCredits: number, options: GrantOptions = {}): Promise<Balance> {
-    const { note = null, idempotencyKey } = known('grantPaid', options, { note: true, idempotencyKey: true });
-    if (!isCredits(amountCredits) || typeof owner !== 'string' || owner === '')
-      throw new ScenepressError(
-        'invalid_request',
-        'A grant needs an owner and a non-negative integer of credits',
-      );
+    const grant = known('grantPaid', options, GRANT);
+    assertGrant(owner, amountCredits);
+    return this.#once(owner, amountCredits, grant, () => []);
+  }
+
+  /**
+   * Takes back purchased credits, such as those of a grant by mistake, as far as they are neither spent nor reserved. With
+   * an `idempotencyKey`, a repetition takes nothing; its keys are also those of grants. Errors: `conflict` when fewer
+   * credits are left, or the key has another amount, `invalid_request` for an amount that is not a whole number of
+   * credits.
+   */
+  async takeBack(owner: string, amountCredits: number, options: GrantOptions = {}): Promise<Balance> {
+    const grant = known('takeBack', options, GRANT);
+    assertGrant(owner, amountCredits);
+    return this.#once(owner, -amountCredits, grant, (account) => {
+      const grants = account.grants.filter(({ source }) => source === 'paid');
+      const { paid } = balanceOf(account);
+      if (paid >= amountCredits) return partsFrom(grants, amountCredits);
+      const left = paid === 1 ? '1 paid credit' : `${paid} paid credits`;
+      const message = `Only ${left} can be taken back: the others are spent or reserved.`;
+      throw new ScenepressError('conflict', message);
+    });
+  }
+
+  /** Changes the purchased credits of an account, once for a key. The first part is a grant of its own, maybe of nothing. */
+  async #once(
+    owner: string,
+    changeCredits: number,
+    { note = null, idempotencyKey }: GrantOptions,
+    takenFrom: (account: LedgerAccount) => GrantPart[],
+  ): Promise<Balance> {
     return this.#store.storage.transaction(async (tx) => {
       const account = await this.#openBooks(owner, tx);
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
       const made = await this.#store.findGrant(tx, owner, grantId);
-      if (made && made.amountCredits !== amountCredits) {
+      if (made && made.amountCredits !== changeCredits) {
         const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Use a new key.`;
         throw new ScenepressError('conflict', message);
       }
       if (made) return balanceOf(account);
-      const part: GrantPart = { grantId, source: 'paid', period: null, amountCredits };
-      await this.#append(tx, account, { kind: 'grant', amountCredits, parts: [part], note });
+      const amountCredits = Math.max(0, changeCredits);
+      const own: GrantPart = { grantId, source: 'paid', period: null, amountCredits };
+      const parts = [own, ...takenFrom(account)];
+      await this.#append(tx, account, { kind: 'grant', amountCredits: changeCredits, parts, note });
       return balanceOf(account);
     });
   }
@@ -364,6 +392,13 @@ export class StoredLedger implements Ledger {
 
 function isCredits(amount: number): boolean {
   return Number.isSafeInteger(amount) && amount >= 0;
+}
+
+/** Error: `invalid_request`. */
+function assertGrant(owner: unknown, amountCredits: number): void {
+  if (isCredits(amountCredits) && typeof owner === 'string' && owner !== '') return;
+  const message = 'A grant needs an owner and a non-negative integer of credits';
+  throw new ScenepressError('invalid_request', message);
 }
 
 function assertCredits(amount: number): void {

@@ -18,6 +18,8 @@ import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
 // Not concatenated for each call: SQLite's prepared statements are looked up by their text.
 const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;
 const ENTRIES_OF_JOB = `SELECT ${ENTRIES.names} FROM ledger_entries WHERE job_id = ?`;
+const WITHOUT_ENDED_RESERVES = `AND (kind <> 'reserve' OR NOT EXISTS (SELECT 1 FROM ledger_entries AS e
+  WHERE e.job_id = ledger_entries.job_id AND (e.kind = 'reserve') = false)) `;
 const CHARGES = `SELECT sum(charged_credits) AS charged, count(*) AS renders FROM ledger_entries
   WHERE owner = ? AND kind = 'settle' AND at_ms >= ? AND at_ms < ?`;
 const NEW_ACCOUNT = `${ACCOUNTS.insert} ON CONFLICT (owner) DO NOTHING`;
@@ -115,7 +117,7 @@ export class SqlLedgerStore implements LedgerStore {
     const withCredits = grants.find(({ grantId }) => grantId === made.grantId);
     const known = withCredits ?? (await this.#spentGrant(inside, owner, made.grantId));
     const grant = known ?? { ...made, remainingCredits: 0 };
-    assert(known || sign > 0, 'the grant of a negative change exists');
+    assert(known || sign > 0 || amountCredits === 0, 'the grant of a negative change exists');
     const wasSpent = grant.remainingCredits === 0;
     grant.remainingCredits += sign * amountCredits;
     assert(Number.isSafeInteger(grant.remainingCredits));
@@ -141,10 +143,11 @@ export class SqlLedgerStore implements LedgerStore {
     return rows.map((row) => ENTRIES.record(row));
   }
 
-  async listEntries(owner: string, { limit, before }: EntryQuery): Promise<LedgerEntry[]> {
+  async listEntries(owner: string, { limit, before, foldsJobs }: EntryQuery): Promise<LedgerEntry[]> {
     const older = before === undefined ? [] : [before];
     const rows = await this.#database.all(
       `SELECT ${ENTRIES.names} FROM ledger_entries WHERE owner = ? ${older.length > 0 ? 'AND entry_id < ?' : ''} ` +
+        (foldsJobs ? WITHOUT_ENDED_RESERVES : '') +
         'ORDER BY entry_id DESC LIMIT ?',
       owner,
       ...older,

@@ -123,7 +123,7 @@ t.test('a form that is sent twice adds credits once', async (t) => {
     const refused = await client.post(`${path}/grant`, { paid, once: `${once}${paid}` });
     t.match(
       [refused.status, refused.text],
-      [400, 'Granted credits must be a whole number from 1 to 1,000,000,000,000.'],
+      [400, 'Credits must be a whole number from 1 to 1,000,000,000,000.'],
       paid,
     );
   }

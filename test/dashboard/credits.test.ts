@@ -13,7 +13,7 @@ t.test('spending is shown by day, as a chart and as a table', async (t) => {
   const client = await signedIn(t, port, member);
   t.match(
     (await client.get('/dashboard/credits')).text,
-    '<strong class="number">0</strong> credits for 0 renders',
+    '<strong class="number">0 credits</strong> for 0 renders',
   );
   const { accountId } = await installation.accounts.find(member);
   let cost = 0;
@@ -28,7 +28,7 @@ t.test('spending is shown by day, as a chart and as a table', async (t) => {
   }
   t.ok(cost > 0);
   const { text } = await client.get('/dashboard/credits');
-  t.match(text, `<strong class="number">${cost}</strong> credits for 2 renders`);
+  t.match(text, `<strong class="number">${cost} credits</strong> for 2 renders`);
   t.equal(text.split('<title>20').length - 1, 30);
   const today = new Date().toISOString().slice(0, 10);
   t.match(text, `<title>${today}: ${cost}</title>`);

@@ -14,7 +14,6 @@ import type { RouteParts } from '../routes.ts';
 /** Accounts per page. */
 const ROWS = 50;
 
-const DELETED = 'The account was deleted. Its payments stay in the books.';
 const CREATED = 'The account was created. Its owner needs a link for setting a password: create one below.';
 const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
@@ -23,6 +22,7 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
   const ofAnother = changesOfOthers(place);
   const deleteAccount = ofAnother(async ({ admin }, account) => {
     await admin.accounts.delete({ account });
+    return 'The account was deleted. Its payments stay in the books.';
   });
   return [
     { method: 'GET', path: '/accounts', for: 'admins', handler: async (visit) => listPage(visit) },
@@ -46,37 +46,40 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       for: 'admins',
       handler: async (visit) => accountPage(visit),
     },
-    changeRoute('grant', 'The credits were added.', async ({ admin, form }, account) => {
-      const { paid, once: idempotencyKey } = form;
-      await admin.credits.grant({ account, paid: Number(paid), idempotencyKey });
+    changeRoute('grant', async ({ admin, form }, account) => {
+      const paid = Number(form['paid']);
+      const isBack = form['action'] === 'take-back';
+      // The same form with another amount is another grant.
+      const idempotencyKey = form['once'] && [form['once'], isBack ? 'back' : 'add', paid].join(' ');
+      const change = isBack ? admin.credits.takeBack : admin.credits.grant;
+      await change({ account, paid, idempotencyKey });
+      return `${counted(paid, 'credit')} ${paid === 1 ? 'was' : 'were'} ${isBack ? 'taken back' : 'added'}.`;
     }),
     changeRoute(
       'role',
-      'The role was changed.',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
+        return 'The role was changed.';
       }),
     ),
     changeRoute(
       'disable',
-      'The account is disabled: its keys are rejected, and it is signed out.',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
+        return 'The account is disabled: its keys are rejected, and it is signed out.';
       }),
     ),
-    changeRoute(
-      'limits',
-      'The limits were changed. They apply to requests from now on.',
-      async ({ admin, form }, account) => {
-        const { maxQueued = '' } = form;
-        await admin.accounts.setLimits({
-          account,
-          maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
-        });
-      },
-    ),
-    changeRoute('enable', 'The account is enabled.', async ({ admin }, account) => {
+    changeRoute('limits', async ({ admin, form }, account) => {
+      const { maxQueued = '' } = form;
+      await admin.accounts.setLimits({
+        account,
+        maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
+      });
+      return 'The limits were changed. They apply to requests from now on.';
+    }),
+    changeRoute('enable', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
+      return 'The account is enabled.';
     }),
     {
       method: 'POST',
@@ -97,15 +100,14 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       path: '/accounts/{userId}/delete',
       for: 'admins',
       async handler(visit) {
-        await deleteAccount(visit, visit.params['userId'] ?? '');
-        return { to: '/accounts', tell: good(DELETED) };
+        return { to: '/accounts', tell: good(await deleteAccount(visit, visit.params['userId'] ?? '')) };
       },
     },
   ];
 }
 
 /** A form of an account's page, which shows its error there. */
-function changeRoute(name: string, done: string, change: Change): Route {
+function changeRoute(name: string, change: Change): Route {
   return {
     method: 'POST',
     path: `/accounts/{userId}/${name}`,
@@ -113,8 +115,7 @@ function changeRoute(name: string, done: string, change: Change): Route {
     async handler(visit): Promise<Answer> {
       const account = visit.params['userId'] ?? '';
       try {
-        await change(visit, account);
-        return { to: `/accounts/${encodeURIComponent(account)}`, tell: good(done) };
+        return { to: `/accounts/${encodeURIComponent(account)}`, tell: good(await change(visit, account)) };
       } catch (error) {
         if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
         return { page: await accountPage(visit, note('bad', error.message)), status: 400 };
@@ -125,7 +126,8 @@ function changeRoute(name: string, done: string, change: Change): Route {
 
 const good = (text: string): Told => ({ note: { kind: 'good', text } });
 
-type Change = (visit: Visit, account: string) => Promise<void>;
+/** Resolves with what it has done. */
+type Change = (visit: Visit, account: string) => Promise<string>;
 
 /**
  * Changes of others only, so that people do not lock themselves out by mistake. One at a time, also on other servers, by
@@ -135,6 +137,7 @@ function changesOfOthers(place: Pick<DataPlace, 'storage'>): (change: Change) =>
   let last: Promise<unknown> = Promise.resolve();
   return (change) => (visit, reference) => {
     const { admin, viewer } = visit;
+    let done: string | undefined;
     const work = async () => {
       // The path may name the address instead of the id.
       const { userId } = await admin.accounts.show({ account: reference });
@@ -143,11 +146,12 @@ function changesOfOthers(place: Pick<DataPlace, 'storage'>): (change: Change) =>
       }
       const { role, disabledAt } = await admin.accounts.show({ account: viewer.accountId });
       if (role !== 'admin' || disabledAt !== null) throw forbidden('Only administrators may do this.');
-      await change(visit, userId);
+      done = await change(visit, userId);
       return true;
     };
     const changing = last.then(async () => {
-      if (await place.storage.alone('changes of accounts', work)) return;
+      await place.storage.alone('changes of accounts', work);
+      if (done !== undefined) return done;
       throw new ScenepressError(
         'conflict',
         'Another administrator is changing an account. Try again in a moment.',
@@ -257,10 +261,11 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
 <label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for all accounts"></label><button>Save</button></form></section>${
       prices &&
-      html`<section class="card"><h2>Add credits</h2>
+      html`<section class="card"><h2>Credits</h2>
+<p class="muted">What was added by mistake can be taken back, as long as it is neither spent nor reserved.</p>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
 <input type="hidden" name="once" value="${randomUUID()}">
-<label>Paid credits<input type="number" name="paid" min="1" max="${MOST_GRANTED}" step="1" required></label><button>Add</button></form></section>`
+<label>Paid credits<input type="number" name="paid" min="1" max="${MOST_GRANTED}" step="1" required></label><button>Add</button><button name="action" value="take-back">Take back</button></form></section>`
     }${
       isOwn
         ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`

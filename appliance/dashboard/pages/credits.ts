@@ -1,20 +1,23 @@
 import { frameSizeOf, Pricing, QUALITIES } from '../../../lib/index.ts';
-import type { Prices, StatementLine } from '../../admin/administration-views.ts';
-import { shownChange, shownDuration, shownNumber, shownTime } from '../format.ts';
+import type { HistoryLine, Prices, StatementLine } from '../../admin/administration-views.ts';
+import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { emptyState, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
+import { stateTag } from './job-views.ts';
 import { accountOf, accountPicker } from './scope.ts';
 import { spendingCard } from './spending.ts';
 
 const LINES = 25;
 const LONGEST_SECONDS = 86_400;
 
-const KINDS: Record<Exclude<StatementLine['kind'], 'settle'>, string> = {
-  grant: 'Credits added',
-  expiry: "Last month's free credits expired",
-  reserve: 'Reserved for a render',
-  void: 'Reserve returned in full',
+/** The kinds of the ledger's entries. */
+const KINDS: Record<StatementLine['kind'], string> = {
+  grant: 'Grant',
+  expiry: 'Expiry',
+  reserve: 'Reserve',
+  settle: 'Settlement',
+  void: 'Void',
 };
 
 /** Credits: balance, statement and prices. */
@@ -60,50 +63,77 @@ function nextMonth(now: Date): string {
   return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
 }
 
+/** For people one row a job; on request all entries of the ledger. */
 async function statement(visit: Visit): Promise<Html> {
   const { admin, query, viewer } = visit;
   const before = query['before'] || undefined;
+  const isLedger = query['entries'] === 'all';
   // One more shows whether there is another page.
   const request = { account: accountOf(visit), limit: LINES + 1, before };
-  const found = await admin.credits.statement(request);
-  const lines = found.slice(0, LINES);
   const account = accountOf(visit) === viewer.email ? {} : { account: accountOf(visit) };
-  const older = found.length > LINES && { ...account, before: lines.at(-1)?.entryId ?? '' };
+  const shown = { ...account, ...(isLedger && { entries: 'all' }) };
+  const urlOf = (fields: Record<string, string>) => {
+    const text = new URLSearchParams(fields).toString();
+    return `${BASE}/credits${text && `?${text}`}#statement`;
+  };
+  const found = isLedger ? await admin.credits.statement(request) : await admin.credits.history(request);
+  const older = found.length > LINES && urlOf({ ...shown, before: found[LINES - 1]?.entryId ?? '' });
   if (found.length === 0 && before === undefined) {
-    const text = 'Each render is listed here with what it reserved and cost.';
-    return html`<section class="card flush">${emptyState('No entries yet', text)}</section>`;
+    const text = 'Each render is listed here with what it cost.';
+    return html`<section class="card flush" id="statement">${emptyState('No entries yet', text)}</section>`;
   }
-  return html`<section class="card flush"><header><h2>Statement</h2></header>
-<div class="scroll"><table class="cards">
-<thead><tr><th>Entry</th><th>Job</th><th>Time</th><th class="end">Credits</th></tr></thead>
-<tbody>${lines.map(statementRow)}</tbody></table></div></section>
+  const table = isLedger
+    ? ledgerTable(found.slice(0, LINES) as StatementLine[])
+    : historyTable(found.slice(0, LINES) as HistoryLine[]);
+  return html`<section class="card flush" id="statement"><header><h2>Statement</h2><a href="${urlOf(isLedger ? account : { ...account, entries: 'all' })}">${isLedger ? 'One row for each render' : 'All entries of the ledger'}</a></header>
+<div class="scroll"><table class="cards">${table}</table></div></section>
 <nav class="paging" aria-label="Pages of the statement">
-<span>${before !== undefined && html`<a href="${BASE}/credits?${new URLSearchParams(account).toString()}">Newest</a>`}</span>
-<span>${older && html`<a href="${BASE}/credits?${new URLSearchParams(older).toString()}" rel="next">Older entries</a>`}</span>
+<span>${before !== undefined && html`<a href="${urlOf(shown)}">Newest</a>`}</span>
+<span>${older && html`<a href="${older}" rel="next">Older entries</a>`}</span>
 </nav>`;
 }
 
-function statementRow({ at, kind, note, jobId, amountCredits, chargedCredits }: StatementLine): Html {
-  return html`<tr>
-<th scope="row" class="rowhead">${kind === 'settle' ? settled(chargedCredits, amountCredits) : KINDS[kind]}${note !== null && html` <span class="muted">${note}</span>`}</th>
-<td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId.slice(0, 12)}…</code></a>`}</td>
-<td data-label="Time">${shownTime(at)}</td>
-<td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
-</tr>`;
+function historyTable(lines: HistoryLine[]): Html {
+  const rows = lines.map(
+    (line) => html`<tr>
+<th scope="row" class="rowhead">${whatOf(line)}${line.note !== null && html` <span class="muted">${line.note}</span>`}</th>
+<td data-label="State">${line.job && stateTag(line.job)}</td>
+<td data-label="Quality">${line.job && shownQuality(line.job.quality)}</td>
+<td data-label="Render time" class="end number">${line.kind === 'settle' && line.job && shownDuration(line.job.durationMs)}</td>
+<td data-label="Time">${shownTime(line.at)}</td>
+<td data-label="Credits" class="end number">${line.changeCredits === 0 ? '0' : shownChange(line.changeCredits)}</td>
+</tr>`,
+  );
+  return html`<thead><tr><th>What</th><th>State</th><th>Quality</th><th class="end">Render time</th><th>Time</th><th class="end">Credits</th></tr></thead>
+<tbody>${rows}</tbody>`;
 }
 
-function settled(chargedCredits: number, amountCredits: number): string {
-  const charged = `Render charged ${shownNumber(chargedCredits)}`;
-  if (amountCredits === 0) return `${charged}, as reserved`;
-  return amountCredits > 0
-    ? `${charged}, the rest of the reserve was released`
-    : `${charged}, more than its reserve`;
+function whatOf({ kind, changeCredits, job }: HistoryLine): Value {
+  if (kind === 'grant') return changeCredits < 0 ? 'Credits taken back' : 'Credits added';
+  if (kind === 'expiry') return "Last month's free credits expired";
+  if (!job) return 'A render that was not accepted';
+  const name = html`<a href="${BASE}/jobs/${job.jobId}">${job.className || 'Forgotten'}</a>`;
+  return kind === 'reserve' ? html`${name} <span class="muted">reserved until it ends</span>` : name;
+}
+
+function ledgerTable(lines: StatementLine[]): Html {
+  const rows = lines.map(
+    ({ entryId, at, kind, note, jobId, amountCredits, chargedCredits }) => html`<tr>
+<th scope="row" class="rowhead">${KINDS[kind]}${kind === 'settle' && `, charged ${shownNumber(chargedCredits)}`}${note !== null && html` <span class="muted">${note}</span>`}</th>
+<td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId}</code></a>`}</td>
+<td data-label="Entry"><code>${entryId}</code></td>
+<td data-label="Time">${shownTime(at)}</td>
+<td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>
+</tr>`,
+  );
+  return html`<thead><tr><th>Kind</th><th>Job</th><th>Entry</th><th>Time</th><th class="end">Credits</th></tr></thead>
+<tbody>${rows}</tbody>`;
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
   const rows = QUALITIES.map((quality) => {
     const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
-    return html`<tr><th scope="row" class="rowhead">${quality}</th><td class="tight">${widthPx} × ${heightPx}</td><td class="end number">${creditsPerSecond[quality]}</td></tr>`;
+    return html`<tr><th scope="row" class="rowhead">${shownQuality(quality)}</th><td class="tight">${widthPx} × ${heightPx}</td><td class="end number">${creditsPerSecond[quality]}</td></tr>`;
   });
   return html`<section class="card flush"><header><h2>Prices</h2></header>
 <table><thead><tr><th>Quality</th><th>Frame</th><th class="end">Credits / s</th></tr></thead><tbody>${rows}</tbody></table>
@@ -117,7 +147,7 @@ function calculator({ query }: Visit, prices: Prices): Html {
   const { creditsPerSecond, reserveSeconds } = prices;
   const cost = new Pricing({ creditsPerSecond, reserveSeconds }).costCredits(quality, seconds * 1000);
   const options: Value[] = QUALITIES.map(
-    (name) => html`<option value="${name}" ${name === quality && 'selected'}>${name}</option>`,
+    (name) => html`<option value="${name}" ${name === quality && 'selected'}>${shownQuality(name)}</option>`,
   );
   return html`<section class="card" id="calculator"><h2>Calculator</h2>
 <form method="get" action="${BASE}/credits#calculator" class="fields">
@@ -125,6 +155,6 @@ function calculator({ query }: Visit, prices: Prices): Html {
 <label>Render time in seconds<input type="number" name="seconds" min="0" max="${LONGEST_SECONDS}" step="any" value="${seconds}" required></label>
 <button>Calculate</button>
 </form>
-<p>${shownDuration(seconds * 1000)} of rendering in ${quality} quality cost <strong class="number">${shownNumber(cost)} ${cost === 1 ? 'credit' : 'credits'}</strong>.</p>
+<p>${shownDuration(seconds * 1000)} of rendering in ${shownQuality(quality)} quality cost <strong class="number">${counted(cost, 'credit')}</strong>.</p>
 <p class="small muted">Render time is not the length of the video: complex scenes take longer to draw than to watch.</p></section>`;
 }

@@ -1,5 +1,6 @@
 import { QUALITIES, type Quality } from '../../../lib/index.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
+import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';
 import { JOB_STATES, type JobState, stateLabel } from './job-views.ts';
@@ -53,7 +54,7 @@ export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
   const isAdmin = viewer.role === 'admin';
   const count = Object.keys(others).length;
   const options = QUALITIES.map(
-    (name) => html`<option value="${name}" ${name === quality && 'selected'}>${name}</option>`,
+    (name) => html`<option value="${name}" ${name === quality && 'selected'}>${shownQuality(name)}</option>`,
   );
   return html`<div class="stack dense">
 <nav class="filters" aria-label="Status">${[undefined, ...JOB_STATES].map((one) => statusLink(one, filters))}</nav>

@@ -1,7 +1,7 @@
 import type { RenderProgress } from '../../../lib/index.ts';
 import { JOB_STATUSES } from '../../admin/administration-requests.ts';
 import type { JobInfo } from '../../admin/administration-views.ts';
-import { shownDuration, shownNumber, shownTime, utcText } from '../format.ts';
+import { shownDuration, shownNumber, shownQuality, shownTime, utcText } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { shownProgress } from '../live.ts';
 import { BASE } from '../route.ts';
@@ -70,7 +70,7 @@ function jobRow(job: JobInfo, { accounts, select }: { accounts: boolean; select:
 <th scope="row" class="rowhead fill">${jobName(job)}${isFailed && error !== null && html`<span class="clip small muted">${firstLine(error)}</span>`}${status === 'running' && html`<span class="clip small">${progressText(jobId, progress)}</span>`}</th>
 <td data-label="Status">${stateTag(job)}</td>
 ${accounts && html`<td data-label="Account"><span class="clip">${account}</span></td>`}
-<td data-label="Quality" class="wide">${quality}</td>
+<td data-label="Quality" class="wide">${shownQuality(quality)}</td>
 <td data-label="Created">${shownTime(createdAt)}</td>
 <td data-label="Time" class="end number wide">${shownDuration(durationMs)}</td>
 <td data-label="Credits" class="end number">${shownNumber(creditsCost)}</td>

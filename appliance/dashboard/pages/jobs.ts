@@ -1,6 +1,6 @@
 import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
-import { shownDuration, shownNumber, shownTime } from '../format.ts';
+import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
@@ -96,7 +96,7 @@ function facts(job: JobDetails): Html {
   return html`<dl class="details">
 <dt>Status</dt><dd>${stateTag(job)}</dd>
 <dt>Account</dt><dd>${job.account}</dd>
-<dt>Quality</dt><dd>${job.quality}, ${job.aspectRatio}, ${job.fps} fps</dd>
+<dt>Quality</dt><dd>${shownQuality(job.quality)}, ${job.aspectRatio}, ${job.fps} fps</dd>
 <dt>Created</dt><dd>${shownTime(job.createdAt)}</dd>
 ${job.startedAt !== null && html`<dt>Started</dt><dd>${shownTime(job.startedAt)}</dd>`}
 ${job.completedAt !== null && html`<dt>Ended</dt><dd>${shownTime(job.completedAt)}</dd>`}

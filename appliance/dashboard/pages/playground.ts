@@ -1,8 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
   defaultFps,
+  frameSizeOf,
   isScenepressError,
-  type QUALITIES,
+  QUALITIES,
   type Quality,
   type RenderRequest,
   ScenepressError,
@@ -12,7 +13,7 @@ import type { JobDetails } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
-import { counted, shownDuration } from '../format.ts';
+import { counted, shownDuration, shownQuality } from '../format.ts';
 import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
@@ -31,13 +32,11 @@ const MOST_OFFERED = 200;
 /** Of a command or a program; the script of the page writes longer ones. */
 const MOST_SNIPPET_BYTES = 30_000;
 
-const QUALITY_LABELS: Record<(typeof QUALITIES)[number], string> = {
-  low: 'Low, 480p',
-  medium: 'Medium, 720p',
-  high: 'High, 1080p',
-  twok: '2K, 1440p',
-  fourk: '4K, 2160p',
-};
+/** `High, 1080p`. */
+const QUALITY_LABELS = QUALITIES.map((quality): [string, string] => [
+  quality,
+  `${shownQuality(quality)}, ${frameSizeOf(quality, '16:9').heightPx}p`,
+]);
 const SNIPPET_LABELS: Record<SnippetName, string> = { curl: 'curl', node: 'Node', python: 'Python' };
 
 /** The contents of the form. */
@@ -224,7 +223,7 @@ async function playground(visit: Visit, draft: Draft, { job, last, problem }: Sh
 <input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">
 <div class="toolbar">
 ${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
-${choice('Quality', 'quality', draft.quality, Object.entries(QUALITY_LABELS))}
+${choice('Quality', 'quality', draft.quality, QUALITY_LABELS)}
 ${choice('Format', 'aspectRatio', draft.aspectRatio, [
   ['16:9', '16:9'],
   ['9:16', '9:16'],

@@ -20,7 +20,7 @@ export async function spendingCard(visit: Visit): Promise<Html> {
   const renders = spending.reduce((sum, day) => sum + day.renders, 0);
   return html`<section class="card" id="spending">
 <header><h2>Spending</h2><nav class="filters" aria-label="Period">${PERIODS.map((one) => periodLink(visit, one, days))}</nav></header>
-<p><strong class="number">${shownNumber(total)}</strong> ${total === 1 ? 'credit' : 'credits'} for ${counted(renders, 'render')}</p>
+<p><strong class="number">${counted(total, 'credit')}</strong> for ${counted(renders, 'render')}</p>
 ${total > 0 && [chart(spending), table(spending)]}</section>`;
 }
 

@@ -48,3 +48,17 @@ t.test('processes that create an account in two months make the grant of one', a
   t.equal(await ours.reserve({ jobId: '2', owner: 'a', amountCredits: 0 }), 'reserved');
   t.equal((await ours.balance('a')).total, 100);
 });
+
+t.test('two processes take the same credits back once', async (t) => {
+  const now = '2026-11-21T10:00:00Z';
+  const { hooks, theirs, ours } = await open(t, { theirs: now, ours: now });
+  await theirs.grantPaid('a', 500);
+  hooks.before = () => theirs.takeBack('a', 400, { idempotencyKey: 'back' });
+  t.match(await ours.takeBack('a', 400, { idempotencyKey: 'back' }), { paid: 100 });
+  await t.rejects(ours.takeBack('a', 101), { code: 'conflict' });
+  await ours.reserve({ jobId: '1', owner: 'a', amountCredits: 5 });
+  await ours.void({ jobId: '1', owner: 'a' });
+  const kinds = (await ours.statement('a', { foldsJobs: true })).map(({ kind }) => kind);
+  t.same(kinds.sort(), ['grant', 'grant', 'grant', 'void']);
+  t.same((await ours.audit()).problems, []);
+});

@@ -536,3 +536,54 @@ t.test('a grant needs an owner', async (t) => {
 function isText(value: unknown): value is string {
   return typeof value === 'string';
 }
+
+t.test(
+  'what was granted by mistake is taken back once, as far as it is neither spent nor reserved',
+  async (t) => {
+    const { ledger } = await openBooks(t);
+    await ledger.grantPaid('a', 1_234_567, { idempotencyKey: 'mistake' });
+    await ledger.grantPaid('a', 10);
+    await ledger.reserve({ jobId: 'j', owner: 'a', amountCredits: 1100 });
+    const rest = { free: 0, paid: 1_234_477, total: 1_234_477 };
+    t.same(await ledger.balance('a'), rest);
+    await t.rejects(ledger.takeBack('a', 1_234_567, { idempotencyKey: 'back' }), {
+      code: 'conflict',
+      message: 'Only 1234477 paid credits can be taken back: the others are spent or reserved.',
+    });
+    const left = { free: 0, paid: 77, total: 77 };
+    for (const _ of [1, 2]) {
+      t.same(await ledger.takeBack('a', 1_234_400, { idempotencyKey: 'back', note: 'a mistake' }), left);
+    }
+    await t.rejects(ledger.takeBack('a', 7, { idempotencyKey: 'back' }), { code: 'conflict' });
+    await t.rejects(ledger.takeBack('a', 7, { idempotencyKey: 'mistake' }), { code: 'conflict' });
+    await t.rejects(ledger.takeBack('a', 1.5), { code: 'invalid_request' });
+    const [entry] = await ledger.statement('a', { limit: 1 });
+    t.match(entry, { kind: 'grant', amountCredits: -1_234_400, jobId: null, note: 'a mistake' });
+    t.equal(await sumOfEntries(ledger, 'a'), 77);
+    // The job may still return what it has reserved.
+    await ledger.void({ jobId: 'j', owner: 'a' });
+    t.same(await ledger.balance('a'), { free: 1000, paid: 177, total: 1177 });
+    t.equal(await sumOfEntries(ledger, 'a'), 1177);
+    t.same((await ledger.audit()).problems, []);
+  },
+);
+
+t.test('a statement has one entry a job on request, and each open reserve', async (t) => {
+  const { ledger } = await openBooks(t);
+  for (const jobId of ['settled', 'voided', 'open'])
+    await ledger.reserve({ jobId, owner: 'a', amountCredits: 5 });
+  await ledger.settle({ jobId: 'settled', owner: 'a', amountCredits: 3 });
+  await ledger.void({ jobId: 'voided', owner: 'a' });
+  const kinds = async (query = {}) =>
+    (await ledger.statement('a', query)).map(({ kind, jobId }) => [kind, jobId]);
+  t.equal((await kinds()).length, 6);
+  const folded = [
+    ['void', 'voided'],
+    ['settle', 'settled'],
+    ['reserve', 'open'],
+    ['grant', null],
+  ];
+  t.same(await kinds({ foldsJobs: true }), folded);
+  const [, second] = await ledger.statement('a', { foldsJobs: true });
+  t.same(await kinds({ foldsJobs: true, before: second?.entryId, limit: 1 }), [folded[2]]);
+});
