@@ -1,6 +1,6 @@
 import { forbidden } from '@hapi/boom';
 import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
-import type { Actor, Acts } from './acts.ts';
+import { type Actor, type Acts, actOf } from './acts.ts';
 import type { RemoteAdministration } from './admin-socket.ts';
 import type { Administration } from './administration.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
@@ -50,7 +50,8 @@ function operationFor(
     const account = operation.isAct ? await accountIn(given, parts) : null;
     const answer = await (part[name] as Call).call(part, permitted);
     if (operation.isAct) {
-      await parts.acts.record(actor, `${noun}.${name}`, idIn(given) ?? idIn(answer) ?? account);
+      const act = actOf(`${noun}.${name}`, given['paid']);
+      await parts.acts.record(actor, act, idIn(given) ?? idIn(answer) ?? account);
     }
     return answer;
   };

@@ -1,4 +1,4 @@
-import { type Accounts, type ActStore, isoTime } from '../../lib/index.ts';
+import { type Accounts, type ActStore, type ApiKeys, isoTime, type RenderService } from '../../lib/index.ts';
 import { type Acts, countedAct } from './acts.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit } from './administration-requests.ts';
@@ -8,9 +8,19 @@ import type { ActInfo } from './administration-views.ts';
 export class ActAdministration {
   readonly #accounts: Accounts;
   readonly #acts: Acts;
+  readonly #keys: ApiKeys;
+  readonly #service: RenderService;
   readonly #store: ActStore;
 
-  constructor({ accounts, acts, place }: Pick<AdministrationParts, 'accounts' | 'acts' | 'place'>) {
+  constructor({
+    accounts,
+    acts,
+    keys,
+    place,
+    service,
+  }: Pick<AdministrationParts, 'accounts' | 'acts' | 'keys' | 'place' | 'service'>) {
+    this.#keys = keys;
+    this.#service = service;
     this.#acts = acts;
     this.#accounts = accounts;
     this.#store = place.actStore;
@@ -31,9 +41,25 @@ export class ActAdministration {
           actor: account?.email ?? actor,
           ...countedAct(action),
           subject,
+          subjectName: subject && (await this.#nameOf(action, subject)),
           address,
         };
       }),
     );
+  }
+
+  async #nameOf(action: string, subject: string): Promise<string | null> {
+    switch (action.split('.')[0]) {
+      case 'accounts':
+      case 'credits':
+      case 'sign-in':
+        return (await this.#accounts.find(subject).catch(() => undefined))?.email ?? null;
+      case 'keys':
+        return (await this.#keys.find(subject))?.name ?? null;
+      case 'jobs':
+        return (await this.#service.get(subject).catch(() => undefined))?.className || null;
+      default:
+        return null;
+    }
   }
 }

@@ -156,8 +156,13 @@ function severalOf(action: string, count: number): string {
   return count === 1 ? action : `${action} ×${count}`;
 }
 
-/** The operation, and how many acts, of a stored text. */
-export function countedAct(text: string): { action: string; count: number } {
-  const [, action = text, count = '1'] = /^(.+) ×(\d+)$/.exec(text) ?? [];
-  return { action, count: Number(count) };
+/** The stored text of an act that changes credits, such as `credits.grant 500`. */
+export function actOf(operation: string, amountCredits: unknown): string {
+  return typeof amountCredits === 'number' ? `${operation} ${amountCredits}` : operation;
+}
+
+/** The operation, the credits that it is about, and how many acts, of a stored text. */
+export function countedAct(text: string): { action: string; amountCredits: number | null; count: number } {
+  const [, action = text, amount, count = '1'] = /^(.+?)(?: (\d+))?(?: ×(\d+))?$/.exec(text) ?? [];
+  return { action, amountCredits: amount === undefined ? null : Number(amount), count: Number(count) };
 }

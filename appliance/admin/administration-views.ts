@@ -71,10 +71,14 @@ export interface ActInfo {
   actor: string | null;
   /** The operation, such as `keys.revoke`. */
   action: string;
+  /** The credits that it added or took back; null for others. */
+  amountCredits: number | null;
   /** How many equal acts it stands for: those that followed another within a short time are one entry. */
   count: number;
   /** The id of its object. */
   subject: string | null;
+  /** The address of an account, the name of a key or the scene of a job; null if it has none any more. */
+  subjectName: string | null;
   address: string | null;
 }
 

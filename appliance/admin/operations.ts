@@ -9,61 +9,82 @@ export interface Operation {
   members: 'account' | 'key' | 'job' | 'delivery' | 'anything' | 'nothing';
   /** Whether it is recorded as an act. */
   isAct: boolean;
+  /** What the actor did, for people. */
+  label?: string;
 }
 
 const reads = (members: Operation['members']): Operation => ({ members, isAct: false });
-const acts = (members: Operation['members']): Operation => ({ members, isAct: true });
+const acts = (members: Operation['members'], label: string): Operation => ({ members, isAct: true, label });
+
+/** What an actor did, for people: acts of {@link OPERATIONS}, and those around signing in. */
+export function actLabel(action: string): string {
+  const [noun = '', name = ''] = action.split('.');
+  const operations = OPERATIONS as Record<string, Record<string, Operation>>;
+  return operations[noun]?.[name]?.label ?? OTHER_ACTS[action] ?? action;
+}
+
+const OTHER_ACTS: Record<string, string> = {
+  'sign-in': 'Signed in',
+  'sign-in.failed': 'Failed to sign in',
+  'sign-out.everywhere': 'Signed out everywhere',
+  'accounts.claim': 'Claimed the first account',
+  'accounts.acceptInvitation': 'Chose a password',
+};
 
 /** All operations. Complete by its type: an operation without an entry doesn't compile. */
 export const OPERATIONS: {
   [Noun in keyof Administration]: { [Name in keyof Administration[Noun]]: Operation };
 } = {
   accounts: {
-    create: acts('nothing'),
+    create: acts('nothing', 'Created an account'),
     list: reads('nothing'),
     show: reads('account'),
-    disable: acts('nothing'),
-    enable: acts('nothing'),
-    delete: acts('nothing'),
-    setPassword: acts('nothing'),
-    changePassword: acts('account'),
-    setRole: acts('nothing'),
-    setLimits: acts('nothing'),
+    disable: acts('nothing', 'Disabled an account'),
+    enable: acts('nothing', 'Enabled an account'),
+    delete: acts('nothing', 'Deleted an account'),
+    setPassword: acts('nothing', 'Set a password'),
+    changePassword: acts('account', 'Changed the password'),
+    setRole: acts('nothing', 'Changed a role'),
+    setLimits: acts('nothing', 'Changed limits'),
     storedBytes: reads('account'),
     showSetupLink: reads('nothing'),
-    invite: acts('nothing'),
+    invite: acts('nothing', 'Made a password link'),
   },
   keys: {
-    create: acts('account'),
+    create: acts('account', 'Created a key'),
     list: reads('account'),
     show: reads('key'),
-    revoke: acts('key'),
-    rotateSecret: acts('key'),
-    setWebhook: acts('key'),
+    revoke: acts('key', 'Revoked a key'),
+    rotateSecret: acts('key', 'Rotated a webhook secret'),
+    setWebhook: acts('key', 'Changed a default webhook'),
   },
   deliveries: {
     list: reads('account'),
     show: reads('delivery'),
-    sendAgain: acts('delivery'),
-    sendFailedAgain: acts('account'),
-    sendTest: acts('key'),
+    sendAgain: acts('delivery', 'Sent a webhook again'),
+    sendFailedAgain: acts('account', 'Sent failed webhooks again'),
+    sendTest: acts('key', 'Sent a test event'),
   },
-  queue: { show: reads('anything'), pause: acts('nothing'), resume: acts('nothing') },
+  queue: {
+    show: reads('anything'),
+    pause: acts('nothing', 'Paused the queue'),
+    resume: acts('nothing', 'Resumed the queue'),
+  },
   jobs: {
     list: reads('account'),
     search: reads('account'),
     count: reads('account'),
     show: reads('job'),
     showDetails: reads('job'),
-    cancel: acts('job'),
-    forget: acts('job'),
-    renderAgain: acts('job'),
-    render: acts('account'),
+    cancel: acts('job', 'Canceled a job'),
+    forget: acts('job', 'Forgot a job'),
+    renderAgain: acts('job', 'Rendered a job again'),
+    render: acts('account', 'Rendered a scene'),
     listScenes: reads('account'),
   },
   credits: {
-    grant: acts('nothing'),
-    takeBack: acts('nothing'),
+    grant: acts('nothing', 'Added credits'),
+    takeBack: acts('nothing', 'Took credits back'),
     balance: reads('account'),
     statement: reads('account'),
     history: reads('account'),
@@ -71,12 +92,16 @@ export const OPERATIONS: {
     showPrices: reads('anything'),
     audit: reads('nothing'),
   },
-  machines: { list: reads('nothing'), drain: acts('nothing'), forget: acts('nothing') },
+  machines: {
+    list: reads('nothing'),
+    drain: acts('nothing', 'Drained a machine'),
+    forget: acts('nothing', 'Forgot a machine'),
+  },
   acts: { list: reads('nothing') },
   data: {
-    backUp: acts('nothing'),
-    rotateMasterKey: acts('nothing'),
-    completeRotation: acts('nothing'),
+    backUp: acts('nothing', 'Made a backup'),
+    rotateMasterKey: acts('nothing', 'Began a rotation of the master key'),
+    completeRotation: acts('nothing', 'Completed a rotation of the master key'),
     showCounts: reads('nothing'),
     showService: reads('nothing'),
     showPlace: reads('nothing'),

@@ -180,11 +180,13 @@ export function accountCommand(): Command {
         if (flags.json) return printJson(acts);
         printTable(
           ['TIME', 'WHO', 'FROM', 'WHAT', 'TO'],
-          acts.map(({ at, actor, address, action, count, subject }) => [
+          acts.map(({ at, actor, address, action, amountCredits, count, subject }) => [
             shownTime(at),
             actor ?? 'command line',
             address ?? '',
-            count > 1 ? `${action} ×${count}` : action,
+            [action, amountCredits ?? '', count > 1 ? `×${count}` : '']
+              .filter((part) => part !== '')
+              .join(' '),
             subject ?? '',
           ]),
         );

@@ -1,10 +1,12 @@
 import type { ActInfo } from '../../admin/administration-views.ts';
-import { shownTime } from '../format.ts';
-import { type Html, html } from '../html.ts';
+import { actLabel } from '../../admin/operations.ts';
+import { shownNumber, shownTime } from '../format.ts';
+import { type Html, html, type Value } from '../html.ts';
 import { emptyState, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 
 const ROWS = 50;
+const LONGEST_ID = 100;
 
 /** The record of acts, for administrators. */
 export function actRoutes(): Route[] {
@@ -37,12 +39,37 @@ async function actsPage({ admin, viewer, csrf, query }: Visit): Promise<Html> {
   );
 }
 
-function actRow({ at, actor, action, count, subject, address }: ActInfo): Html {
+function actRow(act: ActInfo): Html {
+  const { at, actor, action, amountCredits, count, address } = act;
   return html`<tr>
-<th scope="row" class="rowhead"><code>${action}</code>${count > 1 && ` ×${count}`}</th>
+<th scope="row" class="rowhead"><span title="${action}">${actLabel(action)}</span>${amountCredits !== null && html`: <span class="number">${shownNumber(amountCredits)}</span>`}${count > 1 && ` ×${count}`}</th>
 <td data-label="Who"><span class="clip">${actor ?? html`<span class="muted">command line</span>`}</span></td>
-<td data-label="To">${subject !== null && html`<code class="clip" title="${subject}">${subject}</code>`}</td>
-<td data-label="From">${address ?? '–'}</td>
+<td data-label="To">${subjectOf(act)}</td>
+<td data-label="From" class="tight">${address ?? '–'}</td>
 <td data-label="Time">${shownTime(at)}</td>
 </tr>`;
 }
+
+const PAGES: Record<string, string> = {
+  accounts: 'accounts',
+  credits: 'accounts',
+  keys: 'keys',
+  jobs: 'jobs',
+  deliveries: 'webhooks',
+};
+
+/** The object of an act by its name, with a link to its page. */
+function subjectOf({ action, subject, subjectName }: ActInfo): Value {
+  const [noun = ''] = action.split('.');
+  const path = Object.hasOwn(PAGES, noun) ? PAGES[noun] : undefined;
+  if (subject === null || path === undefined) return subject;
+  const name = subjectName ?? GONE[noun];
+  // Without a name there is no page; an address is not cut.
+  if (name === undefined || subject.length > LONGEST_ID) {
+    return html`<span class="clip muted" title="${subject}">deleted</span>`;
+  }
+  return html`<a href="${BASE}/${path}/${subject}" class="clip" title="${subject}">${name}</a>`;
+}
+
+/** What is left of an object without a name. */
+const GONE: Record<string, string> = { jobs: 'Forgotten', deliveries: 'Webhook' };
