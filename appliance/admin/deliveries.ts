@@ -58,6 +58,16 @@ export class DeliveryAdministration {
     return this.#service.deliveries.sendAgain(deliveryId);
   }
 
+  /** Sends a waiting delivery within a second, instead of after its delay. */
+  async sendNow({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
+    return this.#service.deliveries.sendNow(deliveryId);
+  }
+
+  /** Makes no further attempt of a waiting delivery. */
+  async giveUp({ deliveryId }: { deliveryId: string }): Promise<Delivery> {
+    return this.#service.deliveries.giveUp(deliveryId);
+  }
+
   /**
    * Sends the failed deliveries again that were created from `since` until `until` (ISO 8601; default: now), at most
    * 1000. Leaves out those whose job has a newer delivery: a repeated request with the same times sends nothing twice.

@@ -62,6 +62,8 @@ export const OPERATIONS: {
     list: reads('account'),
     show: reads('delivery'),
     sendAgain: acts('delivery', 'Sent a webhook again'),
+    sendNow: acts('delivery', 'Sent a waiting webhook now'),
+    giveUp: acts('delivery', 'Gave up a webhook'),
     sendFailedAgain: acts('account', 'Sent failed webhooks again'),
     sendTest: acts('key', 'Sent a test event'),
   },

@@ -86,6 +86,34 @@ export function deliveryCommand(): Command {
 
   delivery.addCommand(
     administrative(
+      'send-now <deliveryId>',
+      'Send a waiting delivery now, instead of after its delay',
+      'scenepress delivery send-now DELIVERYID',
+    ).action(async (deliveryId: string, flags: Flags) => {
+      const sent = await withAdministration(configOf(flags), (admin) =>
+        admin.deliveries.sendNow({ deliveryId }),
+      );
+      if (flags.json) printJson(sent);
+      else print(`Delivery ${deliveryId} is sent immediately, or when the server starts.`);
+    }),
+  );
+
+  delivery.addCommand(
+    administrative(
+      'give-up <deliveryId>',
+      'Make no further attempt of a waiting delivery',
+      'scenepress delivery give-up DELIVERYID',
+    ).action(async (deliveryId: string, flags: Flags) => {
+      const ended = await withAdministration(configOf(flags), (admin) =>
+        admin.deliveries.giveUp({ deliveryId }),
+      );
+      if (flags.json) printJson(ended);
+      else print(`Delivery ${deliveryId} has failed: it is not sent any more.`);
+    }),
+  );
+
+  delivery.addCommand(
+    administrative(
       'send-failed-again',
       'Send all failed deliveries since a time again, at most 1000; those that were sent again are left out',
       'scenepress delivery send-failed-again --since 2026-11-22T18:30:00Z',

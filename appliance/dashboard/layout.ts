@@ -132,6 +132,9 @@ export function toldNote({ note: told }: Told): Html | undefined {
   return told && note(told.kind, told.text);
 }
 
+/** In a region whose changes no event announces: it is loaded again every few seconds. */
+export const POLLED: Html = html`<span data-polled hidden></span>`;
+
 /** A message above a page's content. */
 export function note(kind: Note['kind'], text: Value): Html {
   return html`<p class="note ${kind}" role="${kind === 'bad' ? 'alert' : 'status'}">${text}</p>`;

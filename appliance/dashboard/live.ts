@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { tooManyRequests } from '@hapi/boom';
-import type { Job, RenderProgress, RenderService } from '../../lib/index.ts';
+import type { Delivery, Job, RenderProgress, RenderService } from '../../lib/index.ts';
 import { counted } from './format.ts';
 import type { Sessions, Viewer } from './sign-in/sessions.ts';
 
@@ -35,6 +35,7 @@ export class Live {
     this.#sessions = sessions;
     service.on('job', this.#onJob);
     service.on('remoteJob', this.#onJob);
+    service.on('delivery', this.#onDelivery);
     service.on('progress', this.#onProgress);
     service.on('preview', this.#onPreview);
   }
@@ -69,6 +70,7 @@ export class Live {
   stop(): void {
     this.#service.off('job', this.#onJob);
     this.#service.off('remoteJob', this.#onJob);
+    this.#service.off('delivery', this.#onDelivery);
     this.#service.off('progress', this.#onProgress);
     this.#service.off('preview', this.#onPreview);
     for (const listener of this.#listeners) this.#close(listener);
@@ -91,6 +93,11 @@ export class Live {
       this.#pictures.delete(jobId);
     }
     this.#send(owner, 'job', { jobId, status });
+  };
+
+  /** Attempts of this process; pages ask for those of others. */
+  readonly #onDelivery = ({ owner, deliveryId }: Pick<Delivery, 'owner' | 'deliveryId'>) => {
+    this.#send(owner, 'delivery', { deliveryId });
   };
 
   readonly #onProgress = async (jobId: string, progress: RenderProgress) => {

@@ -140,6 +140,23 @@ export class Deliveries {
   }
 
   /**
+   * Sends a waiting delivery now instead of after its delay; it is one of its up to four attempts. A running service sends
+   * it within a second. Error: `conflict` while it is being sent, and once it has ended.
+   */
+  async sendNow(deliveryId: string, scope: { owner?: string } = {}): Promise<Delivery> {
+    const { owner } = known('sendNow', scope, { owner: true });
+    await this.#record(deliveryId, owner);
+    return deliveryOf(await this.#book.hasten(deliveryId));
+  }
+
+  /** Makes no further attempt of a waiting delivery, which has failed then. Error: `conflict` as for {@link sendNow}. */
+  async giveUp(deliveryId: string, scope: { owner?: string } = {}): Promise<Delivery> {
+    const { owner } = known('giveUp', scope, { owner: true });
+    await this.#record(deliveryId, owner);
+    return deliveryOf(await this.#book.giveUp(deliveryId));
+  }
+
+  /**
    * Sends the failed deliveries of a period again, as {@link sendAgain} does; newest first, at most `limit` (default
    * 1000). Leaves out those whose job has a newer delivery, so that a repeated call with the same period sends nothing
    * twice, and those whose body was removed.

@@ -156,6 +156,33 @@ export class DeliveryBook {
     };
   }
 
+  /** Makes the next attempt of a waiting delivery due now. Error: `conflict` when it does not wait. */
+  hasten(deliveryId: string): Promise<DeliveryRecord> {
+    return this.#changeWaiting(deliveryId, (delivery, nowMs) => ({ ...delivery, dueAtMs: nowMs }));
+  }
+
+  /** Makes no further attempt of a waiting delivery: it has failed. Error: `conflict` when it does not wait. */
+  giveUp(deliveryId: string): Promise<DeliveryRecord> {
+    return this.#changeWaiting(deliveryId, (delivery) => ({ ...delivery, dueAtMs: null }));
+  }
+
+  #changeWaiting(
+    deliveryId: string,
+    change: (delivery: DeliveryRecord, nowMs: number) => DeliveryRecord,
+  ): Promise<DeliveryRecord> {
+    const { deliveries } = this.#storage;
+    return this.#storage.transaction(async (tx) => {
+      const delivery = await deliveries.get(deliveryId, tx);
+      // An attempt without an end is being made, or was interrupted: its claim decides.
+      if (!delivery || delivery.dueAtMs === null || delivery.attempts.at(-1)?.endedAtMs === null) {
+        throw new ScenepressError('conflict', 'This delivery does not wait: it is being sent, or has ended.');
+      }
+      const changed = change(delivery, await this.#nowMs(tx));
+      await deliveries.update(tx, changed);
+      return changed;
+    });
+  }
+
   /** Whether any delivery is due. */
   async isAnyDue(): Promise<boolean> {
     const period = dueAt(await this.#nowMs());

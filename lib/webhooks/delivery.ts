@@ -19,6 +19,8 @@
  * | sending | delivered | 2xx, complete within 10 s | |
  * | sending | waiting | any other end | due 30 s, 5 min, 30 min after the attempt's end (`RETRY_DELAYS_MS`, delivery-book.ts) |
  * | sending | failed | any other end of the last attempt | |
+ * | waiting | waiting | it was to be sent now | due immediately |
+ * | waiting | failed | it was given up | no further attempt |
  * | sending | waiting | the service stopped before a byte of the request left | the attempt doesn't count |
  *
  * An attempt whose sending thread dies or hangs ends as `interrupted`. A process that is killed, or loses its

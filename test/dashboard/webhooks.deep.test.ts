@@ -4,7 +4,7 @@ import { verifyWebhook } from '../../lib/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';
-import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
+import { accessibilityFaults, launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
 
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
@@ -192,4 +192,62 @@ t.test('a video goes on playing while a webhook of its job is sent', async (t) =
   await page.getByText('sent again').waitFor();
   t.equal(await page.evaluate(`window.video === document.querySelector('video')`), true);
   t.equal(await page.evaluate(`window.source === document.querySelector('#source pre')`), true);
+});
+
+/** A delivery that waits for its second attempt, on an open page. */
+async function retried(t: Test) {
+  const parts = await withReceiver(t);
+  const { url, member, service, installation, hook, key } = parts;
+  const { accountId } = await installation.accounts.find(member);
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/webhooks`);
+  await page.locator('html[data-connected]').waitFor();
+  const request = { owner: accountId, keyId: key.keyId, className: 'A', code: 'x', webhookUrl: hook };
+  const attempted = new Promise<string>((resolve) => {
+    service.once('delivery', ({ deliveryId }) => resolve(deliveryId));
+  });
+  const { jobId } = await service.enqueue(request);
+  await service.cancel(jobId);
+  return { ...parts, page, deliveryId: await attempted };
+}
+
+t.test('the list of webhooks follows their state by itself, and tells what is being retried', async (t) => {
+  const { url, page } = await retried(t);
+  await page.getByText('Being retried').waitFor();
+  t.same(await accessibilityFaults(page), []);
+  await page.goto(`${url}/dashboard/webhooks?state=failed`);
+  await page.getByText('1 webhook waits, or is being retried.').waitFor();
+  t.equal(await page.getByText('Every receiver has accepted').count(), 0);
+  await page.getByRole('link', { name: 'Show them' }).click();
+  await page.getByText('Being retried').waitFor();
+});
+
+t.test('a waiting webhook is sent now, and its page follows', async (t) => {
+  const { url, page, deliveryId, answerWith, receiver } = await retried(t);
+  await page.goto(`${url}/dashboard/webhooks/${deliveryId}`);
+  await page.locator('html[data-connected]').waitFor();
+  answerWith(204);
+  await page.getByRole('button', { name: 'Send now' }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('Attempt 2: HTTP 204').waitFor();
+  await page.locator('.tag.good').waitFor();
+  t.equal(receiver.received.length, 2);
+  t.equal(await page.getByRole('button', { name: 'Send now' }).count(), 0);
+  await page.reload();
+  t.equal(await page.getByText('It is sent within a second.').count(), 0);
+});
+
+t.test('a waiting webhook is given up, once; another tab is told why it cannot', async (t) => {
+  const { url, page, deliveryId, service } = await retried(t);
+  const path = `${url}/dashboard/webhooks/${deliveryId}`;
+  const other = await page.context().newPage();
+  await Promise.all([page.goto(path), other.goto(path)]);
+  await page.getByRole('button', { name: 'Give up' }).click();
+  await page.getByText('It was given up: no further attempt is made.').waitFor();
+  t.match(await service.deliveries.get(deliveryId), { status: 'failed', nextAttemptAt: null });
+  await other.getByRole('button', { name: 'Send now' }).click();
+  await other.getByText('This delivery does not wait').waitFor();
+  t.match(await service.deliveries.get(deliveryId), { status: 'failed', attempts: { length: 1 } });
+  await other.getByRole('button', { name: 'Send again' }).waitFor();
 });

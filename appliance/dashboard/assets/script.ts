@@ -262,18 +262,20 @@ if (regions().length > 0) {
     delete document.documentElement.dataset.connected;
   };
   let timer;
+  // Not for each of many.
+  const refreshSoon = () => {
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      refresh();
+    }, 300);
+  };
   const listeners = {
     // Milliseconds since the last change of a job, when the connection opens: it may be newer than the page.
     changed({ data }) {
       if (Number(data) < performance.now()) refresh();
     },
-    job() {
-      // Soon, but not for each of many.
-      timer ??= setTimeout(() => {
-        timer = undefined;
-        refresh();
-      }, 300);
-    },
+    job: refreshSoon,
+    delivery: refreshSoon,
     progress({ data }) {
       const { jobId, stage, text } = JSON.parse(data);
       for (const place of document.querySelectorAll('[data-stages="' + CSS.escape(jobId) + '"]')) {

@@ -6,15 +6,29 @@ import { textBox } from './texts.ts';
 /** What is shown of an address where there is one on the page. */
 export const ADDRESS_BYTES = 10_000;
 
-const LOOKS: Record<Delivery['status'], [look: string, label: string]> = {
+type State = Delivery['status'] | 'retried' | 'given up';
+
+const LOOKS: Record<State, [look: string, label: string]> = {
   waiting: ['', 'Waiting'],
+  retried: ['warn', 'Being retried'],
   sending: ['busy', 'Sending'],
   delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],
+  'given up': ['bad', 'Given up'],
 };
 
-export function deliveryTag({ status }: Delivery): Html {
-  const [look, label] = LOOKS[status];
+/** Whether further attempts are to come. */
+export function isPending({ status }: Pick<Delivery, 'status'>): boolean {
+  return status === 'waiting' || status === 'sending';
+}
+
+function stateOf({ status, attempts }: Delivery): State {
+  if (status === 'waiting' && attempts.length > 0) return 'retried';
+  return status === 'failed' && attempts.length === 0 ? 'given up' : status;
+}
+
+export function deliveryTag(delivery: Delivery): Html {
+  const [look, label] = LOOKS[stateOf(delivery)];
   return html`<span class="tag ${look}">${label}</span>`;
 }
 

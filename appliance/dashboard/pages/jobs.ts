@@ -2,10 +2,10 @@ import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
-import { page, postButton } from '../layout.ts';
+import { POLLED, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
-import { ADDRESS_BYTES, answerText, deliveryTag } from './delivery-views.ts';
+import { ADDRESS_BYTES, answerText, deliveryTag, isPending } from './delivery-views.ts';
 import { stateTag } from './job-views.ts';
 import { lineOf, outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
@@ -125,7 +125,7 @@ function deliveryCard(deliveries: Delivery[]): Html | false {
     (delivery) =>
       html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${delivery.event}${delivery.repeats !== null && ', sent again'}</span></span>${deliveryTag(delivery)}${attemptList(delivery)}</li>`,
   );
-  return html`<section class="card flush"><header><h2>Webhook</h2></header><ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>Webhook</h2></header>${deliveries.some(isPending) && POLLED}<ul class="list">${items}</ul></section>`;
 }
 
 function attemptList({ attempts }: Delivery): Html {

@@ -2,7 +2,7 @@ import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails, QueueInfo } from '../../admin/administration-views.ts';
 import { counted, shownDuration, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
-import { note } from '../layout.ts';
+import { note, POLLED } from '../layout.ts';
 import { BASE } from '../route.ts';
 import { progressText, stateOf, stateTag } from './job-views.ts';
 import { textBox } from './texts.ts';
@@ -67,7 +67,7 @@ function progress(job: JobDetails, queue: QueueInfo): Html {
   const text = status === 'queued' ? waitingText(queue) : progressText(jobId, progress);
   const shape = aspectRatio === '9:16' ? 'picture portrait' : 'picture';
   // No event tells why a job waits.
-  return html`<section class="card">${status === 'queued' && html`<span data-polled hidden></span>`}<div class="${shape}" data-picture="${jobId}">${stateTag(job)}</div>
+  return html`<section class="card">${status === 'queued' && POLLED}<div class="${shape}" data-picture="${jobId}">${stateTag(job)}</div>
 <ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
     (stage) => html`<li data-stage="${stage}">${stage}</li>`,
   )}</ol><p class="small">${text}</p>${

@@ -1,9 +1,15 @@
-import type { Delivery, DeliveryDetails, DeliveryState } from '../../../lib/index.ts';
+import {
+  type Delivery,
+  type DeliveryDetails,
+  type DeliveryState,
+  isScenepressError,
+} from '../../../lib/index.ts';
+import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { counted, shownTime } from '../format.ts';
 import { type Html, html, longText } from '../html.ts';
-import { csrfField, emptyState, page, postButton, toldNote } from '../layout.ts';
+import { csrfField, emptyState, POLLED, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
 import {
   ADDRESS_BYTES,
@@ -11,6 +17,7 @@ import {
   answerOf,
   answerText,
   deliveryTag,
+  isPending,
   reasonText,
   requestHead,
 } from './delivery-views.ts';
@@ -19,6 +26,8 @@ import { textBox, textRoute } from './texts.ts';
 import { timeField, utcTime } from './times.ts';
 
 const ROWS = 50;
+/** Of those that wait. */
+const MOST_COUNTED = 100;
 const AGAIN = 'It is sent again within a second, with one attempt.';
 
 /** Webhook deliveries. */
@@ -45,7 +54,37 @@ export function webhookRoutes(): Route[] {
         return { to: `/webhooks/${deliveryId}`, tell: { note: { kind: 'good', text: AGAIN } } };
       },
     },
+    waitingRoute('send-now', 'It is sent within a second.', (admin) => admin.deliveries.sendNow),
+    waitingRoute(
+      'give-up',
+      'It was given up: no further attempt is made.',
+      (admin) => admin.deliveries.giveUp,
+    ),
   ];
+}
+
+/** A change of a delivery that waits; of one that is being sent or has ended, its page says so. */
+function waitingRoute(
+  name: string,
+  done: string,
+  change: (admin: RemoteAdministration) => (request: { deliveryId: string }) => Promise<unknown>,
+): Route {
+  return {
+    method: 'POST',
+    path: `/webhooks/{deliveryId}/${name}`,
+    for: 'members',
+    async handler({ admin, params }) {
+      const { deliveryId = '' } = params;
+      const note: Note = { kind: 'good', text: done };
+      try {
+        await change(admin)({ deliveryId });
+      } catch (error) {
+        if (!isScenepressError(error, 'conflict')) throw error;
+        Object.assign(note, { kind: 'warn', text: error.message });
+      }
+      return { to: `/webhooks/${encodeURIComponent(deliveryId)}`, tell: { note } };
+    },
+  };
 }
 
 async function listPage(visit: Visit): Promise<Answer> {
@@ -81,7 +120,7 @@ async function listPage(visit: Visit): Promise<Answer> {
     html`<div class="stack dense">
 <div class="toolbar"><nav class="filters" aria-label="State">${[undefined, ...DELIVERY_STATES].map((one) => stateLink(one, kept))}</nav>${keys.length > 1 && keyFilter(keys, kept)}</div>
 ${failedAgainForm(visit, kept)}</div>
-<section class="card flush">${deliveries.length > 0 ? deliveryTable(deliveries, names) : noDeliveries(kept, before)}</section>
+<section class="card flush" id="live" data-live>${deliveries.length > 0 ? deliveryTable(deliveries, names) : await noDeliveries(visit, kept, before)}</section>
 <nav class="paging" aria-label="Pages">
 <span>${before !== undefined && html`<a href="${webhooksUrl(kept)}">Newest</a>`}</span>
 <span>${older && html`<a href="${older}" rel="next">Older deliveries</a>`}</span>
@@ -153,10 +192,27 @@ function failedAgainNote(sent: number, isComplete: boolean): Note {
   return { kind: 'good', text };
 }
 
-function noDeliveries({ state, key }: Filters, before: string | undefined): Html {
+async function noDeliveries(
+  visit: Visit,
+  { state, key, ...others }: Filters,
+  before: string | undefined,
+): Promise<Html> {
   if (before !== undefined) return emptyState('No older deliveries', 'This is the end of the list.');
-  if (state === 'failed')
-    return emptyState('No failed webhooks', 'Every receiver has accepted what it was sent.');
+  if (state === 'failed') {
+    const pending = await visit.admin.deliveries.list({
+      account: accountOf(visit),
+      state: 'pending',
+      keyId: key,
+      limit: MOST_COUNTED,
+    });
+    if (pending.length === 0) {
+      return emptyState('No failed webhooks', 'Every receiver has accepted what it was sent.');
+    }
+    const more = pending.length === MOST_COUNTED ? ' or more' : '';
+    const text = `No webhook has used up its attempts. ${counted(pending.length, 'webhook')}${more} ${pending.length === 1 ? 'waits' : 'wait'}, or ${pending.length === 1 ? 'is' : 'are'} being retried.`;
+    const url = webhooksUrl({ ...others, ...(key && { key }), state: 'pending' });
+    return html`${POLLED}${emptyState('No failed webhooks', text, html`<a class="button" href="${url}">Show them</a>`)}`;
+  }
   if (state !== undefined || key !== undefined) {
     return emptyState('No such webhooks', 'No delivery matches these filters.');
   }
@@ -178,13 +234,13 @@ function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html
 <td data-label="Created">${shownTime(delivery.createdAt)}</td>
 </tr>`,
   );
-  return html`<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`${deliveries.some(isPending) && POLLED}<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 async function deliveryPage({ admin, viewer, csrf, params, told }: Visit): Promise<Html> {
   const delivery = await admin.deliveries.show({ deliveryId: params['deliveryId'] ?? '' });
   const { deliveryId, jobId, url, event, createdAt, nextAttemptAt, repeats, body } = delivery;
-  const isOver = delivery.status === 'delivered' || delivery.status === 'failed';
+  const isOver = !isPending(delivery);
   return page(
     {
       title: 'Webhook',
@@ -194,7 +250,7 @@ async function deliveryPage({ admin, viewer, csrf, params, told }: Visit): Promi
       actions: html`<a class="button" href="${BASE}/webhooks">All webhooks</a>`,
     },
     toldNote(told),
-    html`<section class="card"><dl class="details">
+    html`<div id="live" data-live class="stack"><section class="card">${isPending(delivery) && POLLED}<dl class="details">
 <dt>State</dt><dd>${deliveryTag(delivery)}</dd>
 <dt>URL</dt><dd>${longText(url, ADDRESS_BYTES)}</dd>
 <dt>Job</dt><dd><a href="${BASE}/jobs/${jobId}">${event}</a></dd>
@@ -204,11 +260,14 @@ ${repeats !== null && html`<dt>Repeats</dt><dd><a href="${BASE}/webhooks/${repea
 </dl>${
       isOver &&
       html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-again`, csrf, label: 'Send again' })}</div>`
+    }${
+      delivery.status === 'waiting' &&
+      html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-now`, csrf, label: 'Send now' })}${postButton({ to: `/webhooks/${deliveryId}/give-up`, csrf, label: 'Give up' })}</div>`
     }</section>
 <div class="row">
 <section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)))}${body ? textBox(body, { whole: `/webhooks/${deliveryId}/body` }) : html`<p class="muted">The body was forgotten with its job.</p>`}</section>
 ${attemptsCard(delivery)}
-</div>`,
+</div></div>`,
   );
 }
 

@@ -253,3 +253,33 @@ t.test('a delivery whose body was removed is not sent again', async (t) => {
   await t.rejects(book.redeliver(delivery), removed);
   t.equal((await storage.deliveries.list({})).length, 1);
 });
+
+t.test('a waiting delivery is sent before its delay has passed, as one of its attempts', async (t) => {
+  const { book, end, begin, claim, only } = await openBook(t);
+  await end();
+  for (let attempt = 1; attempt <= 4; attempt += 1) {
+    const begun = await begin();
+    await t.rejects(book.hasten(begun.deliveryId), { code: 'conflict' }, 'not while it is being sent');
+    await t.rejects(book.giveUp(begun.deliveryId), { code: 'conflict' });
+    await book.conclude(begun, refused);
+    t.equal(await claim(), undefined);
+    if (attempt < 4) t.match(await book.hasten(begun.deliveryId), { dueAtMs: START });
+  }
+  const { deliveryId, attempts, dueAtMs } = await only();
+  t.match([attempts.length, dueAtMs], [4, null]);
+  await t.rejects(book.hasten(deliveryId), { code: 'conflict' }, 'not once it has ended');
+  await t.rejects(book.hasten('none'), { code: 'conflict' });
+});
+
+t.test('a waiting delivery that is given up has failed, and is not due again', async (t) => {
+  const { book, clock, end, begin, claim } = await openBook(t);
+  await end();
+  const begun = await begin();
+  await book.conclude(begun, refused);
+  const given = await book.giveUp(begun.deliveryId);
+  t.match(given, { dueAtMs: null, deliveredAtMs: null, attempts: [{ reason: 'refused' }] });
+  clock.advance(60 * MINUTE_MS);
+  t.equal(await claim(), undefined);
+  t.equal(await book.isAnyDue(), false);
+  await t.rejects(book.giveUp(begun.deliveryId), { code: 'conflict' });
+});
