@@ -164,5 +164,6 @@ function ofAccount(name: string, description: string, ...examples: Example[]): C
 
 function show({ account, json }: Flags, { paid, free, total }: Balance): void {
   if (json) printJson({ paid, free, total });
-  else print(`${account} has ${total} credits: ${paid} paid and ${free} free.`);
+  else
+    print(`${account} has ${total === 1 ? '1 credit' : `${total} credits`}: ${paid} paid and ${free} free.`);
 }

@@ -10,7 +10,7 @@ import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
 import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
-import { plainPage } from './layout.ts';
+import { page as pageOf, plainPage, sectionOf } from './layout.ts';
 import { Live } from './live.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
 import { routesOf } from './routes.ts';
@@ -59,7 +59,9 @@ export const dashboard: Plugin<DashboardOptions> = {
     const headers = securityHeaders(config);
 
     server.ext('onPreStop', () => live.stop());
-    server.ext('onPreResponse', answerErrors(logger, headers), { sandbox: 'plugin' });
+    /** The signed-in people of requests, whose errors keep the navigation. */
+    const viewers = new WeakMap<Request, Viewer>();
+    server.ext('onPreResponse', answerErrors(logger, headers, viewers), { sandbox: 'plugin' });
     server.route(ASSET_ROUTES);
     for (const route of routesOf({
       ...installation,
@@ -86,8 +88,10 @@ export const dashboard: Plugin<DashboardOptions> = {
     server.route({
       method: '*',
       path: `${BASE}/{path*}`,
-      handler: () => {
-        throw notFound();
+      options: { state: { parse: true, failAction: 'ignore' } },
+      handler: async (request) => {
+        await viewerOf(request);
+        throw notFound('There is no such page.');
       },
     });
 
@@ -143,7 +147,9 @@ export const dashboard: Plugin<DashboardOptions> = {
 
     async function viewerOf(request: Request): Promise<Viewer | undefined> {
       const token = cookies.sessionTokenIn(request);
-      return token === undefined ? undefined : sessions.find(token);
+      const viewer = token === undefined ? undefined : await sessions.find(token);
+      if (viewer) viewers.set(request, viewer);
+      return viewer;
     }
   },
 };
@@ -239,7 +245,11 @@ function bucketOrigins({
 }
 
 /** Errors as pages, with the same messages as those of the API. */
-function answerErrors(logger: Logger, headers: Record<string, string>): Lifecycle.Method {
+function answerErrors(
+  logger: Logger,
+  headers: Record<string, string>,
+  viewers: WeakMap<Request, Viewer>,
+): Lifecycle.Method {
   return (request, h) => {
     const { response } = request;
     const requestId = requestIdOf(request);
@@ -253,13 +263,22 @@ function answerErrors(logger: Logger, headers: Record<string, string>): Lifecycl
     }
     const { error: summary, message } = error.body;
     const from = request.method === 'post' ? pageOfForm(request) : '';
-    const page = plainPage(
-      message === undefined ? 'Error' : summary,
-      html`<h1>${message === undefined ? "That didn't work" : summary}</h1>
-<p>${message ?? summary}</p>
+    const title = message === undefined ? "That didn't work" : summary;
+    const text = html`<p>${message ?? summary}</p>
 <p class="small muted">Request ${requestId}</p>
-<p class="actions">${from && html`<a class="button" href="${BASE}${from}">Back to the page</a>`}<a class="button" href="${BASE}">Go to the overview</a></p>`,
-    );
+<p class="actions">${from && html`<a class="button" href="${BASE}${from}">Back to the page</a>`}<a class="button" href="${BASE}">Go to the overview</a></p>`;
+    const viewer = viewers.get(request);
+    const page = viewer
+      ? pageOf(
+          {
+            title,
+            viewer,
+            csrf: formTokenOf(viewer.token),
+            section: sectionOf(request.path.slice(BASE.length)),
+          },
+          html`<section class="card">${text}</section>`,
+        )
+      : plainPage(message === undefined ? 'Error' : summary, html`<h1>${title}</h1>${text}`);
     const answer = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
     for (const [name, value] of Object.entries(error.headers)) answer.header(name, value);
     return withHeaders(answer, headers);

@@ -6,8 +6,8 @@ import type { Viewer } from './sign-in/sessions.ts';
 /** A page of a signed-in person. */
 export interface Page {
   title: string;
-  /** The entry of the navigation that the page belongs to. */
-  section: Section;
+  /** The entry of the navigation that the page belongs to, if any. */
+  section?: Section | undefined;
   viewer: Viewer;
   csrf: string;
   /** Beside the title. */
@@ -72,7 +72,13 @@ ${content}
   );
 }
 
-/** The layout of pages without navigation: signing in, errors. */
+/** The entry of the navigation that a path below {@link BASE} belongs to. */
+export function sectionOf(path: string): Section | undefined {
+  const first = `/${path.split('/')[1] ?? ''}`;
+  return (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).find((name) => SECTIONS[name][1] === first);
+}
+
+/** The layout of pages for people who are not signed in: signing in, errors. */
 export function plainPage(title: string, ...content: Value[]): Html {
   return document(
     title,

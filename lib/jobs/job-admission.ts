@@ -295,7 +295,7 @@ export class JobAdmission {
     const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
     const message =
       answer === 'insufficient'
-        ? `This render needs a reserve of ${amountCredits} credits, more than the balance. ${topUpHint}`
+        ? `This render needs a reserve of ${amountCredits === 1 ? '1 credit' : `${amountCredits} credits`}, more than the balance. ${topUpHint}`
         : answer.message;
     return new ScenepressError('insufficient_credits', message);
   }

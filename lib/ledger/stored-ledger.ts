@@ -171,7 +171,7 @@ export class StoredLedger implements Ledger {
       const grantId = idempotencyKey === undefined ? this.#ids.next() : grantIdOf(owner, idempotencyKey);
       const made = await this.#store.findGrant(tx, owner, grantId);
       if (made && made.amountCredits !== changeCredits) {
-        const message = `This idempotency key was used for another grant, of ${made.amountCredits} credits. Use a new key.`;
+        const message = `This idempotency key was used for another grant, of ${made.amountCredits === 1 ? '1 credit' : `${made.amountCredits} credits`}. Use a new key.`;
         throw new ScenepressError('conflict', message);
       }
       if (made) return balanceOf(account);

@@ -94,7 +94,7 @@ t.test('the error of an action has a link back to its page', async (t) => {
   await page.getByRole('button', { name: 'Cancel' }).click();
   await page.getByText('has already ended').waitFor();
   await page.getByRole('link', { name: 'Back to the page' }).click();
-  await page.getByText('Canceled').waitFor();
+  await page.getByRole('heading', { name: 'Canceled' }).waitFor();
   t.equal(page.url(), `${url}/dashboard/jobs/${jobId}?from=list`);
 
   const client = await signedIn(t, port, member);

@@ -26,7 +26,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '' } = visit.query;
         const verified = await link.verify(token);
-        if (typeof verified === 'string') return worthless(verified);
+        if (typeof verified === 'string') return worthless(verified, link);
         const { email } = verified.account;
         return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...verified });
       },
@@ -38,7 +38,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '', email = '', password = '' } = visit.form;
         const verified = await link.verify(token);
-        if (typeof verified === 'string') return worthless(verified);
+        if (typeof verified === 'string') return worthless(verified, link);
         const { account, isFirst } = verified;
         const { accountId, passwordHash = null } = account;
         const address = addressOf(visit.request);
@@ -85,26 +85,30 @@ ${csrfField(csrf)}
   );
 }
 
+const ASK = 'Ask an administrator for another: they make it on the page of your account.';
+/** The operator, who alone can use commands, has not signed in yet. */
+const FIRST = html`No account has a password yet: on the machine of the service, <code>scenepress setup-link</code> prints the right one.`;
+
 /** What happened to a link, and what to do. */
 const WORTHLESS = {
   expired: {
     status: 410,
     title: 'This link has expired',
-    text: html`Links for choosing a password are valid for ${INVITATION_DAYS} days. Ask an administrator for another: they make it on the page of your account or with <code>scenepress account invite</code>.`,
+    text: `Links for choosing a password are valid for ${INVITATION_DAYS} days.`,
   },
   invalid: {
     status: 404,
     title: "This link isn't valid",
-    text: html`It was used already, the password was set in another way, or the link is incomplete. While no account has a password, <code>scenepress setup-link</code> prints the right one; afterwards an administrator can send you another.`,
+    text: 'It was used already, the password was set in another way, or the link is incomplete.',
   },
 } as const;
 
-function worthless(why: Extract<Verified, string>): Answer {
+async function worthless(why: Extract<Verified, string>, link: SetupLink): Promise<Answer> {
   const { status, title, text } = WORTHLESS[why];
   const page = plainPage(
     'Set up',
     html`<h1>${title}</h1>
-<p>${text}</p>
+<p>${text} ${(await link.claimable()) ? FIRST : ASK}</p>
 <p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
   );
   return { page, status };

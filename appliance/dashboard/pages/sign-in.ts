@@ -107,6 +107,6 @@ ${csrfField(csrf)}
 <label>Password<input type="password" name="password" required autocomplete="current-password" ${email !== '' && 'autofocus'}></label>
 <button class="primary">Sign in</button>
 </form>
-<p class="small muted">Forgotten? An administrator sets a new one with <code>scenepress account set-password</code>.</p>`,
+<p class="small muted">Forgotten? Ask an administrator for a link to choose a new one.</p>`,
   );
 }
