@@ -23,12 +23,14 @@ export function shownTime(iso: string | null): Html {
   return html`<time datetime="${iso}" title="${iso}">${utcText(iso)}</time>`;
 }
 
-/** `0.6 s`, `12 s`, `3 min 20 s`. */
+/** `0.6 s`, `12 s`, `3 min 20 s`, `10 min`. */
 export function shownDuration(ms: number | null): string {
   if (ms === null) return '–';
   if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
-  return seconds < 60 ? `${seconds} s` : `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = `${Math.floor(seconds / 60)} min`;
+  return seconds % 60 === 0 ? minutes : `${minutes} ${seconds % 60} s`;
 }
 
 /** `812 B`, `1.4 MB`, `3.2 TB`. */

@@ -14,8 +14,6 @@ export interface Page {
   actions?: Value;
   /** Below the title. */
   lead?: Value;
-  /** Uses the width of large windows. */
-  isWide?: boolean;
   /** Path of the page's own script. */
   script?: string;
 }
@@ -38,7 +36,7 @@ const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" str
 
 /** The layout of all pages for signed-in people. */
 export function page(
-  { title, section, viewer, csrf, actions, lead, isWide, script }: Page,
+  { title, section, viewer, csrf, actions, lead, script }: Page,
   ...content: Value[]
 ): Html {
   const isAdmin = viewer.role === 'admin';
@@ -63,7 +61,7 @@ export function page(
 ${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
 </div>
 </header>
-<main class="${isWide ? 'main wide' : 'main'}" id="main" tabindex="-1">
+<main class="main" id="main" tabindex="-1">
 <div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
 ${content}
 </main>

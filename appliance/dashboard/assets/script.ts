@@ -16,6 +16,9 @@ const copy = async (text) => {
   field.remove();
 };
 
+// On a phone the navigation is one row, which scrolls.
+document.querySelector('.nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center' });
+
 const regions = () => document.querySelectorAll('[data-live]');
 // As the server wrote them, before the lines below change them.
 for (const region of regions()) region.dataset.last = region.innerHTML;

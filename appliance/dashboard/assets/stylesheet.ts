@@ -64,12 +64,13 @@ h1, h2 { overflow-wrap: anywhere; }
 .nav a[aria-current] { background: var(--accent-soft); color: var(--accent); font-weight: 600; }
 .person { margin-top: auto; padding: 0 0.625rem; font-size: var(--small); display: grid; gap: 0.35rem; }
 .person .email { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--muted); }
-.main { padding: 2rem 2.25rem 4rem; max-width: 68rem; width: 100%; display: grid; gap: 1.75rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
+.main { padding: 2rem 2.25rem 4rem; max-width: 114rem; width: 100%; display: grid; gap: 1.75rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
 .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.75rem 1.5rem; }
 .head > div:first-child { min-width: 0; flex: 1 1 20rem; }
 .head p { color: var(--muted); margin-top: 0.25rem; max-width: 42rem; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem 1.375rem; display: grid; gap: 1rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
+.card > p, .card > .stack > p { max-width: 48rem; }
 .card.flush { padding: 0; gap: 0; overflow: hidden; }
 .card.flush > header { padding: 1.125rem 1.375rem 0.875rem; }
 .card.flush > p { padding: 0.875rem 1.375rem; border-top: 1px solid var(--line); }
@@ -91,17 +92,17 @@ th:first-child, td:first-child { padding-left: 1.375rem; }
 th:last-child, td:last-child { padding-right: 1.375rem; }
 .end { text-align: right; }
 td.end, .tight { white-space: nowrap; }
-td time { white-space: nowrap; }
+time { white-space: nowrap; }
 .clip { display: block; font-weight: 400; max-width: 26rem; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .fill { width: 100%; max-width: 0; }
-.phrase { min-width: 11rem; }
+.phrase { white-space: nowrap; }
 .clip.short { max-width: 10rem; }
 .rowhead { font-weight: 530; }
 tbody th.rowhead { font-size: inherit; color: inherit; white-space: normal; }
 tbody th.rowhead:has(a) { overflow-wrap: anywhere; min-width: 12rem; }
 
-.tag { display: inline-flex; align-items: center; gap: 0.4em; padding: 0.05rem 0.55rem; border-radius: 99px; font-size: var(--small); font-weight: 560; white-space: nowrap; background: var(--sunken); color: var(--muted); }
-.tag::before { content: ""; width: 0.45em; height: 0.45em; border-radius: 50%; background: currentColor; }
+.tag { display: inline-block; padding: 0.05rem 0.55rem; line-height: 1.5; border-radius: 99px; font-size: var(--small); font-weight: 560; white-space: nowrap; background: var(--sunken); color: var(--muted); }
+.tag::before { content: ""; display: inline-block; vertical-align: 0.12em; margin-right: 0.4em; width: 0.45em; height: 0.45em; border-radius: 50%; background: currentColor; }
 .tag.good { background: var(--good-soft); color: var(--good); }
 .tag.bad { background: var(--bad-soft); color: var(--bad); }
 .tag.busy { background: var(--accent-soft); color: var(--accent); }
@@ -122,10 +123,11 @@ form.actions { flex-wrap: nowrap; }
 form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); }
 .part { display: contents; }
 .fields { display: flex; flex-wrap: wrap; gap: 0.875rem; align-items: end; }
-.fields > label, .fields > .field { flex: 1 1 11rem; }
+.fields > label, .fields > .field { flex: 1 1 11rem; max-width: 32rem; }
 label, .field { display: grid; gap: 0.3rem; font-weight: 560; font-size: var(--small); }
 label .hint { font-weight: 400; color: var(--muted); }
 input, select, textarea { font: inherit; font-size: 0.9375rem; font-weight: 400; width: 100%; padding: 0.45rem 0.65rem; border: 1px solid light-dark(#8d919c, #6c7180); border-radius: 7px; background: var(--surface); color: var(--text); }
+input:not([type="checkbox"]), select { height: 2.375rem; }
 label.check { display: flex; align-items: center; gap: 0.45rem; font-weight: 400; }
 label.check input { width: auto; }
 input[readonly] { background: var(--sunken); }
@@ -186,7 +188,7 @@ details.more > .fields { display: grid; grid-template-columns: repeat(auto-fill,
 details.more > .fields > label { grid-template-columns: minmax(0, 1fr); }
 .fields > label.wide { flex-grow: 2; }
 .toolbar { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; justify-content: space-between; }
-.toolbar select { width: auto; max-width: 16rem; padding-block: 0.25rem; font-size: var(--small); }
+.toolbar select { width: auto; height: 1.875rem; max-width: 16rem; padding-block: 0.25rem; font-size: var(--small); }
 .toolbar button { padding: 0.2rem 0.7rem; font-size: var(--small); }
 .chart { display: grid; gap: 0.25rem; grid-template-columns: minmax(0, 1fr); }
 .chart svg { width: 100%; height: 9rem; border-block: 1px solid var(--line); fill: var(--accent); }
@@ -215,8 +217,7 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .paging:not(:has(a)) { display: none; }
 .paging { display: flex; justify-content: space-between; gap: 1rem; }
 
-.main.wide { max-width: 108rem; }
-.playground { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.25fr) minmax(0, 1fr); align-items: start; }
+.playground { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.5fr) minmax(0, 1fr); align-items: start; }
 #problem:empty { display: none; }
 .playground .toolbar { display: flex; flex-wrap: wrap; gap: 0.625rem 0.75rem; align-items: end; padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
 .playground .toolbar label { flex: 0 1 auto; font-weight: 500; color: var(--muted); }
@@ -288,8 +289,10 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
   .brand { padding: 0; }
   .person { margin: 0 0 0 auto; padding: 0; display: flex; gap: 0.875rem; align-items: center; }
   .person .email { display: none; }
-  .nav { flex-direction: row; flex-wrap: wrap; }
-  .side nav { order: 3; width: 100%; margin-inline: -0.375rem; }
+  .nav { flex-direction: row; overflow-x: auto; scrollbar-width: none; }
+  .side nav { order: 3; width: calc(100% + 2rem); margin-inline: -1rem; }
+  .nav li:first-child { padding-left: 0.5rem; }
+  .nav li:last-child { padding-right: 0.5rem; }
   .nav a { padding: 0.3rem 0.5rem; }
   .main { padding: 1.25rem 1rem 3rem; gap: 1.25rem; }
   .columns, .playground { grid-template-columns: minmax(0, 1fr); }

@@ -168,6 +168,7 @@ export class Editor {
         highlightActiveLineGutter(),
         history(),
         drawSelection(),
+        EditorView.lineWrapping,
         indentOnInput(),
         bracketMatching(),
         indentUnit.of('    '),

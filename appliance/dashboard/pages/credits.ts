@@ -53,7 +53,7 @@ async function balanceFigures(visit: Visit, prices: Prices): Promise<Html> {
   const { free, paid, total } = await visit.admin.credits.balance({ account: accountOf(visit) });
   return html`<dl class="figures">
 <div><dt>Available</dt><dd>${shownNumber(total)}<small>open reserves are already taken off</small></dd></div>
-<div><dt>Free this month</dt><dd>${shownNumber(free)}<small>${shownNumber(prices.freeCreditsPerMonth)} again on ${nextMonth(new Date())}</small></dd></div>
+<div><dt>Free this month</dt><dd>${shownNumber(free)}<small>${shownNumber(prices.freeCreditsPerMonth)} again on <span class="tight">${nextMonth(new Date())}</span></small></dd></div>
 <div><dt>Paid</dt><dd>${shownNumber(paid)}<small>used after the free ones; they don't expire</small></dd></div>
 </dl>`;
 }

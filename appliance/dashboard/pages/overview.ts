@@ -46,7 +46,7 @@ ${queue.pausedAt !== null && note('warn', 'The queue is paused: renders are acce
 <dl class="figures">
 <div><dt>Renders today</dt><dd>${shownCount(total)}<small>${shownCount(today.completed)} completed, ${shownCount(today.failed)} failed${canceled > 0 && `, ${shownCount(canceled)} canceled`}</small></dd></div>
 <div><dt>Running</dt><dd>${shownNumber(running.length)}${running.length === MOST_SHOWN && '+'}<small>${isAdmin ? `${counted(queue.workers, 'worker')}${queue.ready ? '' : ', not ready'}` : 'of yours'}</small></dd></div>
-<div><dt>Queued</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>waiting for a worker</small></dd></div>
+<div><dt>Queued</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>${queue.pausedAt === null ? 'waiting for a worker' : 'waiting: the queue is paused'}</small></dd></div>
 <div><dt>Credits</dt><dd>${prices ? shownNumber(balance.total) : 'Free'}<small>${prices ? `${shownNumber(balance.free)} free, ${shownNumber(balance.paid)} paid` : 'renders cost nothing here'}</small></dd></div>
 </dl>
 ${runningCard(running)}

@@ -216,7 +216,7 @@ async function playground(visit: Visit, draft: Draft, { job, last, problem }: Sh
   const { viewer, csrf, publicUrl } = visit;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
-    { title: 'Playground', section: 'playground', viewer, csrf, isWide: true, script: PLAYGROUND_ASSET.path },
+    { title: 'Playground', section: 'playground', viewer, csrf, script: PLAYGROUND_ASSET.path },
     html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job))}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
 <form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
@@ -275,14 +275,14 @@ async function result(job: JobDetails, visit: Visit, last: JobDetails | undefine
   const isOver = status === 'completed' || status === 'failed';
   return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${lineOf(error)}" data-error="${error}">
 ${await outcome(job, visit)}
-<p class="actions small muted">${
+<div class="actions small muted">${
     isOver
       ? html`<span>${shownDuration(durationMs)} · ${counted(creditsCost, 'credit')} · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
       : [
           postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' }),
           html`<span>Rendering again replaces it.</span>`,
         ]
-  }</p>${status === 'failed' && last && lastVideo(last, assetUrl)}</div>`;
+  }</div>${status === 'failed' && last && lastVideo(last, assetUrl)}</div>`;
 }
 
 function gallery(): Html {
