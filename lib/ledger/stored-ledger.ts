@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
 import { type Clock, monthOf, systemClock, type Timer } from '../clock.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
@@ -7,6 +6,7 @@ import { known, type Names, SIGNAL } from '../known-options.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { schedule } from '../schedule.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import { assertCredits, assertGrant, grantIdOf } from './credits.ts';
 import { balanceOf, partOf, partsFrom, sumOf, tail } from './grant-parts.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type {
@@ -388,24 +388,4 @@ export class StoredLedger implements Ledger {
   #in<T>(tx: Transaction | undefined, work: (tx: Transaction) => Promise<T>): Promise<T> {
     return tx ? work(tx) : this.#store.storage.transaction(work);
   }
-}
-
-function isCredits(amount: number): boolean {
-  return Number.isSafeInteger(amount) && amount >= 0;
-}
-
-/** Error: `invalid_request`. */
-function assertGrant(owner: unknown, amountCredits: number): void {
-  if (isCredits(amountCredits) && typeof owner === 'string' && owner !== '') return;
-  const message = 'A grant needs an owner and a non-negative integer of credits';
-  throw new ScenepressError('invalid_request', message);
-}
-
-function assertCredits(amount: number): void {
-  assert(isCredits(amount), 'credits are non-negative integers');
-}
-
-/** Deterministic, so the ledger itself detects repetitions. */
-function grantIdOf(owner: string, idempotencyKey: string): string {
-  return `key-${hash('sha256', JSON.stringify([owner, idempotencyKey]))}`;
 }

@@ -1,7 +1,7 @@
 import type { MachineInfo } from '../../admin/administration-views.ts';
 import { clockText, isClockWrong } from '../../machines/clock.ts';
 import { optionOf } from '../../machines/settings.ts';
-import { shownTime } from '../format.ts';
+import { shownQuality, shownTime } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { postButton } from '../layout.ts';
 
@@ -19,7 +19,7 @@ export function machinesCard(machines: MachineInfo[], csrf: string): Html {
     (machine) => html`<tr>
 <th scope="row" class="rowhead">${machine.name}<span class="clip small muted">${machine.machineId}, version ${machine.version}</span>${differences(machine)}</th>
 <td data-label="State"><span class="tag ${LOOKS[machine.state]}">${machine.state}</span></td>
-<td data-label="Roles">${machine.roles.join(', ')}${machine.qualities && html`<span class="small muted"> ${machine.qualities.join(', ')} only</span>`}</td>
+<td data-label="Roles">${machine.roles.join(', ')}${machine.qualities && html`<span class="small muted"> ${machine.qualities.map(shownQuality).join(', ')} only</span>`}</td>
 <td data-label="Workers">${machine.roles.includes('worker') ? `${machine.busyWorkers} of ${machine.workers} busy, ${machine.warmWorkers} warm` : 'none'}</td>
 <td data-label="Clock">${clock(machine)}</td>
 <td data-label="Since">${shownTime(machine.startedAt)}</td>

@@ -152,7 +152,7 @@ function diskCard({
 
 function retentionText({ days, gibibytes }: DiskInfo['retention']): string {
   const limits = [
-    ...(days === null ? [] : [`${days} days`]),
+    ...(days === null ? [] : [counted(days, 'day')]),
     ...(gibibytes === null ? [] : [`${gibibytes} GiB in all`]),
   ];
   return limits.length === 0
