@@ -198,8 +198,6 @@ function remedyFor(code: string, message: string, detail: string): string | unde
       if (detail.includes('CONNECT'))
         return 'Let the user of --database-url connect: GRANT CONNECT ON DATABASE … TO …';
       return 'Let the user of --database-url create a schema in the database, or own it.';
-    case 'ERR_MODULE_NOT_FOUND':
-      return 'Install its driver: npm install pg';
   }
   if (/password must be a string|no password supplied/i.test(message))
     return 'It asks for a password: set SCENEPRESS_DATABASE_PASSWORD_FILE, PGPASSWORD or the file PGPASSFILE.';

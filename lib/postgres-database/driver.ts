@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { ScenepressError } from '../errors.ts';
+import { installCommand } from '../optional-package.ts';
 
 /** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
 export interface PgDriver {
@@ -95,7 +96,7 @@ export async function loadDriver(): Promise<PgDriver> {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause;
     throw new ScenepressError(
       'storage_failed',
-      'The driver of Postgres is not installed: run `npm install pg` in your project.',
+      `The driver of Postgres is not installed. Run: ${installCommand('pg')}`,
       { cause },
     );
   }

@@ -5,6 +5,7 @@ import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
 import { certificateAuthorities } from '../../certificate-authorities.ts';
 import type { Clock } from '../../clock.ts';
 import { ScenepressError } from '../../errors.ts';
+import { installCommand } from '../../optional-package.ts';
 import type { S3Options } from './s3-options.ts';
 import { S3Retries } from './s3-retries.ts';
 
@@ -41,7 +42,7 @@ function notInstalled(name: string) {
     if (cause.code !== 'ERR_MODULE_NOT_FOUND' || !cause.message.includes(name)) throw cause;
     throw new ScenepressError(
       'storage_failed',
-      `The S3 asset store needs the package ${name}, which is not installed. Run: npm install ${name}`,
+      `The S3 asset store needs the package ${name}, which is not installed. Run: ${installCommand(name)}`,
       { cause },
     );
   };

@@ -13,6 +13,6 @@ t.test('a start without the AWS SDK says what to install', async (t) => {
   t.teardown(() => hooks.deregister());
   await t.rejects(s3({ bucket: 'renders' }).start(), {
     code: 'storage_failed',
-    message: /needs the package @aws-sdk\/client-s3.*Run: npm install @aws-sdk\/client-s3$/,
+    message: /needs the package @aws-sdk\/client-s3.*Run: node scripts\/setup\.mjs --npm-only$/,
   });
 });

@@ -10,5 +10,8 @@ t.test('without its driver, a storage in Postgres says what to install', async (
   });
   t.teardown(() => hooks.deregister());
   const storage = postgres('postgres://localhost/none');
-  await t.rejects(storage.start(), { code: 'storage_failed', message: /npm install pg/ });
+  await t.rejects(storage.start(), {
+    code: 'storage_failed',
+    message: /not installed\. Run: node scripts\/setup\.mjs --npm-only$/,
+  });
 });
