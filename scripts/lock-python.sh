@@ -1,10 +1,12 @@
 #!/bin/sh
-# Pins the requirements of the renderer, with hashes, for Python 3.11 and newer. Needs uv.
+# Pins the requirements of the renderer, and uv, which installs them, with hashes, for Python 3.11 and newer. Uses the uv of
+# the set-up for development.
 #
 #   npm run lock:python                   after a change of the .in files
 #   npm run lock:python -- --upgrade      newest allowed versions
 set -eu
 cd "$(dirname "$0")/../renderer"
+PATH=$PWD/../.venv/bin:$PATH
 
 lock() {
   name=$1
@@ -15,4 +17,6 @@ lock() {
 
 lock requirements "$@"
 lock requirements-build "$@"
-lock requirements-dev --constraints requirements.lock --constraints requirements-build.lock "$@"
+lock requirements-uv "$@"
+lock requirements-dev --constraints requirements.lock --constraints requirements-build.lock \
+  --constraints requirements-uv.lock "$@"

@@ -21,10 +21,12 @@ Installs the requirements of Scenepress; skips those that are already installed.
                       user's cache)
   --no-system         don't check or install system packages
   --python-only DIR   install only system packages and a Python environment in DIR
+  --npm-only          in a checkout, install only npm packages, with those that Postgres, S3 and builds need
   --dev               in a checkout, also install the requirements of tests and checks
   --help              show this text
 
-SCENEPRESS_SETUP_PYTHON is the Python (3.11 or newer) to build the environment with.
+SCENEPRESS_SETUP_PYTHON is the Python (3.11 or newer) to build the environment with. SCENEPRESS_EXTRA_TEX=off leaves out
+the TeX packages that few scenes need: XeTeX, LuaTeX, Chinese, Polish, science, and most fonts.
 `;
 
 const isCheckout = existsSync(join(dirname(dirname(fileURLToPath(import.meta.url))), 'package-lock.json'));
@@ -43,6 +45,7 @@ export async function main(args) {
   while (rest.length > 0) {
     const arg = rest.shift();
     if (arg === '--dev') options.dev = true;
+    else if (arg === '--npm-only') options.npmOnly = true;
     else if (arg === '--no-system') options.system = false;
     else if (arg === '--python-only' && rest.length > 0) options.pythonOnly = rest.shift();
     else if (arg === '--archive' && rest.length > 0) options.archive = rest.shift();
@@ -59,7 +62,7 @@ export async function main(args) {
   }
   try {
     if (options.archive ?? options.folder) await setUpShared(options);
-    else if (isCheckout || options.pythonOnly || options.dev) await setUp(options);
+    else if (isCheckout || options.pythonOnly || options.dev || options.npmOnly) await setUp(options);
     else await setUpShared(options);
   } catch (error) {
     if (!(error instanceof SetupError) && error.code !== 'renderer_unavailable') throw error;

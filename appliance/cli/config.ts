@@ -33,7 +33,7 @@ const FILES: (keyof Config)[] = [
   's3SecretAccessKeyFile',
 ];
 /** Variables that aren't options. */
-const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON'];
+const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON', 'SCENEPRESS_EXTRA_TEX'];
 const HIDDEN = '(hidden)';
 
 /** `scenepress config …` */

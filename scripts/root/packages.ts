@@ -2,7 +2,9 @@ import { SYSTEM_PACKAGES } from '../setup/index.mjs';
 
 /** Packages that a checkout renders with, and those that make the root self-contained. */
 export const ROOT_PACKAGES: string[] = [
-  ...Object.keys(SYSTEM_PACKAGES.run).map((name) => (name === 'python3-venv' ? 'python3' : name)),
+  'python3',
+  ...Object.keys(SYSTEM_PACKAGES.run),
+  ...Object.keys(SYSTEM_PACKAGES.moreTex),
   'fontconfig',
   'libcairo2',
   'libpangocairo-1.0-0',

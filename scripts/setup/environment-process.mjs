@@ -7,13 +7,16 @@ process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
 
 const send = (message) => new Promise((settle) => process.send(message, settle));
 
-const print = (text) => {
-  const [, message] = /^(.+?) …/.exec(text) ?? [];
-  if (message !== undefined) process.send({ message });
+const progress = {
+  say: (line) => process.send({ message: line.replace(/ …$/, '') }),
+  begin(title) {
+    process.send({ message: title });
+    return () => {};
+  },
 };
 
 try {
-  await setUp({ pythonOnly: process.argv[2], system: 'check', print });
+  await setUp({ pythonOnly: process.argv[2], system: 'check', progress });
   process.exit(0);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;

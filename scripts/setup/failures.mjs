@@ -18,21 +18,21 @@ const SEARCHED_LINES = 60;
  *
  * @param {Error} error
  * @param {import('./step.mjs').Step} step
- * @param {import('./run.mjs').Run} run
+ * @param {{ logPath: string, fullLogPath: string }} logs that of the step, and the one in which it ends
  */
-export function failureOf(error, step, run) {
+export function failureOf(error, step, { logPath, fullLogPath }) {
   if (error instanceof SetupError) return error;
   const denied = deniedMessage(error);
   if (denied) return new SetupError(`${step.title}: ${denied}`, { cause: error });
-  const lines = outputOf(step, run);
+  const lines = outputOf(logPath);
   const complaints = lines.slice(-SEARCHED_LINES).filter((line) => UNREACHABLE.test(line));
   const message = complaints.length
     ? `${step.title}: ${step.source}${hostIn(complaints)} can't be reached. Check the network connection and the ` +
-      `proxy settings, then run this command again; it continues here. Log: ${run.logPath}`
+      `proxy settings, then run this command again; it continues here. Log: ${fullLogPath}`
     : [
         `${step.title}: ${error.message}`,
         ...lines.slice(-SHOWN_LINES).map((line) => `  | ${line}`),
-        `Full log: ${run.logPath}`,
+        `Full log: ${fullLogPath}`,
       ].join('\n');
   return new SetupError(message, { cause: error });
 }
@@ -55,11 +55,9 @@ function hostIn(complaints) {
   return host ? ` (${host})` : '';
 }
 
-/** The last lines of the log, without those of earlier steps. */
-function outputOf(step, { logPath }) {
-  const text = tail(logPath);
-  return text
-    .slice(Math.max(0, text.indexOf(`=== ${step.title}`)))
+/** The last lines of a log. */
+function outputOf(logPath) {
+  return tail(logPath)
     .split('\n')
     .filter((line) => line.trim());
 }

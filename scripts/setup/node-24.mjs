@@ -19,16 +19,26 @@ import { npm } from './npm.mjs';
  * Repairs the Node 24 in `node_modules`, for example after `npm ci` by hand with a Node that is older.
  *
  * @param {string} root
+ * @param {{ needsAll: boolean, after: import('./step.mjs').Step[] }} options needsAll: the development packages are there
  * @returns {import('./step.mjs').Step}
  */
-export function node24(root) {
+export function node24(root, { needsAll, after }) {
   const nodeModules = join(root, 'node_modules');
   return {
     title: 'Installing Node 24',
     source: 'the npm registry',
-    isDone: () => !existsSync(join(root, 'package-lock.json')) || isNode24(join(nodeModules, '.bin', 'node')),
+    after,
+    isDone: () =>
+      !existsSync(join(root, 'package-lock.json')) ||
+      runsOn(process.version, { needsAll }) ||
+      isNode24(join(nodeModules, '.bin', 'node')),
     take: async (run) => placeNode(await fetchNode(run, root), nodeModules),
   };
+}
+
+/** Whether the service runs on this version of Node. Builds and tests need 24, whatever is newer. */
+export function runsOn(version, { needsAll }) {
+  return !needsAll && Number.parseInt(version.slice(1), 10) >= 24;
 }
 
 function isNode24(path) {

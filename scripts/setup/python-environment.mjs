@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { lstatSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { SetupError } from './failures.mjs';
-import { fresh, hashOf, outsidePath, read, swap } from './files.mjs';
+import { fresh, hashOf, read, swap } from './files.mjs';
 import { execute } from './run.mjs';
+import { fetchUv, pythonVariables, splitLock, uvDetail } from './uv.mjs';
 
 const STAMP = '.scenepress-lock';
 const NATIVE_STAMP = '.scenepress-native';
@@ -17,27 +18,14 @@ export const TEX_SOURCES = [
 ];
 const TOOLS_STAMP = '.scenepress-dev-lock';
 /** Packages without wheels. All others must be installed as wheels, so they need no compiler. */
-const FROM_SOURCE = 'manimpango,pycairo,srt';
-/** Variables that change the target of Python and pip, or disable bytecode. */
-const UNWANTED = [
-  'PIP_NO_BINARY',
-  'PIP_ONLY_BINARY',
-  'PIP_PREFIX',
-  'PIP_REQUIRE_VIRTUALENV',
-  'PIP_ROOT',
-  'PIP_TARGET',
-  'PIP_USER',
-  'PYTHONDONTWRITEBYTECODE',
-  'PYTHONHOME',
-  'PYTHONPATH',
-  'PYTHONSAFEPATH',
-  'VIRTUAL_ENV',
-];
+const FROM_SOURCE = ['manimpango', 'pycairo', 'srt'];
 const RENDERERS_VARIABLES = { PATH: '/usr/local/bin:/usr/bin:/bin', LANG: 'C.UTF-8', HOME: '/nonexistent' };
+/** Source paths as renderers see them: bytecode contains them, and scenes can read it. Nothing imports tests of packages. */
 const COMPILE = `
-import compileall, sys, sysconfig
+import compileall, re, sys, sysconfig
 packages = sysconfig.get_path('purelib')
-compileall.compile_dir(packages, quiet=2, force=True, workers=0, stripdir=sys.argv[1], prependdir='/scenepress/python')
+options = {'force': sys.argv[2] == 'all', 'rx': re.compile('/tests?/'), 'quiet': 2, 'workers': 0}
+compileall.compile_dir(packages, stripdir=sys.argv[1], prependdir='/scenepress/python', **options)
 `;
 /**
  * Compiles each native source, a file or a folder of files, to a library beside the packages: one for LaTeX, and a Python
@@ -63,37 +51,56 @@ for source in map(pathlib.Path, sys.argv[1:]):
 `;
 
 /**
- * Builds the Python environment of the renderer in `venv`, from the locks and native sources in `renderer/`.
+ * Builds the Python environment of the renderer in `venv`, from the locks and native sources in `renderer/`. The first step
+ * needs Python only, so that it can be taken while compilers are being installed; the second one needs these.
  *
  * @param {string} root
  * @param {string} venv
- * @returns {import('./step.mjs').Step}
+ * @param {{ afterPython?: import('./step.mjs').Step[], afterCompilers?: import('./step.mjs').Step[] }} [order]
+ * @returns {{ packages: import('./step.mjs').Step, environment: import('./step.mjs').Step }}
  */
-export function pythonEnvironment(root, venv) {
+export function pythonEnvironment(root, venv, { afterPython = [], afterCompilers = [] } = {}) {
   const stamp = stampOf(STAMP, lockFiles(root, 'requirements-build', 'requirements'));
   const native = nativeLibraries(root, venv);
-  const tex = preparedTex(root, venv);
-  return {
-    title: 'Building the Python environment',
+  let begun;
+  const packages = {
+    title: 'Installing Python packages',
     source: 'the Python package index',
-    isDone: () => stamp.isOn(venv),
+    after: afterPython,
+    detail: uvDetail,
+    isDone: () => begun !== undefined || stamp.isOn(venv),
     async take(run) {
       const beside = fresh(join(run.folder, 'venv'));
-      // Builds that are killed leave files; the next set-up removes them.
-      const temporary = fresh(join(run.folder, 'tmp'));
-      await execute(run, choosePython(), ['-m', 'venv', beside], { env: environment() });
-      const install = (lock, ...args) => pip(run, root, beside, lock, { TMPDIR: temporary }, ...args);
-      await install('requirements-build');
-      await install('requirements', '--no-build-isolation', '--use-pep517', `--no-binary=${FROM_SOURCE}`);
-      await compilePackages(run, beside);
-      await native.takeIn(run, beside);
-      await tex.takeIn(run, beside);
+      await execute(run, choosePython(), ['-m', 'venv', beside], { env: pythonVariables() });
+      const [sources, wheels] = [join(beside, 'sources.lock'), join(beside, 'wheels.lock')];
+      splitLock(lockFile(root, 'requirements'), FROM_SOURCE, { chosen: sources, others: wheels });
+      const install = await fetchUv(run, { venv: beside, lock: lockFile(root, 'requirements-uv') });
+      await install(run, wheels, '--no-build', `--requirement=${lockFile(root, 'requirements-build')}`);
+      await compilePackages(run, beside, 'new');
+      begun = {
+        beside,
+        buildSources: (run) => install(run, sources, '--no-build-isolation', '--no-binary=:all:'),
+      };
+    },
+  };
+  const environment = {
+    title: 'Building the Python environment',
+    source: 'the Python package index',
+    after: [packages, ...afterCompilers],
+    detail: uvDetail,
+    isDone: () => stamp.isOn(venv),
+    async take(run) {
+      const { beside, buildSources } = begun;
+      await buildSources(run);
+      await Promise.all([compilePackages(run, beside, 'new'), native.takeIn(run, beside)]);
+      for (const name of ['sources.lock', 'wheels.lock']) rmSync(join(beside, name));
       relocate(beside, venv);
       stamp.put(beside);
       swap(beside, venv, join(run.folder, 'venv-old'));
-      rmSync(temporary, { recursive: true, force: true });
+      rmSync(join(run.folder, 'uv'), { recursive: true });
     },
   };
+  return { packages, environment };
 }
 
 /**
@@ -101,16 +108,17 @@ export function pythonEnvironment(root, venv) {
  *
  * @param {string} root
  * @param {string} venv
+ * @param {import('./step.mjs').Step[]} [after]
  * @returns {import('./step.mjs').Step & { takeIn: (run: import('./run.mjs').Run, venv: string) => Promise<void> }}
  */
-export function nativeLibraries(root, venv) {
+export function nativeLibraries(root, venv, after = []) {
   const folder = join(root, 'renderer', 'native');
   const pathsOf = (options) => readdirSync(folder, options).map((name) => join(folder, name));
   const sources = pathsOf();
   const files = pathsOf({ recursive: true }).filter((path) => statSync(path).isFile());
   const stamp = stampOf(NATIVE_STAMP, files.sort());
-  return ownPart('Compiling the native parts of the renderer', stamp, venv, (run, venv) =>
-    execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], { env: environment() }),
+  return ownPart('Compiling the native parts of the renderer', { stamp, venv, after }, (run, venv) =>
+    execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE_NATIVE, ...sources], { env: pythonVariables() }),
   );
 }
 
@@ -120,13 +128,14 @@ export function nativeLibraries(root, venv) {
  *
  * @param {string} root
  * @param {string} venv
+ * @param {import('./step.mjs').Step[]} [after]
  * @returns {import('./step.mjs').Step & { takeIn: (run: import('./run.mjs').Run, venv: string) => Promise<void> }}
  */
-export function preparedTex(root, venv) {
+export function preparedTex(root, venv, after = []) {
   const renderer = join(root, 'renderer');
   const sources = TEX_SOURCES.map((name) => join(renderer, 'scene_renderer', name));
   const stamp = stampOf(TEX_STAMP, sources, latexFormat);
-  return ownPart("Setting the renderer's sample of TeX", stamp, venv, async (run, venv) => {
+  return ownPart("Setting the renderer's sample of TeX", { stamp, venv, after }, async (run, venv) => {
     const cache = fresh(join(run.folder, 'tex'));
     const env = { ...RENDERERS_VARIABLES, XDG_CACHE_HOME: cache, PYTHONPATH: renderer };
     const args = ['-s', '-P', '-B', '-m', 'scene_renderer', 'prepare-tex'];
@@ -136,7 +145,7 @@ export function preparedTex(root, venv) {
 }
 
 /** A step that makes a part of an environment from this checkout; `takeIn` makes it in one that is being built. */
-function ownPart(title, stamp, venv, make) {
+function ownPart(title, { stamp, venv, after }, make) {
   const takeIn = async (run, venv) => {
     await make(run, venv);
     stamp.put(venv);
@@ -144,6 +153,7 @@ function ownPart(title, stamp, venv, make) {
   return {
     title,
     source: 'this checkout',
+    after,
     isDone: () => stamp.isOn(venv),
     take: (run) => takeIn(run, venv),
     takeIn,
@@ -161,19 +171,24 @@ function latexFormat() {
  *
  * @param {string} root
  * @param {string} venv
+ * @param {import('./step.mjs').Step[]} [after]
  * @returns {import('./step.mjs').Step}
  */
-export function pythonTools(root, venv) {
+export function pythonTools(root, venv, after = []) {
   const stamp = stampOf(TOOLS_STAMP, lockFiles(root, 'requirements', 'requirements-dev'));
   return {
     title: 'Adding the Python tools for tests',
     source: 'the Python package index',
+    after,
+    detail: uvDetail,
     isDone: () => stamp.isOn(venv),
     async take(run) {
-      // Forced, because an interrupted installation leaves packages that seem complete.
-      await pip(run, root, venv, 'requirements-dev', {}, '--force-reinstall');
-      await compilePackages(run, venv);
+      const install = await fetchUv(run, { venv, lock: lockFile(root, 'requirements-uv') });
+      // Again, because an interrupted installation leaves packages that seem complete.
+      await install(run, lockFile(root, 'requirements-dev'), '--no-build', '--reinstall');
+      await compilePackages(run, venv, 'all');
       stamp.put(venv);
+      rmSync(join(run.folder, 'uv'), { recursive: true });
     },
   };
 }
@@ -181,35 +196,9 @@ export function pythonTools(root, venv) {
 const lockFile = (root, name) => join(root, 'renderer', `${name}.lock`);
 const lockFiles = (root, ...names) => names.map((name) => lockFile(root, name));
 
-function pip(run, root, venv, lock, variables, ...args) {
-  return execute(
-    run,
-    join(venv, 'bin', 'python'),
-    [
-      '-m',
-      'pip',
-      'install',
-      '--disable-pip-version-check',
-      '--no-input',
-      '--no-deps',
-      '--no-compile',
-      '--require-hashes',
-      '--only-binary=:all:',
-      ...args,
-      `--requirement=${lockFile(root, lock)}`,
-    ],
-    // Builds need ninja, meson and cython on the path.
-    { env: { ...environment(), ...variables, PATH: `${join(venv, 'bin')}${delimiter}${outsidePath(root)}` } },
-  );
-}
-
-/** Compiles packages with the source paths that renderers see: bytecode contains them, and scenes can read it. */
-function compilePackages(run, venv) {
-  return execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE, venv], { env: environment() });
-}
-
-function environment() {
-  return Object.fromEntries(Object.entries(process.env).filter(([name]) => !UNWANTED.includes(name)));
+/** Compiles packages: all of them, or those that are not compiled yet. */
+function compilePackages(run, venv, which) {
+  return execute(run, join(venv, 'bin', 'python'), ['-c', COMPILE, venv, which], { env: pythonVariables() });
 }
 
 function choosePython() {

@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { failureOf, SetupError } from './failures.mjs';
+import { withOwnLog, withSignals } from './run.mjs';
 
 /**
  * @typedef {object} Step
@@ -7,37 +8,57 @@ import { failureOf, SetupError } from './failures.mjs';
  * @property {string} source where it downloads from
  * @property {() => boolean} isDone whether its result is there; takes milliseconds
  * @property {() => string | undefined} [refusal] why it can't be taken here, and how to fix that
+ * @property {Step[]} [after] steps whose results it needs
+ * @property {(output: string) => string} [detail] what has been downloaded or built, by the output of its programs
  * @property {(run: import('./run.mjs').Run) => Promise<void>} take builds the result beside its place, then renames it
  */
 
 /**
- * Checks, does and verifies a step.
+ * Checks, takes and verifies steps, each as soon as those have ended whose results it needs. If one fails, no other begins;
+ * those that run go on to their end.
  *
- * @param {Step} step
+ * @param {Step[]} steps
  * @param {import('./run.mjs').Run} run
+ * @throws {SetupError} of the step that failed first
  */
-export async function takeStep(step, run) {
-  // Another setup may have done it while this one waited.
-  if (step.isDone()) return;
-  const refusal = step.refusal?.();
-  if (refusal) throw new SetupError(refusal);
-
-  const start = performance.now();
-  const seconds = () => `${Math.round((performance.now() - start) / 1000)} s`;
-  writeFileSync(run.log, `\n=== ${step.title}\n`);
-
-  const live = process.stdout.isTTY
-    ? setInterval(() => run.print(`\r${step.title} … ${seconds()}`), 1000)
-    : undefined;
-  run.print(`${step.title} … `);
-  try {
-    await step.take(run);
-    if (!step.isDone()) throw new Error('it ended without an error, but its result is missing');
-    clearInterval(live);
-    run.print(`${live ? `\r${step.title} … ` : ''}${seconds()}\n`);
-  } catch (error) {
-    clearInterval(live);
-    run.print('failed\n');
-    throw failureOf(error, step, run);
+export async function takeSteps(steps, run) {
+  // Another setup may have taken some while this one waited.
+  const missing = steps.filter((step) => !step.isDone());
+  for (const step of missing) {
+    const refusal = step.refusal?.();
+    if (refusal) throw new SetupError(refusal);
   }
+  let failure;
+  const taken = new Map();
+  const take = (step) => {
+    const begun = taken.get(step) ?? afterOthers(step);
+    taken.set(step, begun);
+    return begun;
+  };
+  const afterOthers = async (step) => {
+    const others = step.after?.filter((other) => missing.includes(other)) ?? [];
+    await Promise.all(others.map(take));
+    if (failure || step.isDone()) return;
+    const problem = await takeStep(step, run);
+    failure ??= problem;
+  };
+  await withSignals(run, () => Promise.all(missing.map(take)));
+  if (failure) throw failure;
+}
+
+/** Returns the error of a failure. */
+function takeStep(step, run) {
+  return withOwnLog(run, step.title, async (own) => {
+    const detail = () => step.detail?.(readFileSync(own.logPath, 'utf8')) ?? '';
+    const ended = run.progress.begin(step.title, detail);
+    try {
+      await step.take(own);
+      if (!step.isDone()) throw new Error('it ended without an error, but its result is missing');
+      ended(true);
+      return undefined;
+    } catch (error) {
+      ended(false);
+      return failureOf(error, step, { logPath: own.logPath, fullLogPath: run.logPath });
+    }
+  });
 }

@@ -1,27 +1,19 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
+import { aptDetail, damagedPackages, installedPackages, installPackages } from './apt.mjs';
 import { findProgram } from './files.mjs';
-import { execute } from './run.mjs';
 
 /**
  * Debian package → a program whose presence shows, on other systems, that it is installed.
  * If a package has none (headers, TeX styles), the step that needs it reports its absence.
  */
 export const SYSTEM_PACKAGES = {
+  python: { 'python3-venv': 'python3' },
   run: {
-    'python3-venv': 'python3',
+    // Those that Manim's own template needs, and most formulas.
     'texlive-latex-base': 'latex',
     'texlive-latex-recommended': undefined,
     'texlive-latex-extra': undefined,
     'texlive-fonts-recommended': undefined,
-    // Packages of Manim's template libraries and lessons: physics, siunitx, esvect, fontawesome5, ctex and others.
-    'texlive-fonts-extra': undefined,
-    'texlive-science': undefined,
-    'texlive-plain-generic': undefined,
-    'texlive-lang-chinese': undefined,
-    'texlive-lang-polish': undefined,
-    'texlive-luatex': 'lualatex',
-    'texlive-xetex': 'xelatex',
-    tipa: undefined,
     dvisvgm: 'dvisvgm',
     // Font fallback in this order: Noto for most alphabets, WenQuanYi for Chinese, Japanese and Korean, Symbola for
     // emoji as outlines, because Manim doesn't draw bitmaps.
@@ -32,6 +24,18 @@ export const SYSTEM_PACKAGES = {
     'fonts-symbola': undefined,
     bubblewrap: 'bwrap',
     libseccomp2: undefined,
+  },
+  // Packages of Manim's template libraries and lessons: physics, siunitx, esvect, fontawesome5, ctex and others. A
+  // service can install them while it already renders; none of them changes the fonts of `Text`.
+  moreTex: {
+    'texlive-fonts-extra': undefined,
+    'texlive-science': undefined,
+    'texlive-plain-generic': undefined,
+    'texlive-lang-chinese': undefined,
+    'texlive-lang-polish': undefined,
+    'texlive-luatex': 'lualatex',
+    'texlive-xetex': 'xelatex',
+    tipa: undefined,
   },
   // pycairo and ManimPango have no wheels for Linux.
   build: {
@@ -56,7 +60,6 @@ export const SYSTEM_PACKAGES = {
   binary: { iproute2: 'ip', mmdebstrap: 'mmdebstrap', zstd: 'zstd' },
 };
 
-/** The package database and lists of Debian and its derivatives, and who may change them. */
 const THIS_MACHINE = {
   status: '/var/lib/dpkg/status',
   lists: '/var/lib/apt/lists',
@@ -64,47 +67,57 @@ const THIS_MACHINE = {
 };
 
 /**
- * Installs Debian packages as root; elsewhere, or as another user, names what is missing.
+ * Installs Debian packages as root; elsewhere, or as another user, names all that are missing. One step after the other:
+ * those that Python needs, the compilers, and the rest.
  *
  * @param {object} options
- * @param {boolean} options.dev also those of tests and checks
+ * @param {string} options.folder of the run
+ * @param {boolean} [options.dev] also those of tests and checks
  * @param {boolean} options.build also those that build the Python environment
+ * @param {boolean} [options.moreTex] also those of TeX that few scenes need
  * @param {boolean} [options.installs] false: only names what is missing, also as root
- * @param {typeof THIS_MACHINE} [options.machine]
- * @returns {import('./step.mjs').Step}
+ * @param {import('./apt.mjs').AptMachine} [options.machine]
+ * @returns {{ python: import('./step.mjs').Step, compilers: import('./step.mjs').Step, rest: import('./step.mjs').Step }}
  */
-export function systemPackages({ dev, build, installs = true, machine = THIS_MACHINE }) {
+export function systemPackages({
+  folder,
+  dev = false,
+  build,
+  moreTex = true,
+  installs = true,
+  machine = THIS_MACHINE,
+}) {
   const debian = existsSync(machine.status) && findProgram('apt-get') !== undefined;
-  const needed = {
-    ...SYSTEM_PACKAGES.run,
-    ...(build ? SYSTEM_PACKAGES.build : {}),
-    ...(dev ? notOnPath(SYSTEM_PACKAGES.dev) : {}),
-    ...(dev && debian ? notOnPath(SYSTEM_PACKAGES.binary) : {}),
+  const { python, build: compilers, run, moreTex: more, dev: tests, binary } = SYSTEM_PACKAGES;
+  const rest = {
+    ...run,
+    ...(moreTex ? more : {}),
+    ...(dev ? notOnPath(tests) : {}),
+    ...(dev && debian ? notOnPath(binary) : {}),
   };
-  const missing = () => (debian ? notInstalled(needed, machine.status) : Object.keys(notOnPath(needed)));
-  return {
-    title: 'Installing system packages',
+  const missingOf = (needed) => (debian ? notInstalled(needed, machine) : Object.keys(notOnPath(needed)));
+  const needed = { ...python, ...(build ? compilers : {}), ...rest };
+  const step = (title, packages, after) => ({
+    title,
     source: 'the package mirror',
-    isDone: () => missing().length === 0,
+    after,
+    detail: aptDetail,
+    isDone: () =>
+      missingOf(packages).length === 0 && !(debian && damagedPackages(folder, machine).length > 0),
     refusal() {
-      if (!debian) return missingPrograms(missing().map((name) => needed[name]));
-      return installs && machine.isRoot ? undefined : missingPackages(missing());
+      if (!debian) return missingPrograms(missingOf(needed).map((name) => needed[name]));
+      return installs && machine.isRoot ? undefined : missingPackages(missingOf(needed));
     },
-    async take(run) {
-      const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' };
-      const apt = (...args) => execute(run, 'apt-get', ['-o', 'DPkg::Lock::Timeout=600', ...args], { env });
-      const install = () => apt('install', '--yes', '--no-install-recommends', ...missing());
-      if (!hasPackageLists(machine.lists)) await apt('update');
-      try {
-        await install();
-      } catch {
-        // An earlier installation was interrupted, or the package lists are outdated.
-        await execute(run, 'dpkg', ['--configure', '-a', '--force-confdef'], { env });
-        await apt('update');
-        await install();
-      }
-    },
-  };
+    take: (run) => installPackages(run, missingOf(packages), machine),
+  });
+  const first = step('Installing Python', python, []);
+  const second = step('Installing compilers', build ? compilers : {}, [first]);
+  return { python: first, compilers: second, rest: step('Installing TeX and fonts', rest, [first, second]) };
+}
+
+/** Whether TeX packages are missing that a service can install while it renders. */
+export function lacksMoreTex(machine = THIS_MACHINE) {
+  return existsSync(machine.status) && notInstalled(SYSTEM_PACKAGES.moreTex, machine).length > 0;
 }
 
 /** The packages whose programs are missing: only tests call these, from whichever package they are. */
@@ -114,21 +127,9 @@ function notOnPath(packages) {
   );
 }
 
-function notInstalled(needed, statusPath) {
-  const status = readFileSync(statusPath, 'utf8');
-  return Object.keys(needed).filter(
-    (name) => !status.match(new RegExp(`^Package: ${quoted(name)}\nStatus: \\w+ ok installed$`, 'm')),
-  );
-}
-
-const quoted = (text) => text.replace(/[.+]/g, '\\$&');
-
-function hasPackageLists(folder) {
-  try {
-    return readdirSync(folder).some((name) => name.includes('_Packages'));
-  } catch {
-    return false;
-  }
+function notInstalled(needed, machine) {
+  const installed = installedPackages(machine);
+  return Object.keys(needed).filter((name) => !installed.has(name));
 }
 
 function missingPackages(names) {

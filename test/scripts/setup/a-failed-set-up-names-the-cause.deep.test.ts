@@ -39,7 +39,7 @@ t.test('without a network', async (t) => {
   await refused(
     t,
     checkout.start([], { env: python }),
-    /^Building the Python environment: the Python package index.* can't be reached\. Check the network/,
+    /^Installing Python packages: the Python package index.* can't be reached\. Check the network/,
   );
   const { code, stderr } = await checkout.start().ended;
   t.equal(code, 0, stderr);

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:f
 import { writeFile } from 'node:fs/promises';
 import t from 'tap';
 import { cannotUnpack, packSmallRoot } from '../../fixtures/packed-root.ts';
-import { type SetupProcess, SmallCheckout } from './small-checkout.ts';
+import { type SetupProcess, SmallCheckout, stepsIn } from './small-checkout.ts';
 
 const installed = await SmallCheckout.make(t);
 installed.install();
@@ -12,7 +12,7 @@ const pipe = installed.path('../pipe');
 execFileSync('mkfifo', [pipe]);
 /** Environments are built when something is written to the pipe. */
 const waiting = { ...env, SCENEPRESS_SETUP_PYTHON: installed.idlePython(pipe) };
-const BUILDING = 'Building the Python environment';
+const BUILDING = 'Installing Python packages';
 const environments = () =>
   readdirSync(env.SCENEPRESS_RENDERER_DIR).filter((name) => /^python-\w+$/.test(name));
 
@@ -20,10 +20,8 @@ t.test('the command builds the environment in the shared folder', async (t) => {
   const idle = { ...env, SCENEPRESS_SETUP_PYTHON: installed.idlePython() };
   const { code, stdout, stderr } = await installed.start([], { env: idle }).ended;
   t.equal(code, 0, stderr);
-  t.match(
-    stdout,
-    /^Building the Python environment … \d+ s\nThe renderer is in \S+\/several\/python-\w{16}\.\n$/,
-  );
+  t.match(stepsIn(stdout), ['Installing Python packages', 'Building the Python environment']);
+  t.match(stdout, /\nThe renderer is in \S+\/several\/python-\w{16}\.\n$/);
   t.equal(environments().length, 1);
   t.notOk(existsSync(installed.path('.venv')));
 });
@@ -68,7 +66,13 @@ t.test('another version has another environment; of two processes, one builds it
   await writeFile(pipe, 'go');
   const [one, two] = await Promise.all([resultOf(first), resultOf(second)]);
   t.equal(one.python, two.python);
-  t.same([one.messages, two.messages], [[BUILDING], ['Waiting for another setup to finish']]);
+  t.same(
+    [one.messages, two.messages],
+    [
+      [BUILDING, 'Building the Python environment', "Setting the renderer's sample of TeX"],
+      ['Waiting for another setup to finish'],
+    ],
+  );
   t.equal(environments().length, 2);
 });
 

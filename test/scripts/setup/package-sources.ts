@@ -78,23 +78,30 @@ function tarballOf({ name, version, files }: NpmPackage, folder: string): Buffer
 
 const WHEEL = `
 import sys, zipfile
-folder, name = sys.argv[1:]
+folder, name, script = sys.argv[1:]
 files = {
     f'{name}.py': f"def main():\\n    print('{name} runs')\\n",
     f'{name}-1.0.dist-info/METADATA': f'Metadata-Version: 2.1\\nName: {name}\\nVersion: 1.0\\n',
     f'{name}-1.0.dist-info/WHEEL': 'Wheel-Version: 1.0\\nGenerator: test\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n',
     f'{name}-1.0.dist-info/entry_points.txt': f'[console_scripts]\\n{name} = {name}:main\\n',
 }
+if script:
+    del files[f'{name}-1.0.dist-info/entry_points.txt']
+    files[f'{name}-1.0.data/scripts/{name}'] = script
 files[f'{name}-1.0.dist-info/RECORD'] = ''.join(f'{path},,\\n' for path in [*files, f'{name}-1.0.dist-info/RECORD'])
 with zipfile.ZipFile(f'{folder}/{name}-1.0-py3-none-any.whl', 'w') as wheel:
     for path, text in files.items():
-        wheel.writestr(path, text)
+        info = zipfile.ZipInfo(path)
+        info.external_attr = 0o100755 << 16
+        wheel.writestr(info, text)
 `;
 
-/** Makes a Python package with a program of its name. Returns its line in a lock. */
-export function pythonWheel(folder: string, name: string): string {
+/**
+ * Makes a Python package with a program of its name, which says so or is this script. Returns its line in a lock.
+ */
+export function pythonWheel(folder: string, name: string, script = ''): string {
   mkdirSync(folder, { recursive: true });
-  execFileSync('python3', ['-c', WHEEL, folder, name]);
+  execFileSync('python3', ['-c', WHEEL, folder, name, script]);
   const wheel = readFileSync(join(folder, `${name}-1.0-py3-none-any.whl`));
   return `${name}==1.0 --hash=sha256:${createHash('sha256').update(wheel).digest('hex')}\n`;
 }

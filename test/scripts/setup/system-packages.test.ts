@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readFileSync,
@@ -12,18 +13,20 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import {
   openRun,
+  plainLines,
   SetupError,
   SYSTEM_PACKAGES,
   systemPackages,
-  takeStep,
+  takeSteps,
 } from '../../../scripts/setup/index.mjs';
 
-const RUN = Object.keys(SYSTEM_PACKAGES.run);
-const BUILD = Object.keys(SYSTEM_PACKAGES.build);
+const { python, run: ofRun, moreTex, build: compilers } = SYSTEM_PACKAGES;
+const RUN = [python, ofRun, moreTex].flatMap(Object.keys);
+const BUILD = Object.keys(compilers);
 
 /** Programs in place of apt-get and dpkg: they note how they are called, and apt-get installs. */
 const APT_GET = `#!/bin/sh
-shift 2
+shift 6
 echo "apt-get $*" >> "$CALLS"
 if [ "$1" = install ] && [ -e "$BROKEN" ]; then exit 100; fi
 if [ "$1" = install ] && [ ! -e "$FUTILE" ]; then
@@ -60,10 +63,22 @@ function debian(t: Test, installed: string[], { isRoot = true, hasLists = true }
     Object.assign(process.env, before);
   });
   const printed: string[] = [];
-  const run = openRun(join(folder, 'run'), { cwd: folder, print: (text) => printed.push(text) });
+  const progress = plainLines((line) => printed.push(`${line}\n`));
+  const place = join(folder, 'run');
+  let run: ReturnType<typeof openRun> | undefined;
+  const machine = { status, lists, isRoot };
+  /** As at the next start of the set-up. */
+  const steps = (options: Partial<Parameters<typeof systemPackages>[0]> = {}) =>
+    Object.values(systemPackages({ folder: place, build: true, machine, ...options }));
   return {
-    machine: { status, lists, isRoot },
-    take: (step: ReturnType<typeof systemPackages>) => takeStep(step, run),
+    folder: place,
+    machine,
+    steps,
+    isDone: (options?: Parameters<typeof steps>[0]) => steps(options).every((step) => step.isDone()),
+    take: (options?: Parameters<typeof steps>[0]) => {
+      run ??= openRun(place, { cwd: folder, progress });
+      return takeSteps(steps(options), run);
+    },
     calls: () => readFileSync(calls, 'utf8').trim().split('\n').filter(Boolean),
     printed: () => printed.join(''),
     break: () => writeFileSync(broken, ''),
@@ -74,71 +89,104 @@ function debian(t: Test, installed: string[], { isRoot = true, hasLists = true }
 const without = (...names: string[]) => [...RUN, ...BUILD].filter((name) => !names.includes(name));
 
 t.test('nothing is missing: nothing is called', async (t) => {
-  const { machine, take, calls, printed } = debian(t, [...RUN, ...BUILD]);
-  const step = systemPackages({ dev: false, build: true, machine });
-  t.ok(step.isDone());
-  await take(step);
+  const { isDone, take, calls, printed } = debian(t, [...RUN, ...BUILD]);
+  t.ok(isDone());
+  await take();
   t.same([calls(), printed()], [[], '']);
 });
 
 t.test('as root: what is missing is installed, and nothing else', async (t) => {
-  const { machine, take, calls, printed } = debian(t, without('dvisvgm', 'gcc'));
-  const step = systemPackages({ dev: false, build: true, machine });
-  t.notOk(step.isDone());
-  await take(step);
-  t.same(calls(), ['apt-get install --yes --no-install-recommends dvisvgm gcc']);
-  t.match(printed(), /^Installing system packages … \d+ s\n$/);
-  t.ok(step.isDone());
-  await take(step);
-  t.equal(calls().length, 1, 'once');
+  const { isDone, take, calls, printed } = debian(t, without('dvisvgm', 'gcc'));
+  t.notOk(isDone());
+  await take();
+  t.same(calls(), [
+    'apt-get install --yes --no-install-recommends gcc',
+    'apt-get install --yes --no-install-recommends dvisvgm',
+  ]);
+  t.match(
+    printed(),
+    /^Installing compilers …\nInstalling compilers: \d+ s\nInstalling TeX and fonts …\nInstalling TeX and fonts: \d+ s\n$/,
+  );
+  t.ok(isDone());
+  await take();
+  t.equal(calls().length, 2, 'once');
 });
 
 t.test('the compilers are only needed while the Python environment is missing', async (t) => {
-  const { machine } = debian(t, RUN);
-  t.ok(systemPackages({ dev: false, build: false, machine }).isDone());
-  t.notOk(systemPackages({ dev: false, build: true, machine }).isDone());
+  const { isDone } = debian(t, RUN);
+  t.ok(isDone({ build: false }));
+  t.notOk(isDone());
+});
+
+t.test('TeX that few scenes need can be left for later', async (t) => {
+  const { isDone, take, calls } = debian(t, without('dvisvgm', 'texlive-xetex', 'tipa'));
+  await take({ moreTex: false });
+  t.same(calls(), ['apt-get install --yes --no-install-recommends dvisvgm']);
+  t.ok(isDone({ moreTex: false }));
+  t.notOk(isDone());
+  await take();
+  t.equal(calls()[1], 'apt-get install --yes --no-install-recommends texlive-xetex tipa');
 });
 
 t.test('a machine without package lists fetches them first', async (t) => {
-  const { machine, take, calls } = debian(t, without('dvisvgm'), { hasLists: false });
-  await take(systemPackages({ dev: false, build: true, machine }));
+  const { take, calls } = debian(t, without('dvisvgm'), { hasLists: false });
+  await take();
   t.same(calls(), ['apt-get update', 'apt-get install --yes --no-install-recommends dvisvgm']);
 });
 
 t.test('an interrupted installation is repaired', async (t) => {
-  const { machine, take, calls, break: breakIt } = debian(t, without('dvisvgm'));
+  const { isDone, take, calls, break: breakIt } = debian(t, without('dvisvgm'));
   breakIt();
-  const step = systemPackages({ dev: false, build: true, machine });
-  await take(step);
+  await take();
   t.same(calls(), [
     'apt-get install --yes --no-install-recommends dvisvgm',
     'dpkg --configure -a --force-confdef',
     'apt-get update',
     'apt-get install --yes --no-install-recommends dvisvgm',
   ]);
-  t.ok(step.isDone());
-});
-
-t.test('an installation without effect is an error', async (t) => {
-  const { machine, take, makeFutile } = debian(t, without('dvisvgm'));
-  makeFutile();
-  const step = systemPackages({ dev: false, build: true, machine });
-  await t.rejects(take(step), /^Installing system packages: .* its result is missing/);
+  t.ok(isDone());
 });
 
 t.test(
-  'as another user: the message names what is missing and the command to run; nothing is called',
+  'packages are installed again if the machine lost its power before they were on the disk',
   async (t) => {
-    const { machine, take, calls } = debian(t, without('dvisvgm', 'libpango1.0-dev'), { isRoot: false });
-    const step = systemPackages({ dev: false, build: true, machine });
-    const error = await take(step).then(
+    const { folder, isDone, take, calls } = debian(t, [...RUN, ...BUILD]);
+    const mark = join(folder, 'packages-before');
+    mkdirSync(folder);
+    const before = without('gcc', 'dvisvgm').join('\n');
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8');
+    writeFileSync(mark, `${boot}${before}`);
+    t.ok(isDone(), 'a set-up that was killed has lost nothing');
+    writeFileSync(mark, `another boot\n${before}`);
+    t.notOk(isDone());
+    await take();
+    t.match(
+      calls()[0],
+      /^apt-get install --yes --reinstall --no-install-recommends (dvisvgm gcc|gcc dvisvgm)$/,
+    );
+    t.ok(isDone());
+    t.notOk(existsSync(mark));
+  },
+);
+
+t.test('an installation without effect is an error', async (t) => {
+  const { take, makeFutile } = debian(t, without('dvisvgm'));
+  makeFutile();
+  await t.rejects(take(), /^Installing TeX and fonts: .* its result is missing/);
+});
+
+t.test(
+  'as another user: the message names all that is missing and the command to run; nothing is called',
+  async (t) => {
+    const { take, calls } = debian(t, without('dvisvgm', 'libpango1.0-dev'), { isRoot: false });
+    const error = await take().then(
       () => undefined,
       (error: unknown) => error,
     );
     t.type(error, SetupError);
     t.match(
       (error as Error).message,
-      / {2}sudo apt-get update && sudo apt-get install --no-install-recommends dvisvgm libpango1\.0-dev\n/,
+      / {2}sudo apt-get update && sudo apt-get install --no-install-recommends libpango1\.0-dev dvisvgm\n/,
     );
     t.match((error as Error).message, '--no-system');
     t.same(calls(), []);
@@ -148,13 +196,8 @@ t.test(
 t.test('on another system: the message names the missing programs', async (t) => {
   const { machine, take } = debian(t, []);
   process.env['PATH'] = '/nowhere';
-  const step = systemPackages({
-    dev: false,
-    build: true,
-    machine: { ...machine, status: '/nowhere/status' },
-  });
   await t.rejects(
-    take(step),
-    /^Some programs are missing: python3, latex, lualatex, xelatex, dvisvgm, bwrap, gcc, pkg-config\./,
+    take({ machine: { ...machine, status: '/nowhere/status' } }),
+    /^Some programs are missing: python3, gcc, pkg-config, latex, dvisvgm, bwrap, lualatex, xelatex\./,
   );
 });
