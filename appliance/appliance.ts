@@ -10,6 +10,7 @@ import type { HttpServer } from './http/server.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import { Comparison } from './machines/comparison.ts';
 import { OwnMachine } from './machines/own-machine.ts';
+import type { MoreTex } from './more-tex.ts';
 import { usesSecrets } from './place/master-key.ts';
 import { readWebhookAuthorities } from './place/webhook-authorities.ts';
 import { accountsReport } from './running-limit.ts';
@@ -35,6 +36,7 @@ export class Appliance {
   readonly #faults = new Faults();
   readonly #logger: Logger;
   readonly #internalToken: InternalToken | undefined;
+  readonly #moreTex: MoreTex | undefined;
   /** With the other machines of a database. */
   readonly #comparison: Comparison | undefined;
   #certificate: Certificate | undefined;
@@ -42,8 +44,13 @@ export class Appliance {
   /** Stops the started parts in reverse order. */
   readonly #started = new Teardown();
 
-  constructor(config: Config, logger: Logger, { internalToken }: { internalToken?: InternalToken } = {}) {
+  constructor(
+    config: Config,
+    logger: Logger,
+    { internalToken, moreTex }: { internalToken?: InternalToken; moreTex?: MoreTex } = {},
+  ) {
     this.#config = config;
+    this.#moreTex = moreTex;
     this.#logger = this.#faults.watch(logger);
     this.#internalToken = internalToken;
     this.#comparison = config.databaseUrl === undefined ? undefined : new Comparison(this.#logger);
@@ -66,6 +73,7 @@ export class Appliance {
           logger: this.#logger,
           readiness: () => listening?.readiness(),
           faults: this.#faults,
+          ...(this.#moreTex && { tex: this.#moreTex.installation }),
           ...(comparison && { heldBack: () => comparison.heldBack }),
           ...(signal && { signal }),
           ...(webhookAuthorities !== undefined && { webhookAuthorities }),
@@ -89,7 +97,11 @@ export class Appliance {
         metrics: installation.metrics,
         installation: this.#config.dashboard === 'on' ? installation : undefined,
         certificate,
-        warnings: () => [...(certificate?.warnings() ?? []), ...(comparison?.warnings ?? [])],
+        warnings: () => [
+          ...(certificate?.warnings() ?? []),
+          ...(comparison?.warnings ?? []),
+          ...(this.#moreTex?.warnings() ?? []),
+        ],
         bucket: installation.bucket,
       });
       installation.metrics.start({

@@ -9,6 +9,7 @@ import {
   type QueueOptions,
   RenderService,
   systemClock,
+  type TexInstallation,
 } from '../lib/index.ts';
 import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
@@ -33,6 +34,8 @@ export interface ServiceEnvironment {
   readiness?: () => Readiness | undefined;
   /** Why this process must not work; undefined: it may. */
   heldBack?: () => string | undefined;
+  /** The TeX of the machine, if packages of it are installed meanwhile. */
+  tex?: TexInstallation;
   /** The latest warnings and errors. */
   faults?: Faults;
   /** Additional CA certificates (PEM) that webhooks trust. */
@@ -53,7 +56,7 @@ export function createService(
     keys,
     masterKeys,
   }: OpenedPlace & { ledger: Ledger; accounts: Accounts; keys: ApiKeys; masterKeys: MasterKeys },
-  { assetUrl, logger, heldBack, webhookAuthorities, signal }: ServiceEnvironment,
+  { assetUrl, logger, heldBack, tex, webhookAuthorities, signal }: ServiceEnvironment,
 ): RenderService {
   const { creditsPerSecond, reserveSeconds, workers, studioDir } = config;
   const { retentionDays, retentionGb, maxQueued, maxQueuedPerAccount, maxRunningPerAccount } = config;
@@ -66,6 +69,7 @@ export function createService(
     ...(config.s3Links === 'public' && bucket && { artifactUrl: bucket.artifactUrl }),
     ledger,
     ...(heldBack && { heldBack }),
+    ...(tex && { tex }),
     admitsOwner: (owner, tx) => owner === INTERNAL_OWNER || accounts.isEnabled(owner, tx),
     pricing: { creditsPerSecond, reserveSeconds },
     limits: limitsOf(config),

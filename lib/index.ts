@@ -174,6 +174,8 @@ export { rendererFolder, userCacheFolder } from './render/setup/renderer-folder.
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
 export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/start/scene-folder.ts';
+/** @internal */
+export { TexInstallation } from './render/tex/tex-installation.ts';
 export { RenderService } from './render-service.ts';
 export type {
   EnqueueRequest,

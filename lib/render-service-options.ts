@@ -14,6 +14,7 @@ import type { QueueOptions } from './queue/queue-options.ts';
 import type { RenderLimits } from './render/run/limits.ts';
 import type { RenderProgress } from './render/run/render-task.ts';
 import type { RendererOptions } from './render/start/launcher.ts';
+import type { TexInstallation } from './render/tex/tex-installation.ts';
 import type { RenderService } from './render-service.ts';
 import type { ServiceStatus } from './service-status.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
@@ -79,6 +80,8 @@ export interface RenderServiceOptions {
    * and no webhooks; those in progress end. Default: it may work.
    */
   heldBack?: () => string | undefined;
+  /** The TeX of the machine, if packages of it are installed while the service runs. @internal */
+  tex?: TexInstallation;
   /** What one render may use; default: `DEFAULT_LIMITS`. */
   limits?: Partial<RenderLimits>;
   /** Default: what set-up has made. */

@@ -74,6 +74,7 @@ export const SERVICE_OPTIONS: Names<RenderServiceOptions> = {
   pricing: true,
   admitsOwner: true,
   heldBack: true,
+  tex: true,
   limits: true,
   renderer: true,
   roles: true,

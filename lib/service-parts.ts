@@ -214,6 +214,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     isDiskFull: async () => workFolder !== undefined && isFull(workFolder),
     queue,
     qualities: options.qualities,
+    tex: options.tex,
     previewIntervalMs,
     events,
     clock,

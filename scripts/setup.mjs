@@ -21,6 +21,7 @@ Installs the requirements of Scenepress; skips those that are already installed.
                       user's cache)
   --no-system         don't check or install system packages
   --python-only DIR   install only system packages and a Python environment in DIR
+  --defer-tex         leave the TeX packages that few scenes need to \`scenepress serve --install-tex\`
   --npm-only          in a checkout, install only npm packages, with those that Postgres, S3 and builds need
   --dev               in a checkout, also install the requirements of tests and checks
   --help              show this text
@@ -45,6 +46,7 @@ export async function main(args) {
   while (rest.length > 0) {
     const arg = rest.shift();
     if (arg === '--dev') options.dev = true;
+    else if (arg === '--defer-tex') options.defersTex = true;
     else if (arg === '--npm-only') options.npmOnly = true;
     else if (arg === '--no-system') options.system = false;
     else if (arg === '--python-only' && rest.length > 0) options.pythonOnly = rest.shift();

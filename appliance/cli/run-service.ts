@@ -6,6 +6,7 @@ import type { Config } from '../config/config.ts';
 import { createFirstAccount, type FirstKey, onlyAccount } from '../first-account.ts';
 import { claimForAdministrator } from '../first-administrator.ts';
 import { InternalToken } from '../http/authentication.ts';
+import { MoreTex } from '../more-tex.ts';
 import { assertLimits } from '../process-limits.ts';
 import { openLog } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
@@ -23,15 +24,25 @@ import {
 } from './start-message.ts';
 import { awaitStopSignal } from './stop-signal.ts';
 
-/** Runs a server or a worker until it is told to stop. `welcome`: renders a scene first. */
-export async function runService(config: Config, { welcome }: { welcome: boolean }): Promise<void> {
+/**
+ * Runs a server or a worker until it is told to stop. `welcome`: renders a scene first; `installsTex`: then installs the
+ * TeX packages that the set-up has left for later.
+ */
+export async function runService(
+  config: Config,
+  { welcome = false, installsTex = false }: { welcome?: boolean; installsTex?: boolean } = {},
+): Promise<void> {
   assertLimits(config);
   limitYoungGeneration();
   // Output to a full disk must not end it.
   process.stdout.removeAllListeners('error').on('error', () => {});
   const { logger, reopen } = openLog(config);
   const internalToken = welcome ? new InternalToken() : undefined;
-  const appliance = new Appliance(config, logger, { ...(internalToken && { internalToken }) });
+  const moreTex = installsTex ? new MoreTex(logger) : undefined;
+  const appliance = new Appliance(config, logger, {
+    ...(internalToken && { internalToken }),
+    ...(moreTex && { moreTex }),
+  });
   const { received: stopSignal, aborted } = awaitStopSignal();
   onHangup(() => {
     reopen();
@@ -62,6 +73,8 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
     } else print(rolesMessage({ config, url: listeningUrl(hapi) }));
     logger.info({ version: VERSION, url, port: hapi.info.port, dataDir }, 'ready');
     if (internalToken) await Promise.race([welcomeTheUser(), stopSignal]);
+    // Not before the first video, which it would delay.
+    if (!aborted.aborted) moreTex?.start();
     const signal = await Promise.race([stopSignal, drained]);
     logger.info({ signal }, 'stopping');
     if (signal === 'drain') {
@@ -72,6 +85,7 @@ export async function runService(config: Config, { welcome }: { welcome: boolean
     const { drainSeconds } = config;
     if (signal === 'SIGINT') print(stopMessage({ running: service.status().running, drainSeconds }));
   } finally {
+    moreTex?.stop();
     await appliance.stop({ graceMs });
   }
   logger.info({}, 'stopped');

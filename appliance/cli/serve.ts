@@ -8,6 +8,10 @@ export function serveCommand(): Command {
   const command = addConfigFlags(new Command('serve'), ALL_FLAGS)
     .description('Serve the HTTP API')
     .option('--welcome', 'render a welcome scene first and print its URL')
+    .option(
+      '--install-tex',
+      'as root of a Debian machine, in a checkout: install missing TeX packages while serving',
+    )
     .addHelpText(
       'after',
       '\nLogs go to standard error: text on a terminal, otherwise JSON lines, of which the one with "msg":"ready" ' +
@@ -17,7 +21,10 @@ export function serveCommand(): Command {
         'for /metrics.',
     )
     .action((flags: Record<string, unknown>) =>
-      runService(configOf(flags), { welcome: flags['welcome'] === true }),
+      runService(configOf(flags), {
+        welcome: flags['welcome'] === true,
+        installsTex: flags['installTex'] === true,
+      }),
     );
   return addExamples(
     command,

@@ -31,7 +31,7 @@ export function workerCommand(): Command {
         'Without --port, /health and /metrics are on a free port. SIGTERM stops it gracefully: running renders may\n' +
         'continue for the time of --drain-seconds; those that do not finish are rendered by another worker.',
     )
-    .action((given: Record<string, unknown>) => runService(workerConfig(given), { welcome: false }));
+    .action((given: Record<string, unknown>) => runService(workerConfig(given)));
   return addExamples(
     command,
     'scenepress worker --database-url postgres://scenepress@db/studio --s3-bucket renders --public-url https://render.example.org',

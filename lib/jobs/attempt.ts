@@ -7,6 +7,7 @@ import { isSuspect } from '../queue/suspects.ts';
 import type { PooledRender } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
 import type { RenderProgress, RenderResult, StopReason } from '../render/run/render-task.ts';
+import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type AttemptEnd, type AttemptWorld, endOfAttempt, endOfFailure, resultOf } from './attempt-end.ts';
 import type { BeginHold } from './begin-hold.ts';
@@ -38,6 +39,10 @@ export interface AttemptOptions extends AttemptWorld {
   previewIntervalMs: number;
   /** Whether the owner was in good standing when the job was claimed. */
   inGoodStanding: boolean;
+  /** The TeX of the machine, if it may change. */
+  tex?: TexInstallation | undefined;
+  /** Called when the attempt needs its worker no more, but has not ended. */
+  onIdle?: () => void;
   /** Aborted when a stop begins. */
   stopping: AbortSignal;
   /** Aborted when a stop ends the running attempts. */
@@ -62,6 +67,9 @@ export class Attempt {
   /** Why it must stop; the first reason counts. Kept here because the worker may die before it receives it. */
   #stopReason: StopReason | undefined;
   #progress: RenderProgress | undefined;
+  /** Aborted when it must stop. */
+  readonly #stop = new AbortController();
+  #isIdle = false;
   #ended: Promise<void> = Promise.resolve();
 
   constructor({ job, claim }: ClaimedJob, options: AttemptOptions) {
@@ -78,6 +86,11 @@ export class Attempt {
 
   get progress(): RenderProgress | undefined {
     return this.#progress;
+  }
+
+  /** It waits for something, without a worker. */
+  get isIdle(): boolean {
+    return this.#isIdle;
   }
 
   /** Resolves when its result is committed. */
@@ -97,6 +110,7 @@ export class Attempt {
 
   stop(reason: StopReason): void {
     this.#stopReason ??= reason;
+    this.#stop.abort();
     this.#render?.stop(this.#stopReason);
   }
 
@@ -114,11 +128,29 @@ export class Attempt {
 
   async #endOf(renderer: Renders): Promise<AttemptEnd> {
     this.#options.events.emit('change', this.#job);
-    const result = await this.#rendered(renderer);
+    const { tex } = this.#options;
+    const changesBefore = tex?.changes ?? 0;
+    const result = await this.#rendered(renderer, { isTexHeld: tex?.state === 'changing' });
+    const isOfTex = tex && result.kind === 'failed' && result.failedBy === 'tex';
+    if (isOfTex && tex.mayHaveFailed(changesBefore)) return this.#waitForTex(tex);
+    if (isOfTex) result.error = tex.explained(result.error);
     if ((result.kind === 'died' || result.kind === 'killed') && (await this.#isStopping()))
       return { next: 'wait', reason: 'the service stops' };
     const claimed = { job: this.#job, claim: this.claim };
     return endOfAttempt(claimed, resultOf(result, this.#stopReason), this.#options);
+  }
+
+  /** Keeps its claim meanwhile: a job that was put back would be claimed again at once. */
+  async #waitForTex(tex: TexInstallation): Promise<AttemptEnd> {
+    const { logger, stopping, stopped, onIdle = () => {} } = this.#options;
+    logger.info({ jobId: this.claim.jobId }, 'TeX packages are being installed; the job waits for that.');
+    this.#isIdle = true;
+    onIdle();
+    await tex.settled(AbortSignal.any([stopping, stopped, this.#stop.signal]));
+    const reason = 'TeX packages were being installed';
+    if (this.#stopReason === undefined) return { next: 'wait', reason };
+    const result: RenderResult = { kind: 'stopped', durationMs: 0, reason: this.#stopReason };
+    return endOfAttempt({ job: this.#job, claim: this.claim }, result, this.#options);
   }
 
   async #isStopping(): Promise<boolean> {
@@ -126,7 +158,7 @@ export class Attempt {
     return !(await delay(clock, STOP_HEARD_MS, signal));
   }
 
-  async #rendered(renderer: Renders): Promise<RenderResult> {
+  async #rendered(renderer: Renders, { isTexHeld }: { isTexHeld: boolean }): Promise<RenderResult> {
     const { jobId, className, quality, aspectRatio, fps } = this.#job;
     const { storage, hold, previewIntervalMs, stopped, events } = this.#options;
     const code = await storage.readSource(jobId);
@@ -142,6 +174,7 @@ export class Attempt {
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,
+        ...(isTexHeld && { isTexHeld }),
       },
       {
         onStarted: () => {

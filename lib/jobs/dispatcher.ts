@@ -23,7 +23,10 @@ const DISCARD_GRACE_MS = 5_000;
 /** Polls, because signals may get lost, and suspects and precedences depend on time. */
 const POLL_MS = 2_000;
 
-type Given = 'inGoodStanding' | 'hold' | 'stopping' | 'stopped';
+/** Attempts beyond these count as if they needed a worker while they wait without one. */
+const MOST_IDLE = 32;
+
+type Given = 'inGoodStanding' | 'hold' | 'stopping' | 'stopped' | 'onIdle';
 
 export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   signals: Signals;
@@ -295,7 +298,8 @@ export class Dispatcher {
    * in good standing when it began, and has lost that by how long it runs.
    */
   #freeOf({ size }: Renders): Wanted {
-    const running = [...this.#running.values()];
+    let idle = 0;
+    const running = [...this.#running.values()].filter(({ isIdle }) => !isIdle || ++idle > MOST_IDLE);
     const { shortRuns, queue } = this.#options;
     const forAll = Math.max(1, size - queue.reservedWorkers);
     const others = running.filter(({ claim }) => !this.#precedenceOf(claim.owner).inGoodStanding);
@@ -307,7 +311,8 @@ export class Dispatcher {
 
   #optionsOf(inGoodStanding: boolean): AttemptOptions {
     const [stopping, stopped] = [this.#stopping.signal, this.#stopped.signal];
-    return { ...this.#options, inGoodStanding, hold: this.#hold, stopping, stopped };
+    const onIdle = () => this.wake();
+    return { ...this.#options, inGoodStanding, hold: this.#hold, stopping, stopped, onIdle };
   }
 
   #forget(attempt: Attempt): void {

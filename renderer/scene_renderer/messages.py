@@ -213,6 +213,8 @@ class RenderJob:
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
     local: LocalOutput | None
+    # The machine's TeX is being changed: the render fails if it has to start TeX.
+    is_tex_held: bool
     # The limits that the fork sets on itself.
     limits: JobLimits
 
@@ -228,6 +230,7 @@ class RenderJob:
             fps=int(message["fps"]),
             preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
+            is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
 

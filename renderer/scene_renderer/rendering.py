@@ -5,6 +5,7 @@ import random
 import resource
 import socket
 import sys
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -76,7 +77,8 @@ def _render(
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    tex.begin_job()
+    is_tex_held = isinstance(job, RenderJob) and job.is_tex_held
+    tex.begin_job(partial(_end_without_tex, channel, os.getpid()) if is_tex_held else None)
     stopwatch.start()
     whereabouts = Whereabouts(channel, folder)
     whereabouts.start()
@@ -108,6 +110,15 @@ def _render(
         channel.plays(plays)
     movie.add_captions(renderer.file_writer.cues())
     return movie.frames, job
+
+
+def _end_without_tex(channel: JobChannel, process: int) -> None:
+    """End a render that needs TeX, at once: no `except` of the scene may go on without the formula."""
+    error = "TeX: it is being changed on this machine."
+    if os.getpid() != process:
+        raise SceneError(error, "tex")
+    channel.failed(error, "tex")
+    os._exit(0)
 
 
 def _play(

@@ -7,6 +7,7 @@ earlier conversion.
 
 import re
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,7 @@ class _Setting:
         self.ahead = Ahead(self._compile_ahead)
         self.installation = "" if sample is None else sample.installation
         self.formats = None if sample is None else sample.formats
+        self.hold: Callable[[], None] | None = None
         self.compiled: dict[str, None] = {}
         self.compiled_bytes = 0
         if sample is not None:
@@ -135,14 +137,20 @@ def set_directly(sample: Sample | None = None) -> None:
     replace(tex_file_writing, compile_tex=_compile, convert_to_svg=_convert)
 
 
-def begin_job() -> None:
-    """Remember the surroundings before a scene can change them, and read the expressions of earlier jobs."""
+def begin_job(hold: Callable[[], None] | None = None) -> None:
+    """Remember the surroundings before a scene can change them, and read the expressions of earlier jobs.
+
+    `hold`: called instead of TeX, which must not be started.
+    """
+    _setting.hold = hold
     _setting.surroundings = Surroundings()
     _setting.pack = Pack.read(Path(tex_pack.NAME), _setting.installation) if _setting.installation else None
 
 
 def compile_ahead(code: str, class_name: str) -> None:
     """Begin to compile in the background what a scene will ask for, as far as its source says."""
+    if _setting.hold is not None:
+        return
     template = config["tex_template"]
     _setting.ahead.begin(lambda: _setting.missing(literals_of(code, class_name, template)))
 
@@ -195,12 +203,16 @@ def compiled() -> list[str]:
 
 def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
     result = tex_file.with_suffix(output_format)
-    if tex_compiler == "latex" and output_format == ".dvi" and not result.exists():
-        source = tex_file.read_text(encoding="utf-8")
-        svg = _setting.find(source)
-        if svg is not None:
-            tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
-            return result  # which isn't needed: there is an SVG file
+    if result.exists():
+        return result
+    is_plain = tex_compiler == "latex" and output_format == ".dvi"
+    source = tex_file.read_text(encoding="utf-8") if is_plain else ""
+    if is_plain and (svg := _setting.find(source)) is not None:
+        tex_file.with_suffix(".svg").write_text(svg, encoding="utf-8")
+        return result  # which isn't needed: there is an SVG file
+    if _setting.hold is not None:
+        _setting.hold()
+    if is_plain:
         data = _setting.compile(source)
         if data is not None:
             result.write_bytes(data)

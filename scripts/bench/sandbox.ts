@@ -38,6 +38,7 @@ const JOB: RendererJob = {
   fps: 1,
   previewIntervalMs: 0,
   local: null,
+  isTexHeld: false,
   limits: jobLimits(DEFAULT_LIMITS),
 };
 

@@ -29,16 +29,7 @@ export function installedPackages({ status }) {
  * @param {AptMachine} machine
  */
 export async function installPackages(run, names, machine) {
-  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' };
-  const options = [
-    '-o',
-    'DPkg::Lock::Timeout=600',
-    '-o',
-    'Dpkg::Options::=--force-unsafe-io',
-    '-o',
-    'Dpkg::Use-Pty=0',
-  ];
-  const apt = (...args) => execute(run, 'apt-get', [...options, ...args], { env });
+  const { apt, env } = aptOf(run);
   const mark = join(run.folder, MARK);
   const damaged = damagedPackages(run.folder, machine);
   if (read(mark) === undefined) writeDurably(mark, [BOOT, ...installedPackages(machine)].join('\n'));
@@ -58,6 +49,38 @@ export async function installPackages(run, names, machine) {
   }
   spawnSync('sync', ['--file-system', '/usr', '/var', '/etc']);
   rmSync(mark);
+}
+
+/** Downloads packages with all that they need, so that their installation is as short as possible. */
+export async function downloadPackages(run, names, machine) {
+  const { apt } = aptOf(run);
+  const download = () => apt('install', '--yes', '--no-install-recommends', '--download-only', ...names);
+  if (!hasPackageLists(machine.lists)) await apt('update');
+  try {
+    await download();
+  } catch {
+    await apt('update');
+    await download();
+  }
+}
+
+function aptOf(run) {
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', LC_ALL: 'C.UTF-8' };
+  const options = [
+    '-o',
+    'DPkg::Lock::Timeout=600',
+    '-o',
+    'Dpkg::Options::=--force-unsafe-io',
+    '-o',
+    'Dpkg::Use-Pty=0',
+  ];
+  const apt = (...args) => execute(run, 'apt-get', [...options, ...args], { env });
+  return { apt, env };
+}
+
+/** Whether dpkg works, or was interrupted. */
+export function isBeingInstalled(folder) {
+  return read(join(folder, MARK)) !== undefined;
 }
 
 /**
@@ -93,7 +116,7 @@ export function aptDetail(output) {
   if (count === undefined) return '';
   const sum = (pattern) =>
     [...output.matchAll(pattern)].reduce((total, [, size, unit]) => total + bytesOf(size, unit), 0);
-  const all = sum(/^Need to get (?:[\d.]+ [kMG]?B\/)?([\d.,]+) ([kMG]?)B of archives/gm);
+  const all = sum(/^Need to get ([\d.,]+) ([kMG]?)B(?:\/\S+ \wB)? of archives/gm);
   const megabytes = (bytes) => Math.round(bytes / 1e6);
   const setUp = [...output.matchAll(/^Setting up /gm)].length;
   const unpacked = [...output.matchAll(/^Unpacking /gm)].length;

@@ -30,7 +30,12 @@ export interface Run {
 export function openRun(folder: string, options: { cwd: string; progress: Progress }): Run;
 
 export interface Step {
+  title: string;
+  source: string;
   isDone: () => boolean;
+  refusal?: () => string | undefined;
+  after?: Step[];
+  take: (run: Run) => Promise<void>;
 }
 export function takeSteps(steps: Step[], run: Run): Promise<void>;
 export function systemPackages(options: {

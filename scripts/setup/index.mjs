@@ -6,7 +6,7 @@ import { progressOn } from './progress.mjs';
 import { nativeLibraries, preparedTex, pythonEnvironment, pythonTools } from './python-environment.mjs';
 import { openRun } from './run.mjs';
 import { takeSteps } from './step.mjs';
-import { systemPackages } from './system-packages.mjs';
+import { canInstall, systemPackages } from './system-packages.mjs';
 
 export { aptDetail } from './apt.mjs';
 export { SetupError } from './failures.mjs';
@@ -19,16 +19,13 @@ export { uvDetail, uvSettings } from './uv.mjs';
 
 const root = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
-/** Whether TeX packages are wanted that few scenes need. */
-export const wantsMoreTex = () => process.env.SCENEPRESS_EXTRA_TEX !== 'off';
-
 /**
  * Takes the steps whose result is missing, as many at the same time as possible. If none is, that takes milliseconds.
  *
  * @param {object} [options]
  * @param {boolean} [options.dev] also install the requirements of tests and checks
  * @param {boolean} [options.npmOnly] install only npm packages, with those of Postgres, S3 and builds
- * @param {boolean} [options.moreTex] also install TeX packages that few scenes need
+ * @param {boolean} [options.defersTex] leave TeX packages that few scenes need to the service, if it can install them
  * @param {string} [options.pythonOnly] build only the Python environment, in this folder
  * @param {boolean | 'check'} [options.system] whether to install system packages; `check`: only name those that are missing
  * @param {import('./progress.mjs').Progress} [options.progress]
@@ -36,7 +33,8 @@ export const wantsMoreTex = () => process.env.SCENEPRESS_EXTRA_TEX !== 'off';
  * @throws {SetupError} with a message for the user: the failure, and how to fix it
  */
 export async function setUp(options = {}) {
-  const { dev = false, npmOnly = false, moreTex = wantsMoreTex(), pythonOnly, system = true } = options;
+  const { dev = false, npmOnly = false, defersTex = false, pythonOnly, system = true } = options;
+  const moreTex = process.env.SCENEPRESS_EXTRA_TEX !== 'off' && !(defersTex && canInstall());
   const { progress = progressOn(process.stdout) } = options;
   const venv = pythonOnly ? resolve(pythonOnly) : join(root, '.venv');
   const folder = pythonOnly ? `${venv}.setup` : join(root, '.setup');

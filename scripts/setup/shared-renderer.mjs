@@ -15,12 +15,12 @@ const INTERRUPTED = 130;
  * @param {string} [options.folder] default: that of the library
  * @param {boolean} [options.system] false: don't check or install system packages
  */
-export async function setUpShared({ archive, folder: chosen, system = true, moreTex }) {
+export async function setUpShared({ archive, folder: chosen, system = true }) {
   const { rendererFolder, environmentFolder, findRenderer } = await library('renderer-folder');
   const folder = resolve(chosen ?? rendererFolder());
   if (archive !== undefined) return unpack({ archive, folder });
   const found = await findRenderer(folder);
-  if (!found) await setUp({ pythonOnly: environmentFolder(folder), system, moreTex });
+  if (!found) await setUp({ pythonOnly: environmentFolder(folder), system });
   print(found?.root ?? environmentFolder(folder));
 }
 

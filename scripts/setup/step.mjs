@@ -23,8 +23,7 @@ import { withOwnLog, withSignals } from './run.mjs';
  */
 export async function takeSteps(steps, run) {
   // Another setup may have taken some while this one waited.
-  const missing = steps.filter((step) => !step.isDone());
-  for (const step of missing) {
+  for (const step of steps.filter((step) => !step.isDone())) {
     const refusal = step.refusal?.();
     if (refusal) throw new SetupError(refusal);
   }
@@ -36,13 +35,14 @@ export async function takeSteps(steps, run) {
     return begun;
   };
   const afterOthers = async (step) => {
-    const others = step.after?.filter((other) => missing.includes(other)) ?? [];
+    const others = step.after?.filter((other) => steps.includes(other)) ?? [];
     await Promise.all(others.map(take));
+    // Only now: an update of TeX, for example, makes its sample outdated.
     if (failure || step.isDone()) return;
     const problem = await takeStep(step, run);
     failure ??= problem;
   };
-  await withSignals(run, () => Promise.all(missing.map(take)));
+  await withSignals(run, () => Promise.all(steps.map(take)));
   if (failure) throw failure;
 }
 

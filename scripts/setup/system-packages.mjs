@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { aptDetail, damagedPackages, installedPackages, installPackages } from './apt.mjs';
+import { aptDetail, damagedPackages, downloadPackages, installedPackages, installPackages } from './apt.mjs';
 import { findProgram } from './files.mjs';
 
 /**
@@ -115,9 +115,42 @@ export function systemPackages({
   return { python: first, compilers: second, rest: step('Installing TeX and fonts', rest, [first, second]) };
 }
 
+/** Whether this process can install TeX packages while a service renders. */
+export function canInstall(machine = THIS_MACHINE) {
+  return machine.isRoot && existsSync(machine.status) && findProgram('apt-get') !== undefined;
+}
+
 /** Whether TeX packages are missing that a service can install while it renders. */
 export function lacksMoreTex(machine = THIS_MACHINE) {
-  return existsSync(machine.status) && notInstalled(SYSTEM_PACKAGES.moreTex, machine).length > 0;
+  return canInstall(machine) && notInstalled(SYSTEM_PACKAGES.moreTex, machine).length > 0;
+}
+
+/**
+ * Installs them.
+ *
+ * @param {object} options
+ * @param {string} options.folder of the run
+ * @param {() => void} options.onDownload called before the download
+ * @param {() => void} options.onInstall called before dpkg changes TeX
+ * @param {() => void} options.onInstalled called when it no longer does
+ * @param {import('./apt.mjs').AptMachine} [options.machine]
+ * @returns {import('./step.mjs').Step}
+ */
+export function moreTexPackages({ folder, onDownload, onInstall, onInstalled, machine = THIS_MACHINE }) {
+  const missing = () => notInstalled(SYSTEM_PACKAGES.moreTex, machine);
+  return {
+    title: 'Installing more TeX packages',
+    source: 'the package mirror',
+    detail: aptDetail,
+    isDone: () => missing().length === 0 && damagedPackages(folder, machine).length === 0,
+    async take(run) {
+      onDownload();
+      await downloadPackages(run, missing(), machine);
+      onInstall();
+      await installPackages(run, missing(), machine);
+      onInstalled();
+    },
+  };
 }
 
 /** The packages whose programs are missing: only tests call these, from whichever package they are. */

@@ -32,6 +32,7 @@ from manim.utils import tex_file_writing
 from client import children, latex_servers
 from programs import note_programs
 from scene_renderer import dvi, tex, tex_errors, tex_format, tex_sample, tex_server
+from scene_renderer.errors import SceneError
 from scene_renderer.tex_server import TexServers
 
 _MANIMS_COMPILE = tex_file_writing.compile_tex
@@ -262,6 +263,31 @@ def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:
     MathTex("=")
     Tex("x")
     assert replaced == []
+
+
+def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> None:
+    """Nothing is started, neither ahead nor for the scene."""
+    held = SceneError("held", "tex")
+
+    def hold() -> None:
+        raise held
+
+    tex.begin_job(hold)
+    try:
+        tex.compile_ahead(
+            'class A(Scene):\n    def construct(self):\n        MathTex(r"\\int_0^{17}")\n', "A"
+        )
+        MathTex("x")
+        with pytest.raises(SceneError) as raised:
+            MathTex(r"\int_0^{17}")
+        assert raised.value is held
+        with pytest.raises(SceneError):
+            Tex("text", tex_template=manim.TexTemplate(tex_compiler="xelatex", output_format=".xdv"))
+        assert replaced == []
+    finally:
+        tex.begin_job()
+    MathTex(r"\int_0^{17}")
+    assert "latex" in replaced
 
 
 @pytest.mark.deep

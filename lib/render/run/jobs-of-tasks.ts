@@ -5,7 +5,7 @@ import { OWN_SIZE } from './zygotes.ts';
 
 /** The job of a render. */
 export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, previewIntervalMs, local = null } = task;
+  const { code, className, widthPx, heightPx, previewIntervalMs, local = null, isTexHeld = false } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
@@ -17,6 +17,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     fps,
     previewIntervalMs,
     local,
+    isTexHeld,
     limits: jobLimits(limits),
   };
 }

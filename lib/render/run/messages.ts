@@ -126,6 +126,8 @@ export interface RenderJob {
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
   local: LocalOutput | null;
+  /** The machine's TeX is being changed: the render fails if it has to start TeX. */
+  isTexHeld: boolean;
   /** The limits that the fork sets on itself. */
   limits: JobLimits;
 }

@@ -19,6 +19,8 @@ export interface RenderTask {
   background: boolean;
   /** The formulas of earlier renders of the same owner. */
   tex?: TexLease;
+  /** The machine's TeX is being changed: the render fails, by `tex`, if it has to start TeX. */
+  isTexHeld?: boolean;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
   port: MessagePort;

@@ -260,6 +260,7 @@ export class Zygotes {
       ...OWN_SIZE,
       previewIntervalMs: 0,
       local: null,
+      isTexHeld: false,
       limits,
     };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };

@@ -10,12 +10,14 @@ import { Discards } from '../../../lib/jobs/discards.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, RenderTask, StopReason } from '../../../lib/render/run/render-task.ts';
+import { TexInstallation } from '../../../lib/render/tex/tex-installation.ts';
 import { clock, newJob, openStored } from '../../fixtures/books.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
 const died: RenderResult = { kind: 'died', durationMs: 5, message: 'killed' };
 const failedScene: RenderResult = { kind: 'failed', durationMs: 7, error: 'NameError', failedBy: 'scene' };
+const failedTex = (): RenderResult => ({ kind: 'failed', durationMs: 7, error: 'TeX: ', failedBy: 'tex' });
 const unavailable: RenderResult = { kind: 'unavailable', durationMs: 0, message: 'no renderer' };
 
 /** A claimed job and its attempt, whose render the test ends. */
@@ -476,4 +478,68 @@ t.test('a job whose outcome is recorded ends when its ledger answers, without th
   answer();
   await until(() => infos.length === 1);
   t.match(infos, [{ jobId }]);
+});
+
+t.test(
+  'a failure of TeX while its packages change is not counted: the job waits without a worker',
+  async (t) => {
+    for (const when of ['before', 'during'] as const) {
+      const tex = new TexInstallation();
+      let idle = 0;
+      const onIdle = () => {
+        idle += 1;
+      };
+      const { begun, started, result, attempt, job, seen, hold } = await setUp(t, { tex, onIdle });
+      if (when === 'before') tex.enter('changing');
+      const ended = begun();
+      const [task] = await started;
+      t.equal(task.isTexHeld, when === 'before' ? true : undefined);
+      tex.enter('changing');
+      t.notOk(attempt.isIdle);
+      result.resolve(failedTex());
+      await until(() => attempt.isIdle);
+      t.match(await job(), { phase: 'running' });
+      t.equal(idle, 1);
+      tex.enter('complete');
+      await ended;
+      t.match(await job(), { phase: 'queued', attempts: 0, interruptions: undefined });
+      t.same(seen, [['running'], ['queued']]);
+      t.notOk(hold.active);
+    }
+  },
+);
+
+t.test('other failures, and those of TeX that no change can have caused, end the job', async (t) => {
+  const tex = new TexInstallation();
+  tex.enter('changing');
+  const ofScene = await setUp(t, { tex });
+  await ofScene.run(failedScene);
+  t.match(await ofScene.job(), { phase: 'failed', failedBy: 'scene' });
+  tex.enter('incomplete');
+  const ofTex = await setUp(t, { tex });
+  await ofTex.run({ ...failedTex(), error: "TeX: the program 'xelatex' isn't there." } as RenderResult);
+  t.match(await ofTex.job(), {
+    phase: 'failed',
+    failedBy: 'tex',
+    error: /isn't there\.\nThis service is still/,
+  });
+});
+
+t.test('a job that waits for TeX ends when it is canceled, and with the service', async (t) => {
+  for (const how of ['canceled', 'stopping'] as const) {
+    const tex = new TexInstallation();
+    tex.enter('changing');
+    const { begun, result, attempt, stopping, job } = await setUp(t, { tex });
+    const ended = begun();
+    result.resolve(failedTex());
+    await until(() => attempt.isIdle);
+    if (how === 'canceled') attempt.stop('canceled');
+    else stopping.abort();
+    await ended;
+    t.match(await job(), {
+      phase: how === 'canceled' ? 'running' : 'queued',
+      attempts: how === 'canceled' ? 1 : 0,
+    });
+    t.equal(tex.listenerCount('change'), 0);
+  }
 });

@@ -28,6 +28,7 @@ import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
 import type { RenderResult, StopReason } from '../../../lib/render/run/render-task.ts';
+import { TexInstallation } from '../../../lib/render/tex/tex-installation.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -190,6 +191,24 @@ t.test(
     await dispatcher.stop(0);
   },
 );
+
+t.test('jobs that wait until TeX has changed leave their workers to others', async (t) => {
+  const tex = new TexInstallation();
+  const { dispatcher, ends, add } = await setUp(t, silentLogger, { tex });
+  tex.enter('changing');
+  await add('b');
+  await until(() => ends.length === 2);
+  await add('c');
+  for (const end of ends) end({ ...failedScene, failedBy: 'tex' } as RenderResult);
+  await until(() => ends.length === 3);
+  t.equal(dispatcher.running, 3, 'on two workers');
+  ends[2]?.(failedScene);
+  await until(() => dispatcher.running === 2);
+  tex.enter('complete');
+  await until(() => ends.length === 5);
+  for (const end of ends) end(failedScene);
+  await until(() => dispatcher.running === 0);
+});
 
 t.test('artifacts of an interrupted attempt are removed when the job fails', async (t) => {
   const { assets, dispatcher, job, ends, rendered } = await setUp(t);
