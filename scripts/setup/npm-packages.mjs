@@ -34,7 +34,7 @@ export function npmPackages(root, { needsAll }) {
     source: 'the npm registry',
     // A package installed from the registry has no lock; its dependencies are installed by npm.
     isDone: () => !existsSync(lock) || read(join(nodeModules, STAMP)) === stamp(),
-    detail: (output) => `${[...output.matchAll(/ http fetch GET 200 \S+\.tgz /g)].length} packages`,
+    detail: npmDetail,
     async take(run) {
       const beside = fresh(join(run.folder, 'npm'));
       for (const file of ['package.json', 'package-lock.json', '.npmrc']) {
@@ -55,4 +55,10 @@ export function npmPackages(root, { needsAll }) {
       rmSync(beside, { recursive: true });
     },
   };
+}
+
+/** What npm has downloaded so far, by its output. */
+function npmDetail(output) {
+  const packages = [...output.matchAll(/ http fetch GET 200 \S+\.tgz /g)].length;
+  return packages === 0 ? '' : `${packages} packages`;
 }
