@@ -78,9 +78,14 @@ function aptOf(run) {
   return { apt, env };
 }
 
-/** Whether dpkg works, or was interrupted. */
+/** Whether packages are being installed, or that was interrupted. */
 export function isBeingInstalled(folder) {
   return read(join(folder, MARK)) !== undefined;
+}
+
+/** Whether dpkg was interrupted, so that apt-get downloads nothing before that is repaired. */
+export function isInterrupted() {
+  return spawnSync('dpkg', ['--audit'], { encoding: 'utf8' }).stdout !== '';
 }
 
 /**

@@ -1,5 +1,12 @@
 import { existsSync } from 'node:fs';
-import { aptDetail, damagedPackages, downloadPackages, installedPackages, installPackages } from './apt.mjs';
+import {
+  aptDetail,
+  damagedPackages,
+  downloadPackages,
+  installedPackages,
+  installPackages,
+  isInterrupted,
+} from './apt.mjs';
 import { findProgram } from './files.mjs';
 
 /**
@@ -144,8 +151,10 @@ export function moreTexPackages({ folder, onDownload, onInstall, onInstalled, ma
     detail: aptDetail,
     isDone: () => missing().length === 0 && damagedPackages(folder, machine).length === 0,
     async take(run) {
-      onDownload();
-      await downloadPackages(run, missing(), machine);
+      if (!isInterrupted()) {
+        onDownload();
+        await downloadPackages(run, missing(), machine);
+      }
       onInstall();
       await installPackages(run, missing(), machine);
       onInstalled();

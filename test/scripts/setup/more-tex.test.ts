@@ -21,8 +21,14 @@ fi
 echo "end of $what" >> "$FOLDER/calls"
 `;
 
+/** In place of dpkg, whose audit tells of an interruption. */
+const DPKG = `#!/bin/sh
+[ -e "$FOLDER/interrupted" ] && echo 'half installed'
+true
+`;
+
 /** The process on a Debian that lacks these packages. */
-function start(t: Test, lacking: string[]) {
+function start(t: Test, lacking: string[], { isInterrupted = false } = {}) {
   const folder = testFolder(t, { setup: { scripts: {}, renderer: {} }, bin: {} });
   const checkout = join(folder, 'setup');
   for (const part of ['scripts/setup', 'renderer'])
@@ -39,6 +45,8 @@ function start(t: Test, lacking: string[]) {
     installed.map((name) => `Package: ${name}\nStatus: install ok installed\n\n`).join(''),
   );
   writeFileSync(join(folder, 'bin/apt-get'), APT_GET, { mode: 0o755 });
+  writeFileSync(join(folder, 'bin/dpkg'), DPKG, { mode: 0o755 });
+  if (isInterrupted) writeFileSync(join(folder, 'interrupted'), '');
   const child = fork(join(checkout, 'scripts/setup/more-tex-process.mjs'), {
     stdio: 'ignore',
     execArgv: [],
@@ -94,6 +102,20 @@ t.test('without its service, it completes what it has begun to install', { skip 
   permit('install');
   t.same(await exited, [0, null]);
   t.equal(calls().at(-1), 'end of install');
+  t.ok(isInstalled());
+});
+
+t.test('what was interrupted is completed first', { skip }, async (t) => {
+  const { exited, permit, phases, calls, isInstalled } = start(t, ['tipa'], { isInterrupted: true });
+  permit('install');
+  t.same(await exited, [0, null]);
+  t.same(
+    [phases, calls()],
+    [
+      ['waiting', 'installing', 'preparing'],
+      ['install', 'end of install'],
+    ],
+  );
   t.ok(isInstalled());
 });
 
