@@ -7,7 +7,7 @@ export class SetupError extends Error {
 
 /** Messages of npm, pip and apt-get about a server that they can't reach. */
 const UNREACHABLE =
-  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b|Temporary failure|Name or service not known|Could not (?:resolve|connect)|Failed to establish a new connection|Connection (?:refused|timed out)|Network is unreachable/i;
+  /\b(?:ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT)\b|Temporary failure|Name or service not known|Could not (?:resolve|connect)|Failed to establish a new connection|Connection (?:refused|timed out)|operation timed out|Network is unreachable/i;
 const SERVER = /(?:https?:\/\/|host='|resol(?:ving|ve) '|connect to |getaddrinfo \w+ )([\w-]+(?:\.[\w-]+)+)/;
 const SHOWN_LINES = 15;
 /** apt-get prints some lines per package after the cause. */

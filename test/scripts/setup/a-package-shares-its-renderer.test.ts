@@ -103,3 +103,11 @@ t.test('a failure says what is missing', async (t) => {
   const missing = await installed.ensure({ env, missing: 'dvisvgm' }).ended;
   t.match(missing.stderr, /Install them as root:\n\n {2}sudo apt-get .* dvisvgm\n/);
 });
+
+t.test('TeX packages that few scenes need can be left out', async (t) => {
+  const idle = { ...env, SCENEPRESS_SETUP_PYTHON: installed.idlePython() };
+  const needed = await installed.ensure({ env: idle, missing: 'texlive-xetex' }).ended;
+  t.match(needed.stderr, /sudo apt-get .* texlive-xetex\n/);
+  const without = { ...idle, SCENEPRESS_EXTRA_TEX: 'off' };
+  t.ok(existsSync((await resultOf(installed.ensure({ env: without, missing: 'texlive-xetex' }))).python));
+});
