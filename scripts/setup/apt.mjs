@@ -127,8 +127,10 @@ export function aptDetail(output) {
   const unpacked = [...output.matchAll(/^Unpacking /gm)].length;
   if (unpacked === 0)
     return `${megabytes(Math.min(all, sum(/^Get:\d+ .* \[([\d.,]+) ([kMG]?)B\]$/gm)))} of ${megabytes(all)} MB`;
-  if (setUp === 0) return `${megabytes(all)} MB, ${unpacked} of ${count} packages unpacked`;
-  return `${megabytes(all)} MB, ${setUp < Number(count) ? `${setUp} of ${count}` : count} packages`;
+  const loaded = all === 0 ? '' : `${megabytes(all)} MB, `;
+  const packages = count === '1' ? 'package' : 'packages';
+  if (setUp === 0) return `${loaded}${unpacked} of ${count} ${packages} unpacked`;
+  return `${loaded}${setUp < Number(count) ? `${setUp} of ${count}` : count} ${packages}`;
 }
 
 function bytesOf(size, unit) {

@@ -28,6 +28,12 @@ t.test('the output of apt-get tells what it has downloaded and installed', async
   const unpacked = `${loaded}Unpacking one (1.0) ...\nUnpacking two (2.0) ...\nSetting up one (1.0) ...\n`;
   t.equal(aptDetail(unpacked), '13 MB, 1 of 2 packages');
   t.equal(aptDetail(`${unpacked}Setting up two (2.0) ...\n`), '13 MB, 2 packages');
+  t.equal(
+    aptDetail(
+      '1 newly installed,\nNeed to get 0 B/3 kB of archives.\nUnpacking one ...\nSetting up one ...\n',
+    ),
+    '1 package',
+  );
   const fetched = `${loaded}0 upgraded, 2 newly installed, 0 to remove.\nNeed to get 0 B/12.5 MB of archives.\n`;
   t.equal(aptDetail(fetched), '13 of 13 MB', 'downloaded before');
 });
