@@ -53,6 +53,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "kind": "render",
         "code": code,
         "isBytes": False,
+        "isTexHeld": False,
         "className": name,
         "widthPx": 128,
         "heightPx": 72,
@@ -63,7 +64,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["previewIntervalMs"], job["local"]
+    del job["className"], job["previewIntervalMs"], job["local"], job["isTexHeld"]
     return job | {"kind": "list"}
 
 
