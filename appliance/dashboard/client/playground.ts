@@ -41,6 +41,9 @@ let savedLater: ReturnType<typeof setTimeout> | undefined;
 let listedLater: ReturnType<typeof setTimeout> | undefined;
 /** The scenes that the server has found, and the lines of classes for which it has. */
 let listed: { classes: string; names: string[] } | undefined;
+/** Whether the server is looking for scenes, and whether it is to look again. */
+let isListing = false;
+let isListedAgain = false;
 /** The request that is being sent. */
 let sending: string | undefined;
 /** Whether another is to be sent after it. */
@@ -191,17 +194,22 @@ function scenesOf(code: string): string[] {
   return listed?.classes === classesOf(code) ? listed.names : sceneClassesIn(code);
 }
 
-/** Asks the server, which runs the code, once its classes have changed. */
+/** Asks the server, which runs the code of an account one at a time, once its classes have changed. */
 async function listScenes(): Promise<void> {
   const code = editor.text;
   const classes = classesOf(code);
   offer(scenesOf(code));
   if (code.trim() === '') return;
+  isListedAgain = isListing;
+  if (isListing) return;
+  isListing = true;
   const answer = await post(form, `${form.action}/scenes`);
-  if (!answer?.ok || answer.redirected) return;
-  const { scenes } = (await answer.json()) as { scenes?: string[] };
+  const found = answer?.ok && !answer.redirected ? await answer.json().catch(() => ({})) : {};
+  const { scenes } = found as { scenes?: string[] };
+  isListing = false;
+  if (isListedAgain) return listScenes();
   // Without scenes, such as after a syntax error, the next change asks again.
-  if (classesOf(editor.text) !== classes) return;
+  if (!answer || classesOf(editor.text) !== classes) return;
   listed = scenes && { classes, names: scenes };
   offer(scenesOf(editor.text));
 }
