@@ -27,6 +27,8 @@ export {
 /** @internal */
 export { FolderLock } from './data-folder/folder-lock.ts';
 export { restore } from './data-folder/restore.ts';
+/** @internal */
+export { type BackupsInfo, ScheduledBackups } from './data-folder/scheduled-backups.ts';
 export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
 /** @internal */
 export { homeFolder } from './home-folder.ts';
@@ -187,6 +189,8 @@ export type {
   WaitOptions,
 } from './render-service-options.ts';
 export { ROLES } from './render-service-options.ts';
+/** @internal */
+export { assertSchedule } from './schedule.ts';
 export {
   DISK_FULL_TO_CLIENTS,
   PROBLEM_PARTS,

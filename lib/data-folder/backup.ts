@@ -18,6 +18,7 @@ import {
 import { entriesIn, wrongLinkIn } from './backup-entries.ts';
 import type { BackupReport } from './backup-report.ts';
 import type { DataFolder } from './data-folder.ts';
+import { verifyBackup } from './verify-backup.ts';
 
 /**
  * Copies a data folder to a new folder while the service runs: a consistent snapshot of jobs and ledger, with the
@@ -96,6 +97,8 @@ async function copyInto(
   };
   await replaceFile(realDisk, part, MANIFEST, [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)]);
   await syncTree(part, signal);
+  // As a restore will.
+  await verifyBackup(part, { target: source.path, outcome: 'No backup was made.', signal });
   await rename(part, target);
   await realDisk.syncFolder(dirname(target));
   return reportOf(target, manifest, contents);

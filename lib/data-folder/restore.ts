@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { DATA_FILES } from '../data-files.ts';
 import { realDisk, replaceFile } from '../disk.ts';
@@ -10,15 +10,13 @@ import { known } from '../known-options.ts';
 import {
   checkAndCopyAssets,
   copyTree,
-  fingerprintOf,
   MANIFEST,
-  type Manifest,
   refuseExisting,
   reportOf,
   syncTree,
 } from './backup-contents.ts';
-import { entriesIn, wrongLinkIn } from './backup-entries.ts';
 import type { BackupReport, RestoredMasterKey, RestoreOptions } from './backup-report.ts';
+import { verifyBackup } from './verify-backup.ts';
 
 /**
  * Restores a data folder from a backup, after verifying all its files. What the manifest lacks is refused. Overwrites nothing. Deliveries that were due
@@ -43,19 +41,8 @@ export async function restore(
     storeMasterKey = false,
     signal,
   } = known('restore', options, names);
-  const manifest = await readManifest(backup);
-  await requireListed(backup, manifest, target);
   const masterKey = given === undefined ? undefined : await rightKey(given, backup);
-  for (const [path, expected] of Object.entries(manifest.files)) {
-    const found = await fingerprintOf(join(backup, path), signal).catch(() => undefined);
-    signal?.throwIfAborted();
-    if (found?.sha256 !== expected.sha256) {
-      throw new ScenepressError(
-        'storage_damaged',
-        `The backup ${backup} is damaged: ${path} is ${found ? 'altered' : 'missing'}. Nothing was restored.`,
-      );
-    }
-  }
+  const manifest = await verifyBackup(backup, { target, outcome: 'Nothing was restored.', signal });
   await refuseExisting(target, 'The data folder');
   const part = `${target}.part`;
   await tryPlace(part, target);
@@ -76,36 +63,6 @@ export async function restore(
     if (signal?.aborted) await rm(part, { recursive: true, force: true });
     throw error;
   }
-}
-
-/**
- * Checks that nothing lies in the backup that the manifest lacks: a log beside the database would be replayed, and a link
- * could make the service publish, or write to, what it leads to. A manifest can be forged as well, so a link that it lists
- * is refused where a backup wouldn't contain it.
- */
-async function requireListed(backup: string, { files, links }: Manifest, target: string): Promise<void> {
-  const found = await entriesIn(backup);
-  const unlisted = [
-    ...found.files.filter((path) => path !== MANIFEST && !Object.hasOwn(files, path)),
-    ...Object.keys(found.links).filter(
-      (path) => !Object.hasOwn(links, path) || links[path] !== found.links[path],
-    ),
-    ...found.others,
-  ];
-  if (unlisted[0] !== undefined) {
-    throw new ScenepressError(
-      'storage_damaged',
-      `The backup ${backup} contains ${unlisted[0]}, which ${MANIFEST} doesn't list. Nothing was restored. Remove it ` +
-        'if it was added by mistake, or restore another copy.',
-    );
-  }
-  const wrong = await wrongLinkIn(found.links, { from: backup, target });
-  if (wrong === undefined) return;
-  throw new ScenepressError(
-    'storage_damaged',
-    `In the backup ${backup}, ${wrong} is a link to other data of the folder or above it, or isn't in one of the ` +
-      'folders for your own material. Nothing was restored. Restore another copy.',
-  );
 }
 
 /** Checks before copying that a folder can be created beside the target and renamed to it. */
@@ -159,21 +116,4 @@ async function placeMasterKey(
   // Nothing is sealed: the check file would make the next start require the old key.
   await rm(join(folder, DATA_FILES.masterKeyCheck), { force: true });
   return 'none';
-}
-
-async function readManifest(backup: string): Promise<Manifest> {
-  try {
-    const manifest = JSON.parse(await readFile(join(backup, MANIFEST), 'utf8')) as Manifest;
-    if (manifest.format === 1) return manifest;
-  } catch (cause) {
-    throw new ScenepressError(
-      'not_found',
-      `${backup} is not a complete backup: it has no readable ${MANIFEST}. Nothing was restored.`,
-      { cause },
-    );
-  }
-  throw new ScenepressError(
-    'storage_damaged',
-    `${backup} was made by a later version. Restore it with that one.`,
-  );
 }

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { schedule } from '../../lib/schedule.ts';
+import { assertSchedule, lastTimes, schedule } from '../../lib/schedule.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 
 const MINUTE_MS = 60_000;
@@ -58,4 +58,29 @@ t.test('nothing is done after it was canceled', async (t) => {
   clock.advance(DAY_MS);
   t.equal(calls, 1);
   t.equal(clock.nextInMs, undefined);
+});
+
+t.test('the last times of a pattern are found', async (t) => {
+  const last = (pattern: string, now: string, count = 2) =>
+    lastTimes(pattern, Date.parse(now), count).map((ms) => new Date(ms).toISOString());
+  t.same(last('30 2 * * *', '2026-11-27T02:30:00Z'), [
+    '2026-11-27T02:30:00.000Z',
+    '2026-11-26T02:30:00.000Z',
+  ]);
+  t.same(last('30 2 * * *', '2026-11-27T02:29:59Z', 1), ['2026-11-26T02:30:00.000Z']);
+  t.same(last('*/20 1,2 * * 1-5', '2026-11-30T01:10:00Z'), [
+    '2026-11-30T01:00:00.000Z',
+    '2026-11-27T02:40:00.000Z',
+  ]);
+  t.same(last('0 0 29 2 *', '2026-11-27T00:00:00Z'), [
+    '2024-02-29T00:00:00.000Z',
+    '2020-02-29T00:00:00.000Z',
+  ]);
+});
+
+t.test('a pattern that could not be followed is refused', async (t) => {
+  for (const pattern of ['30 2 * * *', '@daily', '0 2 * * mon-fri', '*/10 * 1-7 * 7'])
+    assertSchedule(pattern);
+  for (const pattern of ['', 'x', '30 25 * * *', '0 0 31 2 *', '* * * * * *', '0 0 L * *', '0 2 * * 1#2'])
+    t.throws(() => assertSchedule(pattern), pattern);
 });
