@@ -101,6 +101,7 @@ export class Appliance {
           ...(certificate?.warnings() ?? []),
           ...(comparison?.warnings ?? []),
           ...(this.#moreTex?.warnings() ?? []),
+          ...(installation.backups?.state().warnings ?? []),
         ],
         bucket: installation.bucket,
       });
@@ -123,6 +124,8 @@ export class Appliance {
       await service.start(signal ? { signal } : {});
       signal?.throwIfAborted();
       await machine?.report();
+      installation.backups?.start();
+      this.#started.defer(() => installation.backups?.stop());
       if (usesSecrets(this.#config)) this.#completeRotation(installation);
       return { ...http, service, installation, drainRequested: machine?.drainRequested ?? NEVER };
     } catch (error) {

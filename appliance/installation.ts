@@ -1,11 +1,16 @@
+import { resolve } from 'node:path';
 import {
   Accounts,
   ApiKeys,
+  DataFolder,
+  type Logger,
   type MasterKeys,
   Pricing,
   type RenderService,
+  ScheduledBackups,
   StoredLedger,
   silentLogger,
+  systemClock,
   UnmeteredLedger,
 } from '../lib/index.ts';
 import { administrationFor } from './admin/access.ts';
@@ -39,6 +44,8 @@ export interface Installation {
   administrationFor: (actor: Actor) => RemoteAdministration;
   acts: Acts;
   masterKeys: MasterKeys;
+  /** Not started; undefined if no backups are scheduled. */
+  backups: ScheduledBackups | undefined;
   /** Not started. */
   metrics: Metrics;
   close(): Promise<void>;
@@ -78,9 +85,14 @@ export async function openInstallation(
       { ...world, ...(webhookAuthorities !== undefined && { webhookAuthorities }) },
     );
     const { assetUrl, publicUrl, logger, readiness, faults } = world;
-    const metrics = new Metrics({ service, place, pricing: pricingOf(config) });
+    const backups = backupsOf(config, {
+      place,
+      prepare: () => administration.data.completeRotation(),
+      logger,
+    });
+    const metrics = new Metrics({ service, place, pricing: pricingOf(config), backups });
     const acts = new Acts({ store: place.actStore, accounts, logger });
-    const administration = new Administration({
+    const administration: Administration = new Administration({
       accounts,
       acts,
       keys,
@@ -97,6 +109,7 @@ export async function openInstallation(
       faults: faults ?? new Faults(),
       renderTimeoutSeconds: config.renderTimeoutSeconds,
       retention: { days: config.retentionDays ?? null, gibibytes: config.retentionGb ?? null },
+      backups,
     });
     return {
       place,
@@ -110,6 +123,7 @@ export async function openInstallation(
         administrationFor(actor, { administration, accounts, keys, service, acts }),
       acts,
       masterKeys,
+      backups,
       metrics,
       async close() {
         await acts.close();
@@ -120,6 +134,22 @@ export async function openInstallation(
     await place.stop();
     throw error;
   }
+}
+
+/** Undefined with a database, and without a folder for backups. */
+function backupsOf(
+  { backupDir, backupSchedule, backupsKept }: Config,
+  { place, ...parts }: { place: DataPlace; prepare: () => Promise<void>; logger: Logger },
+): ScheduledBackups | undefined {
+  if (backupDir === undefined || !(place instanceof DataFolder)) return undefined;
+  return new ScheduledBackups({
+    source: place,
+    folder: resolve(backupDir),
+    pattern: backupSchedule,
+    kept: backupsKept,
+    clock: systemClock,
+    ...parts,
+  });
 }
 
 /** Undefined in unmetered mode. */

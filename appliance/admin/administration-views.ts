@@ -2,6 +2,7 @@ import {
   type Account,
   type AccountRole,
   type AuditReport,
+  type BackupsInfo,
   type Charges,
   type DataStatistics,
   type FailedBy,
@@ -27,6 +28,8 @@ export interface Examination {
   /** Null where renders cost nothing. */
   audit: AuditReport | null;
   data: DataStatistics;
+  /** Null if no backups are scheduled. */
+  backups: BackupsInfo | null;
   /** Why a file can't be put into the store of artifacts; null if it can. */
   storeFailure: string | null;
   /** Of the user of the database; null for a data folder. */
@@ -293,6 +296,8 @@ export interface ServiceInfo {
   health: Readiness;
   status: ServiceStatus;
   disk: DiskInfo;
+  /** Null if no backups are scheduled. */
+  backups: BackupsInfo | null;
   /** The latest warnings and errors of the running server, newest first. */
   faults: Fault[];
   /** All processes; null without a database. */

@@ -3,6 +3,7 @@ import type {
   ApiKeys,
   MasterKeys,
   RenderService,
+  ScheduledBackups,
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
@@ -47,6 +48,8 @@ export interface AdministrationParts {
   renderTimeoutSeconds: number;
   /** How long artifacts are kept. */
   retention: RetentionInfo;
+  /** Undefined if no backups are scheduled. */
+  backups: ScheduledBackups | undefined;
 }
 
 /**

@@ -10,12 +10,14 @@ import {
   type RenderService,
   replaceMasterKey,
   ScenepressError,
+  type ScheduledBackups,
   StoredLedger,
   storeFailure,
   systemClock,
   type UnmeteredLedger,
   within,
 } from '../../lib/index.ts';
+import { DATABASE_BACKUPS } from '../database-backups.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';
@@ -37,12 +39,8 @@ type DataParts = Pick<
   | 'faults'
   | 'readiness'
   | 'retention'
+  | 'backups'
 >;
-
-/** How to back up an installation with a database, for which there is no `backup`. */
-export const DATABASE_BACKUPS: string =
-  'The data is in a Postgres database: back it up as any other, with pg_dump or base backups and a WAL archive, and the ' +
-  'artifacts with the tools of their bucket or file system. “Backup and failover” of appliance/cluster.md has the commands.';
 
 /** How long the total size of artifacts is cached. */
 const SUM_MS = 60_000;
@@ -62,6 +60,7 @@ export class DataAdministration {
   readonly #faults: Faults;
   readonly #readiness: () => Readiness;
   readonly #retention: RetentionInfo;
+  readonly #backups: ScheduledBackups | undefined;
   /** As of the last sum, which reads all jobs with artifacts. */
   #artifactBytes: number | null = null;
   #addedUpAtMs = Number.NEGATIVE_INFINITY;
@@ -79,6 +78,7 @@ export class DataAdministration {
     this.#faults = faults;
     this.#readiness = readiness;
     this.#retention = retention;
+    this.#backups = parts.backups;
   }
 
   /** Copies everything into a new folder of this machine. */
@@ -161,6 +161,7 @@ export class DataAdministration {
       status: this.#service.status(),
       machines,
       disk: await this.#disk(),
+      backups: (await this.#backups?.info()) ?? null,
       faults: this.#faults.list(),
     };
   }
@@ -208,6 +209,7 @@ export class DataAdministration {
       status: this.#service.status(),
       audit: this.#ledger instanceof StoredLedger ? await this.#ledger.audit() : null,
       data: await this.#place.statistics(),
+      backups: (await this.#backups?.info()) ?? null,
       storeFailure: await this.#storeFailure(),
       rights,
       halfDeletedAccounts: mayRead('accounts') ? await this.#halfDeleted() : [],

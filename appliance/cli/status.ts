@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { type BackupsInfo, isoTime } from '../../lib/index.ts';
 import type { DiskInfo, ServiceInfo } from '../admin/administration-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
@@ -12,7 +13,7 @@ type Flags = { json?: boolean } & Record<string, unknown>;
 export function statusCommand(): Command {
   return administrative(
     'status',
-    'Show health, workers, sandbox, disk use, retention and recent warnings and errors of the service',
+    'Show health, workers, sandbox, disk use, retention, scheduled backups and recent warnings and errors of the service',
     'scenepress status --json',
   ).action(async (flags: Flags) => {
     const { info, served } = await withAdministration(configOf(flags), async (admin, { served }) => ({
@@ -24,7 +25,10 @@ export function statusCommand(): Command {
   });
 }
 
-function show({ version, health, status, disk, faults, machines }: ServiceInfo, served: boolean): void {
+function show(
+  { version, health, status, disk, faults, machines, backups }: ServiceInfo,
+  served: boolean,
+): void {
   const { renderer, sandbox, workers, idleWorkers, warmWorkers, queuePausedAt } = status;
   const problems = health.problems.map(({ message }) => message);
   printDetails([
@@ -39,6 +43,7 @@ function show({ version, health, status, disk, faults, machines }: ServiceInfo, 
     ['Disk', `${shownSize(disk.freeBytes)} free of ${shownSize(disk.totalBytes)}`],
     ['Data', dataText(disk)],
     ['Retention', retentionText(disk.retention)],
+    ['Backups', backups && backupsText(backups)],
   ]);
   if (machines) {
     print('');
@@ -60,6 +65,17 @@ function show({ version, health, status, disk, faults, machines }: ServiceInfo, 
 function dataText({ artifactBytes, databaseBytes, documentBytes }: DiskInfo): string {
   const artifacts = artifactBytes === null ? '' : `${shownSize(artifactBytes)} of artifacts, `;
   return `${artifacts}database of ${shownSize(databaseBytes)}, accounts and keys of ${shownSize(documentBytes)}`;
+}
+
+function backupsText({ folder, lastSuccessAtMs, lastFailure }: BackupsInfo): string {
+  const last =
+    lastSuccessAtMs === null
+      ? 'none is complete yet'
+      : `the last is of ${shownTime(isoTime(lastSuccessAtMs))}`;
+  const failure =
+    lastFailure &&
+    `one failed at ${shownTime(isoTime(lastFailure.atMs))}: ${lastFailure.reason} (${lastFailure.message})`;
+  return [`in ${folder}, ${last}`, ...(failure ? [failure] : [])].join('\n');
 }
 
 function retentionText({ days, gibibytes }: DiskInfo['retention']): string {

@@ -5,7 +5,7 @@ import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { runService } from './run-service.ts';
 
-/** Options of the API and the dashboard, which a worker does not have, and the roles, of which it has one. */
+/** Options of the API, the dashboard and a data folder, which a worker does not have, and the roles, of which it has one. */
 const NOT_OF_WORKERS: (keyof Config)[] = [
   'roles',
   'corsOrigins',
@@ -15,6 +15,9 @@ const NOT_OF_WORKERS: (keyof Config)[] = [
   'adminPasswordFile',
   'tlsCert',
   'tlsKey',
+  'backupDir',
+  'backupSchedule',
+  'backupsKept',
 ];
 
 /** `scenepress worker` */

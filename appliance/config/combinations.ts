@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { DATABASE_BACKUPS } from '../database-backups.ts';
 import type { Setting } from './config.ts';
 import type { Config } from './config-values.ts';
 import { flagOf, variableOf } from './names.ts';
@@ -30,6 +32,7 @@ export function combinationProblems(settings: Setting[]): string[] {
     if (!isSet(name) || has('s3Bucket')) continue;
     problems.push(`${named(name)} needs a bucket: set ${named('s3Bucket')} too.`);
   }
+  problems.push(...backupProblems(given));
   if (has('s3Bucket') && has('artifactDir'))
     problems.push(`Artifacts are kept in one place: remove ${named('artifactDir')} or ${named('s3Bucket')}.`);
   if (given.get('s3Links')?.value === 'public' && !has('s3PublicUrl'))
@@ -42,6 +45,23 @@ export function combinationProblems(settings: Setting[]): string[] {
   if (has('s3KmsKeyId') && given.get('s3Encryption')?.value !== 'aws:kms')
     problems.push(`${named('s3KmsKeyId')} needs ${flagOf('s3Encryption')} aws:kms.`);
   return problems;
+}
+
+function backupProblems(given: Map<keyof Config, Setting>): string[] {
+  const options: (keyof Config)[] = ['backupDir', 'backupSchedule', 'backupsKept'];
+  const set = options.filter((name) => given.get(name) && given.get(name)?.source !== 'default');
+  if (set[0] === undefined) return [];
+  if (given.get('databaseUrl')?.value !== undefined)
+    return [`${named(set[0])} is for a data folder, not for a database: remove it. ${DATABASE_BACKUPS}`];
+  const backupDir = given.get('backupDir')?.value;
+  if (backupDir === undefined)
+    return [`${named(set[0])} needs a folder for backups: set ${named('backupDir')} too.`];
+  const dataDir = resolve(String(given.get('dataDir')?.value));
+  if (!`${resolve(String(backupDir))}/`.startsWith(`${dataDir}/`)) return [];
+  return [
+    `${named('backupDir')} is in the data folder, with which the backups would be lost: use a folder outside of it, best on ` +
+      'another disk.',
+  ];
 }
 
 const NEED_A_DATABASE: (keyof Config)[] = [

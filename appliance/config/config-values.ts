@@ -34,8 +34,15 @@ export interface ArtifactConfig {
   s3PublicUrl?: string;
 }
 
+/** Scheduled backups of a data folder. */
+export interface BackupConfig {
+  backupDir?: string;
+  backupSchedule: string;
+  backupsKept: number;
+}
+
 /** Configuration of the appliance. Option names are the same in code and in the configuration file. */
-export interface Config extends DatabaseConfig, ArtifactConfig {
+export interface Config extends DatabaseConfig, ArtifactConfig, BackupConfig {
   host: string;
   port: number;
   dataDir: string;

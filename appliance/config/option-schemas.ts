@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { assertNetworks, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+import { assertNetworks, assertSchedule, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
 
 export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
   const schema = Joi.number().integer().min(minimum);
@@ -37,6 +37,12 @@ export const origins: Joi.Schema = Joi.custom((value: unknown) => {
 export const address: Joi.Schema = Joi.string()
   .uri({ scheme: ['http', 'https'] })
   .replace(/\/+$/, '');
+
+/** A cron pattern of minutes. */
+export const cronPattern: Joi.Schema = Joi.string().custom((value: string) => {
+  assertSchedule(value);
+  return value;
+});
 
 /** Comma-separated words of a set; an array in a configuration file. */
 export function listOf(words: readonly string[]): Joi.Schema {

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
 import { ARTIFACT_OPTIONS } from './artifact-options.ts';
+import { BACKUP_OPTIONS } from './backup-options.ts';
 import type { Config } from './config-values.ts';
 import { DATABASE_OPTIONS } from './database-options.ts';
 import type { ConfigOption } from './option.ts';
@@ -32,6 +33,7 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
   },
   ...DATABASE_OPTIONS,
   ...ARTIFACT_OPTIONS,
+  ...BACKUP_OPTIONS,
   publicUrl: {
     description: 'URL under which clients reach this service',
     allowed: 'an http:// or https:// URL',

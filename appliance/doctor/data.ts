@@ -2,6 +2,7 @@ import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import {
+  type BackupsInfo,
   DATA_FILES,
   DOCUMENT_FILES,
   disagreementsOf,
@@ -33,6 +34,8 @@ export interface DataReport {
   newestMs: number | null;
   /** How far the clock of this machine is ahead of that of the database; null without one. */
   clockAheadMs: number | null;
+  /** Null if no backups are scheduled. */
+  backups: BackupsInfo | null;
 }
 
 /** Examines the data folder or database, through a running service or directly. Neither is created. */
@@ -44,6 +47,7 @@ export async function examineData(config: Config): Promise<DataReport> {
     isReadable: false,
     newestMs: null,
     clockAheadMs: null,
+    backups: null,
   };
   if (config.databaseUrl === undefined) {
     if (!(await isThere(join(folder, DATA_FILES.database)))) {
@@ -59,6 +63,7 @@ export async function examineData(config: Config): Promise<DataReport> {
       const examination = await admin.data.examine();
       report.newestMs = examination.newestMs;
       report.clockAheadMs = examination.clockAheadMs;
+      report.backups = examination.backups;
       report.findings.push(...findingsOf(placeNameOf(config), examination));
       if (examination.rights) report.findings.push(rightsFinding(examination.rights, config));
       const { machines } = await admin.machines.list();

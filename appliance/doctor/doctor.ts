@@ -5,6 +5,7 @@ import { NEEDS } from '../place/needs.ts';
 import { openPlace } from '../place/open-place.ts';
 import { UserError } from '../user-error.ts';
 import { examineArtifacts } from './artifacts.ts';
+import { examineBackups } from './backups.ts';
 import { type DataReport, examineData } from './data.ts';
 import { type Finding, failed } from './finding.ts';
 import { ClockWatch, examineDisk, examineLimits, examineMachine } from './machine.ts';
@@ -30,6 +31,8 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
     const artifacts = await withStorage(config, data, (storage) => examineArtifacts(config, storage));
     if (artifacts) tell(artifacts);
   }
+  const backups = await examineBackups(config, data.backups);
+  if (backups) tell(backups);
   tell(await examinePort(config, data));
   const certificate = await examineCertificate(config);
   if (certificate) tell(certificate);

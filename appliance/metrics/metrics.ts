@@ -1,9 +1,16 @@
 import type { Server } from '@hapi/hapi';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { PROBLEM_PARTS, type Pricing, type RenderService, ScenepressError } from '../../lib/index.ts';
+import {
+  PROBLEM_PARTS,
+  type Pricing,
+  type RenderService,
+  ScenepressError,
+  type ScheduledBackups,
+} from '../../lib/index.ts';
 import type { ConnectionCounts } from '../edge/connections.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { VERSION } from '../version.ts';
+import { measureBackups } from './backup-metrics.ts';
 import { countConnections } from './connection-metrics.ts';
 import { countDeliveries } from './delivery-metrics.ts';
 import { gauge } from './gauge.ts';
@@ -23,13 +30,20 @@ export class Metrics {
   readonly #service: RenderService;
   readonly #place: DataPlace;
   readonly #pricing: Pricing | undefined;
+  readonly #backups: ScheduledBackups | undefined;
   #registry: Registry | undefined;
 
-  /** `pricing`: absent in unmetered mode. */
-  constructor(options: { service: RenderService; place: DataPlace; pricing?: Pricing | undefined }) {
+  /** `pricing`: absent in unmetered mode. `backups`: absent if none are scheduled. */
+  constructor(options: {
+    service: RenderService;
+    place: DataPlace;
+    pricing?: Pricing | undefined;
+    backups?: ScheduledBackups | undefined;
+  }) {
     this.#service = options.service;
     this.#place = options.place;
     this.#pricing = options.pricing;
+    this.#backups = options.backups;
   }
 
   /** Starts counting. */
@@ -92,6 +106,7 @@ export class Metrics {
     countRequests(registry, options.hapi);
     countConnections(registry, options.connections);
     countCommits(registry, this.#place, service);
+    if (this.#backups) measureBackups(registry, this.#backups);
     measureQueue(registry, this.#place, service);
     collectDefaultMetrics({ register: registry });
     // Gauges whose names end in `_total`, like counters; the same values are also exported by type.

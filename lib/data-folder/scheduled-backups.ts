@@ -38,6 +38,8 @@ export interface BackupsInfo {
   lastSuccessAtMs: number | null;
   /** Of this process; null without one. */
   lastFailure: (BackupFailure & { atMs: number; message: string }) | null;
+  /** Whether none has succeeded since that failure. */
+  hasFailed: boolean;
   /** What an administrator should do something about. Public: without paths and names. */
   warnings: string[];
 }
@@ -110,6 +112,7 @@ export class ScheduledBackups {
       folder: this.#options.folder,
       lastSuccessAtMs: this.#lastSuccessAtMs,
       lastFailure: this.#lastFailure,
+      hasFailed: this.#hasFailed,
       warnings: this.#warnings(),
     };
   }

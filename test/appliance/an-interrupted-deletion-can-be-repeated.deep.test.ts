@@ -43,6 +43,7 @@ async function opened(path: string, disk?: Disk) {
     faults: new Faults(),
     renderTimeoutSeconds: 600,
     retention: { days: null, gibibytes: null },
+    backups: undefined,
   });
   return { admin, service, folder };
 }

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -32,6 +32,20 @@ t.test('the page of the service shows what the readiness endpoint reports', asyn
   t.match(after, '<span class="tag bad">not ready</span>');
   t.match(after, 'The service is stopping and accepts no more jobs.');
   t.match(after, 'answers 503');
+});
+
+t.test('the page of the service shows scheduled backups', async (t) => {
+  const backupDir = await temporaryFolder(t);
+  const { port, admin, installation } = await peopledAppliance(t, { backupDir });
+  const client = await signedIn(t, port, admin);
+  const shown = async () =>
+    /<dt>Scheduled<\/dt><dd>(.*?)<\/dd>/.exec((await client.get('/dashboard/service')).text)?.[1];
+  t.equal(await shown(), `in <code>${backupDir}</code>, none is complete yet`);
+  await installation.backups?.run();
+  t.match(await shown(), /, the last is of <time /);
+  rmSync(backupDir, { recursive: true });
+  await installation.backups?.run();
+  t.match(await shown(), /the last is of .*; one failed at .*can(&#39;|')t be read or written \(ENOENT\)/);
 });
 
 t.test('the open page of the service shows new accounts and pauses, and keeps the focus', async (t) => {

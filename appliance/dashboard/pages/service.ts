@@ -1,3 +1,4 @@
+import { isoTime } from '../../../lib/index.ts';
 import type { DiskInfo, ServiceInfo } from '../../admin/administration-views.ts';
 import type { Fault } from '../../support/faults.ts';
 import { counted, shownNumber, shownSize, shownTime } from '../format.ts';
@@ -98,7 +99,7 @@ ${machines && machinesCard(machines, csrf)}
 ${diskCard(disk)}
 ${faultsCard(faults)}
 </div>`,
-    machines ? databaseCard() : backupCard(disk, csrf),
+    machines ? databaseCard() : backupCard(info, csrf),
     html`<p class="small muted">For ${machines ? html`diagnosis, use <code>scenepress credits audit</code>` : html`recovery and diagnosis, use <code>scenepress recover</code>`}, <code>scenepress doctor</code> and <code>scenepress support-bundle</code>. The <a href="${BASE}/acts">record</a> lists who changed what.</p>`,
   );
 }
@@ -160,16 +161,33 @@ function retentionText({ days, gibibytes }: DiskInfo['retention']): string {
     : limits.join(', at most ');
 }
 
-function backupCard({ databaseBytes, documentBytes, artifactBytes }: DiskInfo, csrf: string): Html {
+function backupCard(
+  { disk: { databaseBytes, documentBytes, artifactBytes }, backups }: ServiceInfo,
+  csrf: string,
+): Html {
   const bytes = databaseBytes + documentBytes + (artifactBytes ?? 0);
   return html`<section class="card"><header><h2>Backup</h2>
 <form method="post" action="${BASE}/service/backup">${csrfField(csrf)}<button>Back up and download</button></form></header>
 <p class="muted">A verified copy of everything, made while the service runs, of about ${shownSize(bytes)}. Until it is sent, it takes as much of the disk again.</p>
 <dl class="details">
+<dt>Scheduled</dt><dd>${scheduledText(backups)}</dd>
 <dt>Contains</dt><dd>Jobs with code and metadata, artifacts, accounts with password hashes, key hashes, credits, the record, fonts and modules. Protect it like the service itself.</dd>
 <dt>Secrets</dt><dd>Webhook secrets are encrypted with the master key, which is not in it: keep a copy of <code>master.key</code> elsewhere.</dd>
 <dt>To restore</dt><dd><code>tar xf FILE</code>, then <code>scenepress restore scenepress-backup --data-dir FOLDER</code></dd>
 </dl></section>`;
+}
+
+function scheduledText(backups: ServiceInfo['backups']): Value {
+  if (!backups) return html`none: set <code>SCENEPRESS_BACKUP_DIR</code>`;
+  const { folder, lastSuccessAtMs, lastFailure } = backups;
+  const last =
+    lastSuccessAtMs === null
+      ? 'none is complete yet'
+      : html`the last is of ${shownTime(isoTime(lastSuccessAtMs))}`;
+  const failure =
+    lastFailure &&
+    html`; one failed at ${shownTime(isoTime(lastFailure.atMs))}: ${lastFailure.reason} (${lastFailure.message})`;
+  return html`in <code>${folder}</code>, ${last}${failure}`;
 }
 
 function faultsCard(faults: Fault[]): Html {

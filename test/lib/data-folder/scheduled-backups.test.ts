@@ -112,13 +112,13 @@ t.test('the newest are kept, and what the service did not make is never removed'
   await scheduled.run();
   const [oldest = ''] = names();
   const foreign = [
-    'scenepress-2026-01-01T023000Z',
+    'scenepress-2026-11-30T110000Z',
     'scenepress-2026-01-02T023000Z',
     'scenepress-2026-01-03T023000Z.part',
     'scenepress-2026.part',
     'monday',
   ];
-  mkdirSync(join(folder, 'scenepress-2026-01-01T023000Z'));
+  mkdirSync(join(folder, 'scenepress-2026-11-30T110000Z')); // Without a manifest.
   symlinkSync('monday', join(folder, 'scenepress-2026-01-02T023000Z'));
   writeFileSync(join(folder, 'scenepress-2026-01-03T023000Z.part'), 'a file');
   mkdirSync(join(folder, 'scenepress-2026.part'));
