@@ -44,7 +44,10 @@ export function backupFailureOf(error: unknown, folder: string): BackupFailure {
       remedy: 'The log says which; `scenepress recover` lists what the data has lost.',
     };
   }
-  return { reason: 'the log has the cause', remedy: 'Remedy it, or make one with `scenepress backup`.' };
+  return {
+    reason: 'its cause is in the log',
+    remedy: 'Remove the cause; until the next one, `scenepress backup` makes one.',
+  };
 }
 
 function systemErrorOf(error: unknown): NodeJS.ErrnoException | undefined {

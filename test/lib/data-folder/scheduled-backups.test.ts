@@ -270,7 +270,7 @@ t.test('a backup folder that is missing or read-only is said at the start', asyn
 });
 
 t.test('a time that passed while no service ran is made up for after the start', async (t) => {
-  const { scheduled, clock, names, reopened } = await openFolder(t, { from: '2026-11-27T02:40:00Z' });
+  const { scheduled, clock, names, reopened, log } = await openFolder(t, { from: '2026-11-27T02:40:00Z' });
   scheduled.start();
   clock.advance(5 * MINUTE_MS);
   await ends(scheduled);
@@ -283,6 +283,7 @@ t.test('a time that passed while no service ran is made up for after the start',
   clock.advance(10 * MINUTE_MS);
   await again.stop();
   t.equal(names().length, 1, 'none was missed');
+  t.notMatch(log(), /was ended/, 'and none was begun');
 
   clock.set('2026-11-28T09:00:00Z');
   const third = reopened();
