@@ -119,7 +119,8 @@ export function systemPackages({
   });
   const first = step('Installing Python', python, []);
   const second = step('Installing compilers', build ? compilers : {}, [first]);
-  return { python: first, compilers: second, rest: step('Installing TeX and fonts', rest, [first, second]) };
+  const title = dev ? 'Installing TeX, fonts and programs for tests' : 'Installing TeX and fonts';
+  return { python: first, compilers: second, rest: step(title, rest, [first, second]) };
 }
 
 /** Whether this process can install TeX packages while a service renders. */
