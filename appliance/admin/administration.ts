@@ -14,7 +14,7 @@ import type { Faults } from '../support/faults.ts';
 import { AccountAdministration } from './accounts.ts';
 import { ActAdministration } from './act-list.ts';
 import type { Acts } from './acts.ts';
-import type { Prices, RetentionInfo } from './administration-views.ts';
+import type { Prices } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
@@ -22,6 +22,7 @@ import { JobAdministration } from './jobs.ts';
 import { KeyAdministration } from './keys.ts';
 import { MachineAdministration } from './machines.ts';
 import { QueueAdministration } from './queue.ts';
+import type { RetentionInfo } from './service-views.ts';
 
 export interface AdministrationParts {
   accounts: Accounts;

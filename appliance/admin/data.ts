@@ -24,8 +24,8 @@ import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
 import { VERSION } from '../version.ts';
 import type { AdministrationParts } from './administration.ts';
-import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './administration-views.ts';
 import { machineInfos, missingRoles } from './machines.ts';
+import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './service-views.ts';
 
 type DataParts = Pick<
   AdministrationParts,

@@ -7,7 +7,7 @@ import {
   ScenepressError,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import type { MachineDifference, MachineInfo } from './administration-views.ts';
+import type { MachineDifference, MachineInfo } from './service-views.ts';
 
 /** The processes of an installation with a database. Requests and answers are plain data. */
 export class MachineAdministration {

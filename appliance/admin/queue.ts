@@ -1,7 +1,7 @@
 import type { MachineStore, RenderService } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
-import type { QueueInfo } from './administration-views.ts';
 import { machineInfos, missingWorkers } from './machines.ts';
+import type { QueueInfo } from './service-views.ts';
 
 /** The job queue. Requests and answers are plain data. */
 export class QueueAdministration {

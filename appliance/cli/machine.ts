@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { MachineDifference, MachineInfo } from '../admin/administration-views.ts';
+import type { MachineDifference, MachineInfo } from '../admin/service-views.ts';
 import { isClockWrong } from '../machines/clock.ts';
 import { optionOf } from '../machines/settings.ts';
 import { withAdministration } from '../runtime/with-administration.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { QueueInfo } from '../admin/administration-views.ts';
+import type { QueueInfo } from '../admin/service-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type BackupsInfo, isoTime } from '../../lib/index.ts';
-import type { DiskInfo, ServiceInfo } from '../admin/administration-views.ts';
+import type { DiskInfo, ServiceInfo } from '../admin/service-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { administrative } from './describe.ts';

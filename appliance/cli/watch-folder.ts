@@ -54,7 +54,8 @@ export class FolderWatch {
       isPrintedTo(path) ||
       ignored.some((one) => path === one || path === `${one}.part` || path.startsWith(`${one}${sep}`));
     const isWaitedFor = (path: string) => isInput(path) && !isOwn(path);
-    for (let waitedMs = 0; waitedMs < ECHO_MS && ![...this.#saved].some(isWaitedFor); waitedMs += LOOK_MS)
+    const calledMs = performance.now();
+    while (performance.now() - calledMs < ECHO_MS && ![...this.#saved].some(isWaitedFor))
       await delay(LOOK_MS, undefined, { signal });
     for (const path of this.#saved) if (!isWaitedFor(path)) this.#saved.delete(path);
     for (;;) {
@@ -63,7 +64,8 @@ export class FolderWatch {
       if (this.#saved.size > 0) break;
       await once(this.#changes, 'change', { signal });
     }
-    for (let waitedMs = 0; this.#saved.size > 0 && waitedMs < SETTLED_MAX_MS; waitedMs += SETTLED_MS) {
+    const savedMs = performance.now();
+    while (this.#saved.size > 0 && performance.now() - savedMs < SETTLED_MAX_MS) {
       this.#saved.clear();
       await delay(SETTLED_MS, undefined, { signal });
     }

@@ -10,7 +10,7 @@ import {
   type ServiceStatus,
 } from '../../lib/index.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
-import type { Examination, MachineInfo } from '../admin/administration-views.ts';
+import type { Examination, MachineInfo } from '../admin/service-views.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 import { optionOf, settingsOf } from '../machines/settings.ts';

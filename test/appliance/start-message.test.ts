@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { MachineInfo } from '../../appliance/admin/administration-views.ts';
+import type { MachineInfo } from '../../appliance/admin/service-views.ts';
 import { drainText } from '../../appliance/cli/machine.ts';
 import { startMessage } from '../../appliance/cli/start-message.ts';
 import { loadConfig } from '../../appliance/config/config.ts';

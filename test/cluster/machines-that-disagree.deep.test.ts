@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { MachineInfo } from '../../appliance/admin/administration-views.ts';
+import type { MachineInfo } from '../../appliance/admin/service-views.ts';
 import { run } from '../fixtures/postgres/database.ts';
 import { cluster, enqueue, newKey, until } from './machines.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { MachineInfo } from '../../appliance/admin/administration-views.ts';
+import type { MachineInfo } from '../../appliance/admin/service-views.ts';
 import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
 import { SwitchingProxy } from '../fixtures/postgres/switching-proxy.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

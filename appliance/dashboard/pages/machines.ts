@@ -1,4 +1,4 @@
-import type { MachineInfo } from '../../admin/administration-views.ts';
+import type { MachineInfo } from '../../admin/service-views.ts';
 import { clockText, isClockWrong } from '../../machines/clock.ts';
 import { optionOf } from '../../machines/settings.ts';
 import { shownQuality, shownTime } from '../format.ts';

@@ -1,5 +1,6 @@
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
-import type { JobDetails, QueueInfo } from '../../admin/administration-views.ts';
+import type { JobDetails } from '../../admin/administration-views.ts';
+import type { QueueInfo } from '../../admin/service-views.ts';
 import { counted, shownDuration, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { note, POLLED } from '../layout.ts';

@@ -1,5 +1,5 @@
 import { isoTime } from '../../../lib/index.ts';
-import type { DiskInfo, ServiceInfo } from '../../admin/administration-views.ts';
+import type { DiskInfo, ServiceInfo } from '../../admin/service-views.ts';
 import type { Fault } from '../../support/faults.ts';
 import { counted, shownNumber, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
