@@ -2,6 +2,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { deepTest } from '../fixtures/depth.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
 import { IDLE_PYTHON } from './listening-appliance.ts';
@@ -36,20 +37,20 @@ t.test('a port in use', async (t) => {
   t.match(later.stdout(), 'svc_live_', 'the first key had not been printed yet');
 });
 
-t.test('a data folder in use by another server', async (t) => {
+deepTest(t, 'a data folder in use by another server', async (t) => {
   const dataDir = await temporaryFolder(t);
   await serve(t, ['--data-dir', dataDir]);
   await refused(t, ['--data-dir', dataDir], 1, /in use by another process \(process id \d+\)/);
 });
 
-t.test('a data folder that is a file', async (t) => {
+deepTest(t, 'a data folder that is a file', async (t) => {
   const dataDir = join(await temporaryFolder(t), 'file');
   await writeFile(dataDir, '');
   await refused(t, ['--data-dir', dataDir], 1, /can't be used.*--data-dir/);
   await refused(t, ['--data-dir', join(dataDir, 'below')], 1, /can't be used.*--data-dir/);
 });
 
-t.test('a missing renderer', async (t) => {
+deepTest(t, 'a missing renderer', async (t) => {
   const dataDir = await temporaryFolder(t);
   const python = join(dataDir, 'no-python');
   const message =

@@ -3,6 +3,7 @@ import { chownSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { chmod, cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { deepTest } from '../fixtures/depth.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
 import { IDLE_PYTHON } from './listening-appliance.ts';
@@ -61,17 +62,22 @@ async function flipByte(path: string, at: number): Promise<void> {
   await writeFile(path, bytes);
 }
 
-t.test('a read-only disk', { skip: byRoot }, async (t) => {
-  const dataDir = await usedFolder(t);
-  execFileSync('mount', ['--bind', dataDir, dataDir]);
-  t.teardown(() => execFileSync('umount', ['--lazy', dataDir]));
-  execFileSync('mount', ['-o', 'remount,ro,bind', dataDir]);
-  await refused(
-    t,
-    dataDir,
-    /can't be used: its disk is read-only \(EROFS\)\. Mount it writable\. .*--data-dir/,
-  );
-});
+deepTest(
+  t,
+  'a read-only disk',
+  async (t) => {
+    const dataDir = await usedFolder(t);
+    execFileSync('mount', ['--bind', dataDir, dataDir]);
+    t.teardown(() => execFileSync('umount', ['--lazy', dataDir]));
+    execFileSync('mount', ['-o', 'remount,ro,bind', dataDir]);
+    await refused(
+      t,
+      dataDir,
+      /can't be used: its disk is read-only \(EROFS\)\. Mount it writable\. .*--data-dir/,
+    );
+  },
+  { skip: byRoot },
+);
 
 t.test('a folder that belongs to another user', { skip: byRoot }, async (t) => {
   const dataDir = await usedFolder(t);
@@ -84,54 +90,69 @@ t.test('a folder that belongs to another user', { skip: byRoot }, async (t) => {
   );
 });
 
-t.test('a folder that can’t be created', { skip: byRoot }, async (t) => {
-  const parent = await temporaryFolder(t);
-  await chmod(parent, 0o755);
-  chownSync(parent, OTHER_UID, OTHER_UID);
-  for (const [path, first] of [
-    ['data', 'data'],
-    ['deep/in/data', 'deep'],
-  ] as const) {
-    const dataDir = join(parent, path);
-    const message = new RegExp(
-      `may not create ${join(parent, first)} \\(EACCES\\)\\. Create ${dataDir} as root .*chown.*--data-dir`,
-    );
-    await refused(t, dataDir, message, WITHOUT_CAPABILITIES);
-  }
-});
+deepTest(
+  t,
+  'a folder that can’t be created',
+  async (t) => {
+    const parent = await temporaryFolder(t);
+    await chmod(parent, 0o755);
+    chownSync(parent, OTHER_UID, OTHER_UID);
+    for (const [path, first] of [
+      ['data', 'data'],
+      ['deep/in/data', 'deep'],
+    ] as const) {
+      const dataDir = join(parent, path);
+      const message = new RegExp(
+        `may not create ${join(parent, first)} \\(EACCES\\)\\. Create ${dataDir} as root .*chown.*--data-dir`,
+      );
+      await refused(t, dataDir, message, WITHOUT_CAPABILITIES);
+    }
+  },
+  { skip: byRoot },
+);
 
-t.test('a folder to create on a read-only disk', { skip: byRoot }, async (t) => {
-  const parent = await temporaryFolder(t);
-  execFileSync('mount', ['--bind', parent, parent]);
-  t.teardown(() => execFileSync('umount', ['--lazy', parent]));
-  execFileSync('mount', ['-o', 'remount,ro,bind', parent]);
-  for (const path of ['data', 'deep/in/data'])
-    await refused(
-      t,
-      join(parent, path),
-      /can't be used: its disk is read-only \(EROFS\)\. Mount it writable/,
-    );
-});
+deepTest(
+  t,
+  'a folder to create on a read-only disk',
+  async (t) => {
+    const parent = await temporaryFolder(t);
+    execFileSync('mount', ['--bind', parent, parent]);
+    t.teardown(() => execFileSync('umount', ['--lazy', parent]));
+    execFileSync('mount', ['-o', 'remount,ro,bind', parent]);
+    for (const path of ['data', 'deep/in/data'])
+      await refused(
+        t,
+        join(parent, path),
+        /can't be used: its disk is read-only \(EROFS\)\. Mount it writable/,
+      );
+  },
+  { skip: byRoot },
+);
 
-t.test('a folder where none can be created', async (t) => {
+deepTest(t, 'a folder where none can be created', async (t) => {
   await refused(t, '/proc/scenepress-data', /can't be used: .*--data-dir/);
 });
 
-t.test('a file in the place of the folder, or of one above it', async (t) => {
+deepTest(t, 'a file in the place of the folder, or of one above it', async (t) => {
   const file = join(await temporaryFolder(t), 'data');
   await writeFile(file, '');
   const message = new RegExp(`can't be used: ${file} is not a folder \\((EEXIST|ENOTDIR)\\)\\.`);
   for (const dataDir of [file, join(file, 'deep/in')]) await refused(t, dataDir, message);
 });
 
-t.test('a file that belongs to another user', { skip: byRoot }, async (t) => {
-  const dataDir = await usedFolder(t);
-  for (const path of [databaseOf(dataDir), join(dataDir, 'master.key')]) {
-    chownSync(path, OTHER_UID, OTHER_UID);
-    await refused(t, dataDir, new RegExp(`may not use ${path} \\(EACCES\\).*chown`), WITHOUT_CAPABILITIES);
-    chownSync(path, 0, 0);
-  }
-});
+deepTest(
+  t,
+  'a file that belongs to another user',
+  async (t) => {
+    const dataDir = await usedFolder(t);
+    for (const path of [databaseOf(dataDir), join(dataDir, 'master.key')]) {
+      chownSync(path, OTHER_UID, OTHER_UID);
+      await refused(t, dataDir, new RegExp(`may not use ${path} \\(EACCES\\).*chown`), WITHOUT_CAPABILITIES);
+      chownSync(path, 0, 0);
+    }
+  },
+  { skip: byRoot },
+);
 
 t.test('a missing database', async (t) => {
   const dataDir = await usedFolder(t);
@@ -139,13 +160,13 @@ t.test('a missing database', async (t) => {
   await refused(t, dataDir, /is damaged: database\.sqlite is missing.*Nothing was changed\. \S+/);
 });
 
-t.test('a file that is not a database', async (t) => {
+deepTest(t, 'a file that is not a database', async (t) => {
   const dataDir = await usedFolder(t);
   await flipByte(databaseOf(dataDir), 0);
   await refused(t, dataDir, /database\.sqlite is damaged \(file is not a database\)\. \S+/);
 });
 
-t.test('a folder at the path of the database', async (t) => {
+deepTest(t, 'a folder at the path of the database', async (t) => {
   const dataDir = await usedFolder(t);
   const path = databaseOf(dataDir);
   await rm(path);
@@ -153,7 +174,7 @@ t.test('a folder at the path of the database', async (t) => {
   await refused(t, dataDir, new RegExp(`${path} is a folder where a file should be`));
 });
 
-t.test('a missing database while documents or artifacts exist', async (t) => {
+deepTest(t, 'a missing database while documents or artifacts exist', async (t) => {
   const dataDir = await usedFolder(t);
   await mkdir(join(dataDir, 'artifacts/job1'), { recursive: true });
   await rm(databaseOf(dataDir));
@@ -173,7 +194,7 @@ t.test('an invalid document', async (t) => {
   );
 });
 
-t.test('a folder with other contents', async (t) => {
+deepTest(t, 'a folder with other contents', async (t) => {
   const dataDir = await temporaryFolder(t);
   await writeFile(join(dataDir, 'thesis.tex'), '');
   await chmod(dataDir, 0o755);
@@ -181,7 +202,7 @@ t.test('a folder with other contents', async (t) => {
   t.equal(statSync(dataDir).mode & 0o777, 0o755);
 });
 
-t.test('another file at the path of the lock', async (t) => {
+deepTest(t, 'another file at the path of the lock', async (t) => {
   const dataDir = await usedFolder(t);
   await writeFile(join(dataDir, 'lock'), 'this is no lock, it is a text about locks '.repeat(30));
   await refused(t, dataDir, /its lock \S+\/lock can't be taken .*remove it/);
@@ -193,7 +214,7 @@ t.test('a truncated master key', async (t) => {
   await refused(t, dataDir, /master\.key is damaged: a key is 64 hexadecimal digits/);
 });
 
-t.test('unrelated files in the data folder are not changed', async (t) => {
+deepTest(t, 'unrelated files in the data folder are not changed', async (t) => {
   const dataDir = await usedFolder(t);
   await writeFile(join(dataDir, 'notes.txt'), 'mine');
   await writeFile(join(dataDir, 'database.sqlite.bak'), 'mine');

@@ -30,13 +30,15 @@ async function serveBoth(t: Test): Promise<{ serving: Serving; target: Target }[
   ];
 }
 
+const both = serveBoth(t);
+
 function partsOf(answer: string): { status: string; head: string; body: Record<string, string> } {
   const [head = '', body = ''] = answer.split('\r\n\r\n');
   return { status: head.split(' ')[1] ?? '', head: head.toLowerCase(), body: JSON.parse(body) };
 }
 
 t.test('a request found to be malformed after its response does not end the service', async (t) => {
-  for (const { serving, target } of await serveBoth(t)) {
+  for (const { serving, target } of await both) {
     for (let count = 0; count < 20; count += 1) {
       t.match(await exchange(target, TWICE), /^HTTP\/1\.1 40[01] /);
     }
@@ -59,7 +61,7 @@ t.test('malformed HTTP gets a JSON error, and the connection is closed', async (
     ['400', 'GET / HTTP/1.1\r\n\r\n'],
     ['417', 'GET / HTTP/1.1\r\nHost: x\r\nExpect: a miracle\r\n\r\n'],
   ];
-  for (const { serving, target } of await serveBoth(t)) {
+  for (const { serving, target } of await both) {
     for (const [expected, bytes] of cases) {
       const { status, head, body } = partsOf(await exchange(target, bytes));
       t.equal(status, expected, bytes.slice(0, 60));
@@ -74,7 +76,7 @@ t.test('malformed HTTP gets a JSON error, and the connection is closed', async (
 });
 
 t.test('requests before a malformed one are answered first', async (t) => {
-  for (const { target } of await serveBoth(t)) {
+  for (const { target } of await both) {
     const answer = await exchange(target, `${GET}${GET}nonsense\r\n\r\n`);
     t.same(
       [...answer.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status),
@@ -85,7 +87,7 @@ t.test('requests before a malformed one are answered first', async (t) => {
 });
 
 t.test('bytes that are not TLS close the connection immediately', async (t) => {
-  const [, secure] = await serveBoth(t);
+  const [, secure] = await both;
   const { port } = (secure as { target: Target }).target;
   for (const bytes of [GET, '\x16\x03\x01\xff\xff\x00\x00', `\x16\x03\x01\x00\x05${'x'.repeat(5)}`]) {
     const said = await exchange({ port }, Buffer.from(bytes, 'latin1')).catch(({ code }) => code);
@@ -95,7 +97,7 @@ t.test('bytes that are not TLS close the connection immediately', async (t) => {
 });
 
 t.test('CONNECT, upgrades and unusual request targets get a response or a closed connection', async (t) => {
-  const [plain] = await serveBoth(t);
+  const [plain] = await both;
   const { target } = plain as { target: Target };
   for (const bytes of [
     'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n',
