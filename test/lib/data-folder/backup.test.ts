@@ -106,7 +106,7 @@ t.test('an aborted restore leaves nothing, and can be repeated', async (t) => {
   const { checks, result } = await abortAtEachCheck(
     (signal) => restore(backup, restored, { signal }),
     (count) => t.same(left(), [], `at check ${count}`),
-    isDeep ? 1 : 8,
+    isDeep ? 1 : 20,
   );
   t.ok(checks > 60, 'it can be aborted at each file');
   t.match(result, { jobs: 20 });
