@@ -36,7 +36,7 @@ ${lines.join('\n')}
   return { more: started, tex: started.installation, logged, folder, tell };
 }
 
-t.test('what is installed is seen in the log, in warnings, and by renders', async (t) => {
+t.test('an installation is shown in the log and in warnings, and told to renders', async (t) => {
   const { more, tex, logged, tell } = moreTex(
     t,
     "enter('downloading', '3 of 700 MB'); await told('install');",

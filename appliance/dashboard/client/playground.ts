@@ -328,7 +328,7 @@ async function showAnswer(answer: Response, code: string): Promise<void> {
   dispatchEvent(new Event('refresh'));
 }
 
-/** Shows the result of a page, and makes the form that of the page but for what is edited. */
+/** Shows the result of a page, and takes over its form except for what is edited. */
 function show(page: Document): void {
   const from = find<HTMLFormElement>('#playground form', page);
   for (const name of ['job', 'last', 'once']) {

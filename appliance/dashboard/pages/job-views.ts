@@ -15,7 +15,7 @@ const STATES: Record<JobState | 'forgotten', [look: string, label: string]> = {
   running: ['busy', 'Running'],
   completed: ['good', 'Completed'],
   failed: ['bad', 'Failed'],
-  // Nobody's mistake.
+  // Neutral: the scene did not fail.
   canceled: ['', 'Canceled'],
   forgotten: ['', 'Forgotten'],
 };

@@ -242,7 +242,7 @@ t.test('a full disk keeps the old backups, and is said', async (t) => {
   t.same(
     names().filter((name) => name !== 'filler'),
     before,
-    'what was copied is removed',
+    'the incomplete copy is removed',
   );
   t.match(scheduled.state(), { warnings, lastFailure: { atMs: Date.parse('2026-11-29T12:00:00Z') } });
 });

@@ -105,7 +105,7 @@ t.test('without its service, it completes what it has begun to install', { skip 
   t.ok(isInstalled());
 });
 
-t.test('what was interrupted is completed first', { skip }, async (t) => {
+t.test('an interrupted installation is completed first', { skip }, async (t) => {
   const { exited, permit, phases, calls, isInstalled } = start(t, ['tipa'], { isInterrupted: true });
   permit('install');
   t.same(await exited, [0, null]);
