@@ -24,7 +24,7 @@ t.test('a render is followed on its page, and its video plays there with caption
     quality: 'low',
   });
   await page.goto(`${url}/dashboard/jobs/${jobId}`);
-  await page.getByText('Waiting for a worker.').waitFor();
+  await page.getByText('The queue is paused').waitFor();
   await page.locator('html[data-connected]').waitFor();
   await installation.administration.queue.resume();
 
