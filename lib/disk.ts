@@ -1,4 +1,4 @@
-import { constants, fdatasync, fsync, statSync } from 'node:fs';
+import { constants, fdatasync, fsync, mkdirSync, statSync } from 'node:fs';
 import {
   chmod,
   type FileHandle,
@@ -209,6 +209,16 @@ export function isInPlace({ path, identity }: KnownFolder): boolean {
   } catch {
     return false;
   }
+}
+
+/**
+ * Creates a folder and its parents, if `within`, which contains it, is in its place. Synchronous: an asynchronous call
+ * can wait for a thread while the known folder is replaced. Errors: a plain `Error` when it was replaced; those of the
+ * file system.
+ */
+export function makeFolderWithin(path: string, mode: number, within: KnownFolder | undefined): void {
+  if (within && !isInPlace(within)) throw new Error(`the folder ${within.path} was moved or replaced`);
+  mkdirSync(path, { recursive: true, mode });
 }
 
 /** What a file system has left. */

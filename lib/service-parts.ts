@@ -169,15 +169,16 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       texCache,
       dataPlace: options.workFolder === undefined ? dataFolder?.place : undefined,
     });
+  const place = dataFolder?.place;
   const storeWatch = new AssetStoreWatch({
     assets,
+    place,
     folder: workFolder === undefined || !roles.includes('worker') ? undefined : resolve(workFolder),
     spareSpace: assets === dataFolder?.assets ? spareSpace : undefined,
     clock,
     random,
     logger,
   });
-  const place = dataFolder?.place;
   const gate = new Gate({
     spareSpace,
     place,

@@ -1,8 +1,9 @@
 import { EventEmitter } from 'node:events';
 import { Backoff } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
+import type { FolderPlace } from '../data-folder/folder-place.ts';
 import type { SpareSpace } from '../data-folder/spare-space.ts';
-import { isOutOfSpace, ROOM } from '../disk.ts';
+import { isOutOfSpace, makeFolderWithin, ROOM } from '../disk.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import { isTransient } from '../shortage.ts';
@@ -42,6 +43,7 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   readonly #assets: AssetStore;
   readonly #folder: string | undefined;
   readonly #spareSpace: Pick<SpareSpace, 'check'> | undefined;
+  readonly #place: Pick<FolderPlace, 'look' | 'known'> | undefined;
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #logger: Logger;
@@ -61,6 +63,8 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     folder: string | undefined;
     /** Of the data folder, if artifacts are kept there; notified when they lack space. */
     spareSpace: Pick<SpareSpace, 'check'> | undefined;
+    /** Of the data folder, if there is one; while it is lost, the store is not looked at. */
+    place?: Pick<FolderPlace, 'look' | 'known'> | undefined;
     clock: Clock;
     random: Random;
     logger: Logger;
@@ -69,6 +73,7 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
     this.#assets = parts.assets;
     this.#folder = parts.folder;
     this.#spareSpace = parts.spareSpace;
+    this.#place = parts.place;
     this.#clock = parts.clock;
     this.#random = parts.random;
     this.#logger = parts.logger;
@@ -86,9 +91,10 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
   /**
    * Whether the store, or the way to it, is at fault for an error of {@link AssetStore.put}, not the file, which has
    * so many bytes and was removed. It is if the error says so, or if a small file can't be stored either. The store is
-   * unusable from then on.
+   * unusable from then on; not for a data folder that was moved, which is a problem of its own.
    */
   async isAtFault(error: unknown, sizeBytes: number): Promise<boolean> {
+    if (this.#place?.look()) return true;
     const isFull = isOutOfSpace(error);
     if (isFull) await this.#spareSpace?.check();
     const triedBytes = isFull ? Math.min(sizeBytes, ROOM.bytes) : 1;
@@ -132,10 +138,11 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
 
   async #lookAgain(): Promise<void> {
     if (this.#isUnusable || this.#clock.uptimeMs() - this.#usedAtMs < LOOK_MS / 2) return;
+    if (this.#place?.look()) return;
     // Twice: after a pause of the whole service, the first may seem to take too long.
     if ((await this.#failure(1)) === undefined) return;
     const failure = await this.#failure(1);
-    if (failure !== undefined && this.#look) this.#fail(failure, 1);
+    if (failure !== undefined && this.#look && !this.#place?.look()) this.#fail(failure, 1);
   }
 
   #fail(error: unknown, sizeBytes: number): void {
@@ -171,15 +178,23 @@ export class AssetStoreWatch extends EventEmitter<{ available: [] }> {
 
   /** Why a file of this size can't be stored, or nothing be read; undefined if it can. Shares a trial in progress. */
   async #failure(sizeBytes: number): Promise<unknown> {
-    const [assets, folder, random] = [this.#assets, this.#folder, this.#random];
-    const failure = () =>
-      folder === undefined ? readFailure(assets) : storeFailure(assets, { folder, sizeBytes, random });
-    this.#trial ??= failure().finally(() => {
+    this.#trial ??= this.#tried(sizeBytes).finally(() => {
       this.#trial = undefined;
     });
     const timeout = new Error('it does not respond');
     const trial = this.#trial.then((failure) => ({ failure }));
     return ((await within(this.#clock, SILENCE_MS, trial)) ?? { failure: timeout }).failure;
+  }
+
+  async #tried(sizeBytes: number): Promise<unknown> {
+    const [assets, folder, random] = [this.#assets, this.#folder, this.#random];
+    if (folder === undefined) return readFailure(assets);
+    try {
+      makeFolderWithin(folder, 0o700, this.#place?.known);
+    } catch (error) {
+      return error;
+    }
+    return storeFailure(assets, { folder, sizeBytes, random });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { known } from '../known-options.ts';
 import { type Random, systemRandom } from '../random.ts';
@@ -18,7 +18,7 @@ export async function readFailure(assets: AssetStore): Promise<unknown> {
 
 /**
  * Why a store takes no file now: stores one and removes it again. Undefined if it was stored; else the error of
- * {@link AssetStore.put}. `folder`: for the file to store.
+ * {@link AssetStore.put}. `folder`: one that exists, for the file to store.
  *
  * ```ts
  * const failure = await storeFailure(assets, { folder: tmpdir() });
@@ -35,7 +35,6 @@ export async function storeFailure(
   const path = join(folder, name);
   const assetKey = `${name}/probe.txt`;
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
     await writeFile(path, random.bytes(sizeBytes), { mode: 0o600 });
     await assets.put(assetKey, { path, contentType: 'text/plain' });
     return undefined;

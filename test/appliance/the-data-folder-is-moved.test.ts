@@ -46,8 +46,8 @@ t.test(
     const granted = await scenepress(['account', 'create', 'eve@example.org', '--data-dir', moved]);
     t.match(granted, { code: 1, stderr: /moved or replaced.*Nothing was written/ });
     await delay(1_500);
-    t.equal(((await get('/health/ready')).json['problems'] as []).length, 1, 'it is the only problem');
-    t.same(readdirSync(dataDir), []);
+    t.match((await get('/health/ready')).json['problems'], { length: 1 }, 'it is the only problem');
+    t.same(readdirSync(dataDir, { recursive: true }), []);
     t.equal(
       stderr().match(/"msg":"The data folder \S+ was moved or replaced/g)?.length,
       1,

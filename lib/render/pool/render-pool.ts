@@ -118,7 +118,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#limits = options.limits;
     this.#workFolder = options.workFolder;
     this.#dataFolder = options.dataFolder;
-    this.#place = new WorkFolder(options.workFolder);
+    this.#place = new WorkFolder(options.workFolder, options.dataFolder);
     this.#clock = options.clock;
     this.#pulse = new Pulse({ pulses: this.#pulses, side: 'owner', clock: options.clock });
     this.#random = options.random;

@@ -1,8 +1,7 @@
 import { chownSync } from 'node:fs';
-import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { isInPlace } from '../../disk.ts';
+import { makeFolderWithin } from '../../disk.ts';
 import { newShortage } from '../../shortage.ts';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
@@ -77,7 +76,7 @@ export class Forks {
     let place = '';
     // A render sends a report before it reads the scene.
     let isRead = job.kind === 'inspect' || job.kind === 'tex';
-    await this.makeFolder(folder);
+    this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const stream =
       onStream &&
@@ -178,10 +177,12 @@ export class Forks {
   }
 
   /** Creates a folder owned by the fork's user. Error: {@link JobNotRead}. */
-  async makeFolder(folder: string): Promise<void> {
-    const { dataFolder } = this.#settings;
-    if (dataFolder && !isInPlace(dataFolder)) throw new JobNotRead('the data folder was moved or replaced');
-    await mkdir(folder, { recursive: true, mode: 0o700 }).catch(rejectUnread);
+  makeFolder(folder: string): void {
+    try {
+      makeFolderWithin(folder, 0o700, this.#settings.dataFolder);
+    } catch (cause) {
+      throw new JobNotRead((cause as Error).message, { cause });
+    }
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     if (uid !== undefined) chownSync(folder, uid, uid);
   }

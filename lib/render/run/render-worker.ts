@@ -153,7 +153,7 @@ export class RenderWorker {
       const current = this.#current;
       const timer = this.#limitTime(limits.timeoutMs, durationMs);
       try {
-        await this.#forks.makeFolder(jobFolder);
+        this.#forks.makeFolder(jobFolder);
         if (task.tex) await TexFill.give(task.tex, jobFolder);
         // Not beside a scene that sees other processes.
         const streamed =
@@ -184,7 +184,7 @@ export class RenderWorker {
         let inspected: ForkOutcome;
         if (streamed) inspected = await streamed.outcome();
         else {
-          await this.#forks.makeFolder(outFolder);
+          this.#forks.makeFolder(outFolder);
           const isInspected = !task.local || task.local.format === 'mp4';
           if (task.local && !isInspected) {
             const localFiles = await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: true });

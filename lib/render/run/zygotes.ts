@@ -28,6 +28,10 @@ export type Orientation = 'landscape' | 'portrait';
 interface StartedZygote {
   zygote: Promise<Zygote>;
   ground: string;
+  place: ZygotePlace;
+}
+
+interface ZygotePlace {
   /** The identity of its work folder, once created; a new folder with the same name is not visible to it. */
   folder?: string;
 }
@@ -113,11 +117,9 @@ export class Zygotes {
     }
     const known = this.#zygotes.get(orientation);
     if (known && known.ground === ground && this.#hasFolder(known)) return known.zygote;
-    const onFolder = (folder: string) => {
-      started.folder = folder;
-    };
-    const zygote = known ? this.#replace(known, orientation, onFolder) : this.#start(orientation, onFolder);
-    const started: StartedZygote = { zygote, ground };
+    const place: ZygotePlace = {};
+    const zygote = known ? this.#replace(known, orientation, place) : this.#start(orientation, place);
+    const started: StartedZygote = { zygote, ground, place };
     this.#zygotes.set(orientation, started);
     zygote.catch(() => {
       if (this.#zygotes.get(orientation) === started) this.#zygotes.delete(orientation);
@@ -125,7 +127,7 @@ export class Zygotes {
     return zygote;
   }
 
-  #hasFolder({ folder }: StartedZygote): boolean {
+  #hasFolder({ place: { folder } }: StartedZygote): boolean {
     return folder === undefined || folder === identityAt(this.#folder);
   }
 
@@ -136,25 +138,21 @@ export class Zygotes {
     return `${mountsState(launcher)}\n${studio ? fontsState(studio) : ''}`;
   }
 
-  async #replace(
-    known: StartedZygote,
-    orientation: Orientation,
-    onFolder: (folder: string) => void,
-  ): Promise<Zygote> {
+  async #replace(known: StartedZygote, orientation: Orientation, place: ZygotePlace): Promise<Zygote> {
     const zygote = await known.zygote.catch(() => undefined);
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
       await this.#inspector.stop(); // It may be outdated, too.
     }
-    return this.#start(orientation, onFolder);
+    return this.#start(orientation, place);
   }
 
-  async #start(orientation: Orientation, onFolder: (folder: string) => void): Promise<Zygote> {
+  async #start(orientation: Orientation, place: ZygotePlace): Promise<Zygote> {
     try {
       if (this.#stopping) throw new ZygoteDied('the service is stopping');
-      await this.#forks.makeFolder(this.#folder);
-      onFolder(identityAt(this.#folder) ?? '');
+      this.#forks.makeFolder(this.#folder);
+      place.folder = identityAt(this.#folder) ?? '';
       const [zygote, ready] = await this.#startWithInspector(orientation);
       if (this.#stopping) {
         await zygote.stop();
@@ -200,7 +198,7 @@ export class Zygotes {
   }
 
   async #startProcess(role: RendererRole): Promise<[Zygote, ZygoteReady]> {
-    await this.#forks.makeFolder(this.#folder);
+    this.#forks.makeFolder(this.#folder);
     const { onLog } = this.#events;
     return startZygote(this.#settings, { workFolder: this.#folder, role, onLog });
   }

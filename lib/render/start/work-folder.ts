@@ -1,7 +1,7 @@
 import { constants, lstatSync } from 'node:fs';
-import { access, chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { access, chmod, lstat, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identityOf } from '../../disk.ts';
+import { identityOf, type KnownFolder, makeFolderWithin } from '../../disk.ts';
 
 /** Renders may run as separate users, who must be able to traverse the folder but not list it. */
 const MODE = 0o711;
@@ -12,15 +12,18 @@ const FULL = new Set(['ENOSPC', 'EDQUOT']);
 /** The folder for running renders, with a subfolder per worker. */
 export class WorkFolder {
   readonly path: string;
+  readonly #within: KnownFolder | undefined;
   #known: string | undefined;
 
-  constructor(path: string) {
+  /** `within` is the data folder that contains it, if one does: nothing is made in another folder at its path. */
+  constructor(path: string, within?: KnownFolder) {
     this.path = path;
+    this.#within = within;
   }
 
   /** Creates the folder when missing. */
   async make(): Promise<void> {
-    await mkdir(this.path, { recursive: true, mode: MODE });
+    makeFolderWithin(this.path, MODE, this.#within);
     await chmod(this.path, MODE);
     this.#known = identityOf(await lstat(this.path));
   }

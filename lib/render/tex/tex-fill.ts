@@ -78,7 +78,7 @@ export class TexFill {
     const { forks, limits, clock, folder, index, onPack, onLog } = this.#options;
     const timer = clock.after(TIMEOUT_MS, () => TexFill.#stop(occupied, 'timeout'));
     try {
-      await forks.makeFolder(folder);
+      forks.makeFolder(folder);
       await TexFill.give(lease, folder);
       if (occupied.endReason) return;
       const job = { kind: 'tex', documents, limits: jobLimits(limits) } as const;

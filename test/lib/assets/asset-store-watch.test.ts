@@ -311,3 +311,25 @@ t.test('who renders is not ready without a store, who does not gets a warning', 
     else t.match([problems, warnings], [[], [/can't be read: videos can't be downloaded/]]);
   }
 });
+
+t.test('a data folder that was replaced is not tried, and nothing is written to the other', async (t) => {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const parent = testFolder(t);
+  const folder = join(parent, 'data');
+  const service = fakeRenderService({ folder, clock });
+  await service.start();
+  t.teardown(() => service.stop());
+  renameSync(folder, join(parent, 'moved'));
+  mkdirSync(folder);
+  for (let minute = 0; minute < 3; minute++) {
+    clock.advance(60_000);
+    await delay(50); // Whatever is begun ends.
+  }
+  t.match(service.status().problems, [{ part: 'storage', message: /moved or replaced/ }]);
+  t.equal(service.status().problems.length, 1);
+  t.same(readdirSync(folder, { recursive: true }), []);
+  rmSync(folder, { recursive: true });
+  renameSync(join(parent, 'moved'), folder);
+  clock.advance(60_000);
+  await until(() => service.status().problems.length === 0);
+});

@@ -1,7 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
+import { identityOf } from '../../../../lib/disk.ts';
 import { WorkFolder } from '../../../../lib/render/start/work-folder.ts';
 import { noMounts, whereMounted } from '../../../fixtures/mounts.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
@@ -26,6 +36,23 @@ t.test('a missing or replaced folder is created again with its mode', async (t) 
   chmodSync(folder.path, 0o500);
   t.equal(await folder.check({ write: true }), false, 'its mode is corrected');
   t.equal(await folder.check({ write: true }), false);
+});
+
+t.test('nothing is made in another data folder at its path', async (t) => {
+  const parent = testFolder(t);
+  const data = join(parent, 'data');
+  mkdirSync(data);
+  const folder = new WorkFolder(join(data, 'work'), { path: data, identity: identityOf(statSync(data)) });
+  await folder.make();
+  const checked = folder.check({ write: false });
+  // While the check waits for the file system.
+  renameSync(data, join(parent, 'moved'));
+  mkdirSync(data);
+  await t.rejects(checked, { message: /data was moved or replaced/ });
+  t.same(readdirSync(data), []);
+  rmSync(data, { recursive: true });
+  renameSync(join(parent, 'moved'), data);
+  t.equal(await folder.check({ write: true }), false, 'it is in its place again');
 });
 
 t.test('a file at its path is an error and is kept', async (t) => {
