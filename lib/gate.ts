@@ -28,6 +28,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
   readonly #settings: SettingsStore;
   readonly #signals: Signals;
   readonly #isShared: boolean;
+  readonly #isDatabaseFull: () => boolean;
   readonly #heldBack: () => string | undefined;
   readonly #clock: Clock;
   #stopListening = () => {};
@@ -46,6 +47,8 @@ export class Gate extends EventEmitter<{ open: [] }> {
     renderer: Renderer;
     settings: SettingsStore;
     signals: Signals;
+    /** As {@link Storage.isFull}. */
+    isDatabaseFull?: () => boolean;
     /** Other processes may change the settings. */
     isShared: boolean;
     /** Why this process must not work; undefined: it may. */
@@ -60,6 +63,7 @@ export class Gate extends EventEmitter<{ open: [] }> {
     this.#settings = parts.settings;
     this.#signals = parts.signals;
     this.#isShared = parts.isShared;
+    this.#isDatabaseFull = parts.isDatabaseFull ?? (() => false);
     this.#heldBack = parts.heldBack ?? (() => undefined);
     this.#clock = parts.clock;
   }
@@ -124,6 +128,11 @@ export class Gate extends EventEmitter<{ open: [] }> {
   /** Whether a shared storage did not answer the last poll. */
   get isStorageAway(): boolean {
     return this.#isStorageAway;
+  }
+
+  /** As {@link Storage.isFull}. */
+  get isDatabaseFull(): boolean {
+    return this.#isDatabaseFull();
   }
 
   /** When the queue was paused, in epoch milliseconds; null when it is not paused. */

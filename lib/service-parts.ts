@@ -186,6 +186,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     renderer,
     settings,
     signals,
+    isDatabaseFull: () => storage.isFull ?? false,
     isShared: storage.isShared,
     heldBack: options.heldBack,
     clock,

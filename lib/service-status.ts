@@ -105,6 +105,9 @@ const NOT_RUNNING: Record<Exclude<ServiceState, 'running'>, string> = {
 const STORAGE_AWAY =
   'The database does not answer: requests are refused until it does; the service then continues by itself. The log has the ' +
   'reason.';
+const DATABASE_FULL =
+  'The disk of the database is full: no jobs are accepted, and jobs that were rendered wait to be recorded. Free some ' +
+  'space there; the service then continues by itself.';
 const FOLDER_LOST =
   'The data folder was moved or replaced while the service uses it. Jobs can be read; nothing is accepted or written. Put ' +
   'the folder back: the service then continues by itself. To use another folder, stop the service first.';
@@ -138,11 +141,12 @@ export function statusOf(
     renderer.status;
   const { oldestQueuedMs, queued, running, runningEverywhere, isShortage } = dispatcher;
   const { isDiskFull: diskFull, lacksFiles, isStoreUnusable, isStoreUnreadable } = gate;
-  const { pausedAtMs, isStorageAway, isFolderLost, heldBack } = gate;
+  const { pausedAtMs, isStorageAway, isDatabaseFull, isFolderLost, heldBack } = gate;
   const problems = problemsOf({
     state,
     heldBack,
     isStorageAway,
+    isDatabaseFull,
     isFolderLost,
     refused,
     broken,
@@ -180,6 +184,8 @@ function problemsOf(service: {
   heldBack: string | undefined;
   /** The last poll of the database failed. */
   isStorageAway: boolean;
+  /** Writes to the database fail for lack of space. */
+  isDatabaseFull: boolean;
   /** The data folder was moved or replaced. */
   isFolderLost: boolean;
   /** The sandbox failed its check after it had passed before. */
@@ -202,6 +208,9 @@ function problemsOf(service: {
       ? []
       : [{ part: 'configuration' as const, message: service.heldBack }]),
     ...(service.isStorageAway ? [{ part: 'storage' as const, message: STORAGE_AWAY }] : []),
+    ...(service.isDatabaseFull && !service.isStorageAway
+      ? [{ part: 'storage' as const, message: DATABASE_FULL }]
+      : []),
     ...(service.isFolderLost ? [{ part: 'storage' as const, message: FOLDER_LOST }] : []),
     ...(service.refused ? [{ part: 'sandbox' as const, message: SANDBOX_REFUSED }] : []),
     ...(service.workFolderUnusable ? [{ part: 'disk' as const, message: WORK_FOLDER_UNUSABLE }] : []),

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PostgresOptions } from '../../lib/postgres/index.ts';
 import type { DatabaseConfig } from '../config/config-values.ts';
@@ -36,15 +37,32 @@ async function tlsOf(config: DatabaseConfig): Promise<PostgresOptions['tls']> {
   const { databaseTls, databaseCa, databaseCert, databaseKey } = config;
   if (databaseTls === 'off') return false;
   if (databaseCa === undefined && databaseCert === undefined) return databaseTls === 'on' ? true : undefined;
-  return {
-    ...(databaseCa !== undefined && { ca: await contentOf(databaseCa, 'The CA of the database') }),
-    ...(databaseCert !== undefined && {
-      cert: await contentOf(databaseCert, 'The client certificate for the database'),
-    }),
-    ...(databaseKey !== undefined && {
-      key: await contentOf(databaseKey, 'The key of the client certificate for the database'),
-    }),
-  };
+  const files = {
+    ca: [databaseCa, 'The CA of the database'],
+    cert: [databaseCert, 'The client certificate for the database'],
+    key: [databaseKey, 'The key of the client certificate for the database'],
+  } as const;
+  const tls: PostgresOptions['tls'] = {};
+  for (const [name, [file, what]] of Object.entries(files)) {
+    if (file === undefined) continue;
+    let content = await contentOf(file, what);
+    // The driver reads the property for each connection.
+    const get = () => {
+      content = contentNow(file) ?? content;
+      return content;
+    };
+    Object.defineProperty(tls, name, { get, enumerable: true, configurable: true });
+  }
+  return tls;
+}
+
+/** The content of a file that may be missing while it is replaced. */
+function contentNow(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return undefined;
+  }
 }
 
 const VERIFIED = ['prefer', 'require', 'verify-ca', 'verify-full'];

@@ -202,7 +202,10 @@ function remedyFor(code: string, message: string, detail: string): string | unde
   if (/password must be a string|no password supplied/i.test(message))
     return 'It asks for a password: set SCENEPRESS_DATABASE_PASSWORD_FILE, PGPASSWORD or the file PGPASSFILE.';
   if (/timeout|terminated/i.test(message))
-    return 'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL.';
+    return (
+      'Start Postgres, or correct host and port in --database-url or SCENEPRESS_DATABASE_URL. A pooler before it needs as ' +
+      'many connections for each process as --database-connections says, and four more.'
+    );
   if (/does not support SSL/.test(message))
     return 'Switch TLS on in Postgres (ssl = on). In a private network, SCENEPRESS_DATABASE_TLS=off connects without TLS.';
   if (/certificate|self.signed|SSL|TLS/i.test(message))

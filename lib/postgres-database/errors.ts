@@ -24,6 +24,7 @@ const SQLSTATE = /^[0-9A-Z]{5}$/;
 /** Messages of the driver for connections that ended or did not open, which have no code. */
 const DRIVER_MESSAGES =
   /^Connection terminated|^timeout (exceeded|expired)|^Query read timeout|not queryable/;
+const DRIVER_TIMEOUT = /^timeout (exceeded|expired)|^Query read timeout/;
 /** Codes of OpenSSL and Node for certificates, and the driver's message for a server without TLS. */
 const NOT_SECURE = /CERT|SIGNATURE|^ERR_(TLS|SSL)/;
 const NO_TLS = /does not support SSL/;
@@ -42,6 +43,11 @@ export function isConflict(error: unknown): boolean {
 /** A row with the same unique value exists, perhaps because another transaction has inserted it meanwhile. */
 export function isDuplicate(error: unknown): boolean {
   return codeOf(error) === DUPLICATE;
+}
+
+/** The server had no space for what was written. */
+export function isDiskFull(error: unknown): boolean {
+  return codeOf(error) === DISK_FULL;
 }
 
 /** A lock was not free within `lock_timeout`. */
@@ -93,9 +99,17 @@ export function explained(error: unknown): unknown {
       ),
       passing,
     );
+  if (DRIVER_TIMEOUT.test(message))
+    return new ScenepressError(
+      'storage_failed',
+      because(
+        'Postgres did not answer in time. It may be overloaded, or a pooler before it may have too few connections',
+      ),
+      passing,
+    );
   if (isDisconnection(error))
     return new ScenepressError('storage_failed', because('the connection to Postgres failed'), passing);
-  if (code === DISK_FULL)
+  if (isDiskFull(error))
     return new ScenepressError('storage_full', because('the disk of Postgres is full'), passing);
   if (DAMAGED.includes(code))
     return new ScenepressError(
@@ -107,7 +121,11 @@ export function explained(error: unknown): unknown {
   if (FAILED.includes(code) || isRefused || isConflict(error))
     return new ScenepressError('storage_failed', because('Postgres refused the work'), passing);
   if (NOT_SECURE.test(code) || NO_TLS.test(message))
-    return new ScenepressError('storage_failed', because('the connection to Postgres is not secure'), cause);
+    return new ScenepressError(
+      'storage_failed',
+      because('the connection to Postgres is not secure'),
+      passing,
+    );
   if (code === NOT_STORABLE)
     return new ScenepressError('invalid_request', 'A text contains the character NUL (U+0000).', cause);
   return error;

@@ -11,6 +11,7 @@ import { within } from '../within.ts';
 import { Batches } from './batches.ts';
 import { type Confirmation, Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
+import { DiskSpace } from './disk-space.ts';
 import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
 import { explained, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
 import { KeyBlocks } from './key-blocks.ts';
@@ -56,6 +57,7 @@ export class PostgresDatabase implements SqlDatabase {
   readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
   readonly #turns = new Turns();
+  readonly #space: DiskSpace;
   #isOpen = false;
   readonly #starting = new SingleFlight();
   readonly #stopping = new SingleFlight();
@@ -71,6 +73,7 @@ export class PostgresDatabase implements SqlDatabase {
     this.#mustExist = options.mustExist ?? false;
     this.#connections = new Connections(url, this.#settings, logger);
     this.#confirmations = new Confirmations(random);
+    this.#space = new DiskSpace(this.#connections, { clock, random });
     this.#retrying = { clock, random, retryForMs: options.retryForMs ?? DEFAULT_RETRY_FOR_MS };
     // After a lost connection, the id shows whether the transaction has ended.
     this.#join = queryOf(
@@ -78,6 +81,11 @@ export class PostgresDatabase implements SqlDatabase {
          pg_advisory_xact_lock_shared(${lockOf('?')})`,
       [`${this.#settings.schema} ${TRANSACTIONS}`],
     );
+  }
+
+  /** As {@link Storage.isFull}. */
+  get isFull(): boolean {
+    return this.#space.isFull;
   }
 
   /** Waits for a start or stop in progress. */
@@ -120,7 +128,7 @@ export class PostgresDatabase implements SqlDatabase {
     }
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await Promise.all(this.#listeners.map((listener) => listener.stop()));
+    await Promise.all([this.#space, ...this.#listeners].map((part) => part.stop()));
     const { clock, retryForMs } = this.#retrying;
     await within(clock, this.#settings.connectTimeoutMs + retryForMs, this.#inProgress.idle());
     await this.#connections.close(clock);
@@ -147,6 +155,7 @@ export class PostgresDatabase implements SqlDatabase {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
+        if (failure) this.#space.note(failure.error);
         if (failure) this.#keys.drop();
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
         throw failure?.error === error ? explained(error) : error;

@@ -74,6 +74,10 @@ export class SqlStorage implements Storage {
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
+  get isFull(): boolean {
+    return this.#database.isFull ?? false;
+  }
+
   async start(): Promise<void> {
     this.#cache?.clear();
     await this.#database.start();

@@ -44,6 +44,8 @@ export interface SqlTransaction extends SqlReader, Transaction {
 export interface SqlDatabase extends SqlReader {
   /** Other processes may use it at the same time. */
   readonly isShared: boolean;
+  /** As {@link Storage.isFull}. */
+  readonly isFull?: boolean;
   start(): Promise<void>;
   /** Waits for running transactions. Can be started again. */
   stop(): Promise<void>;

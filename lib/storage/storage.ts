@@ -50,6 +50,8 @@ export interface Storage {
   readonly queue: Queue;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
+  /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */
+  readonly isFull?: boolean;
   /** The settings kept in the same database, if any: the service uses them unless it is given others. */
   readonly settings?: SettingsStore;
   /** Signals between the processes that use it, if any: the service uses them unless it is given others. */

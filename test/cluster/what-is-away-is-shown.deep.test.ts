@@ -3,7 +3,7 @@ import type { MachineInfo } from '../../appliance/admin/service-views.ts';
 import { newSchema, run, serverUrl } from '../fixtures/postgres/database.ts';
 import { SwitchingProxy } from '../fixtures/postgres/switching-proxy.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
-import { cluster, until } from './machines.ts';
+import { cluster, newKey, until } from './machines.ts';
 
 const TOKEN = 'the-token-of-the-metrics';
 /** Nothing listens there. */
@@ -45,6 +45,31 @@ t.test('while the database is away, a server is not ready, and its other metrics
   await until(isReady);
   await until(async () => /reports to the others again/.test(server.stderr()));
   t.match(await metrics(), /^scenepress_queue_seconds\{/m);
+});
+
+t.test('while the disk of the database is full, a server is not ready, and says why', async (t) => {
+  const machines = await cluster(t);
+  const { schema } = machines;
+  const server = await machines.start('serve');
+  const key = await newKey(machines);
+  const post = () => server.post(key, { code: 'x', className: 'A' });
+  t.equal((await post()).status, 202);
+  await run(`CREATE FUNCTION ${schema}.fill() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`);
+  await run(
+    `CREATE TRIGGER fill BEFORE INSERT ON ${schema}.jobs FOR EACH ROW EXECUTE FUNCTION ${schema}.fill()`,
+  );
+  await run(`CREATE TRIGGER fill BEFORE INSERT ON ${schema}.confirmations FOR EACH ROW
+    WHEN (length(NEW.nonce) > 100000) EXECUTE FUNCTION ${schema}.fill()`);
+  t.equal((await post()).status, 503);
+  const health = await server.get('/health/ready');
+  t.equal(health.status, 503);
+  t.match(await health.json(), {
+    problems: [{ part: 'storage', message: /^The disk of the database is full/ }],
+  });
+  await run(`DROP FUNCTION ${schema}.fill CASCADE`);
+  await until(async () => (await server.get('/health/ready')).status === 200);
+  t.equal((await post()).status, 202);
 });
 
 t.test('a worker that cannot start leaves no machine behind', async (t) => {

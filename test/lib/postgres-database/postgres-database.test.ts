@@ -7,9 +7,11 @@ import type { SqlTransaction } from '../../../lib/storage/sql.ts';
 import type { Transaction } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
+import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { newSchema, openPostgres, run, serverUrl } from '../../fixtures/postgres/database.ts';
 import { CuttingProxy, panic } from '../../fixtures/postgres/proxy.ts';
 import { REFUSED_STATEMENTS } from '../../fixtures/refused-statements.ts';
+import { until } from '../../fixtures/until.ts';
 
 async function open(t: Test, options: PostgresOptions = {}) {
   const storage = await openPostgres(t, options);
@@ -181,6 +183,29 @@ for (const [what, lastWords] of Object.entries({
     t.equal((await storage.getJob('2'))?.jobId, '2');
   });
 }
+
+t.test('a full disk is known until there is space again', async (t) => {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const { storage, insert, sql } = await open(t, { clock });
+  t.notOk(storage.isFull);
+  await sql(`CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$
+    BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`);
+  await sql('CREATE TRIGGER fill BEFORE INSERT ON jobs FOR EACH ROW EXECUTE FUNCTION fill()');
+  await sql(`CREATE TRIGGER fill BEFORE INSERT ON confirmations FOR EACH ROW
+    WHEN (length(NEW.nonce) > 100000) EXECUTE FUNCTION fill()`);
+  await t.rejects(insert(jobRecord('1')), { code: 'storage_full', message: /disk of Postgres is full/ });
+  t.ok(storage.isFull);
+  clock.advance(5_000);
+  await sql('DROP TRIGGER fill ON jobs');
+  await insert(jobRecord('1'));
+  t.ok(storage.isFull, 'small writes succeed on a full disk');
+  await sql('DROP TRIGGER fill ON confirmations');
+  await until(async () => {
+    clock.advance(5_000);
+    return !storage.isFull;
+  });
+  t.same(await sql("SELECT slot FROM confirmations WHERE slot LIKE 'trial%'"), []);
+});
 
 t.test('a commit that a lost connection prevents is repeated', async (t) => {
   const { storage, insert, sql } = await open(t);
