@@ -44,11 +44,9 @@ t.test('nothing is made in another data folder at its path', async (t) => {
   mkdirSync(data);
   const folder = new WorkFolder(join(data, 'work'), { path: data, identity: identityOf(statSync(data)) });
   await folder.make();
-  const checked = folder.check({ write: false });
-  // While the check waits for the file system.
   renameSync(data, join(parent, 'moved'));
   mkdirSync(data);
-  await t.rejects(checked, { message: /data was moved or replaced/ });
+  await t.rejects(folder.check({ write: false }), { message: /data was moved or replaced/ });
   t.same(readdirSync(data), []);
   rmSync(data, { recursive: true });
   renameSync(join(parent, 'moved'), data);
