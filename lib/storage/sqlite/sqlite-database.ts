@@ -139,10 +139,11 @@ export class SqliteDatabase implements SqlDatabase {
       await this.#checkpoints.underWay;
     } while (this.#group || this.#flushing || this.#checkpoints.underWay);
     await Promise.all([this.#background.stop(), this.#checkpointer.stop()]);
-    this.#opened.reader.close();
-    this.#opened.writer.close(); // Closing the last connection checkpoints and removes the log.
-    await this.#log.close();
+    const { reader, writer } = this.#opened;
     this.#connections = undefined;
+    reader.close();
+    writer.close(); // Closing the last connection checkpoints and removes the log.
+    await this.#log.close();
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {

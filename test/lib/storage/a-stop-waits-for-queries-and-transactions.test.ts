@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock, turn } from '../../../lib/clock.ts';
 import { ScenepressError } from '../../../lib/errors.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
@@ -45,4 +45,27 @@ t.test('a transaction begun before a stop is committed', async (t) => {
   await database.stop();
   await writing;
   t.same(fatal, []);
+});
+
+t.test('at every moment of a stop, a read is answered or refused', async (t) => {
+  const database = new SqliteDatabase(join(testFolder(t), 'database.sqlite'), SQLITE_SCHEMA, {
+    clock: systemClock,
+  });
+  await database.start();
+  let isStopped = false;
+  const stopping = database.stop().then(() => {
+    isStopped = true;
+  });
+  const codes = new Set<unknown>();
+  while (!isStopped) {
+    codes.add(
+      await database.get('SELECT 1 AS one').then(
+        () => 'read',
+        ({ code }) => code as string,
+      ),
+    );
+    await turn();
+  }
+  await stopping;
+  t.same([...codes], ['read', 'not_running']);
 });
