@@ -31,7 +31,7 @@ if (process.argv[2] === 'setup') {
   console.error(
     existsSync(source)
       ? 'Scenepress is not set up yet. Run: node scripts/setup.mjs'
-      : `Scenepress needs Node 22.16 or newer; this is ${process.version}.`,
+      : `Scenepress needs Node 22.16 or newer; this is ${process.version}. For this project: npm install node@24`,
   );
   process.exitCode = 1;
 }

@@ -39,7 +39,10 @@ export async function main(args) {
   const [major, minor = 0] = oldest.split('.').map(Number);
   const [ownMajor, ownMinor] = process.versions.node.split('.').map(Number);
   if (ownMajor < major || (ownMajor === major && ownMinor < minor)) {
-    return fail(`The setup of Scenepress needs Node ${oldest} or newer; this is ${process.version}.`);
+    const remedy = isCheckout ? `Install Node ${oldest} or newer.` : 'For this project: npm install node@24';
+    return fail(
+      `The setup of Scenepress needs Node ${oldest} or newer; this is ${process.version}. ${remedy}`,
+    );
   }
   const options = {};
   const rest = [...args];

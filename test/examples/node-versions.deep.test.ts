@@ -55,7 +55,7 @@ t.test('an older Node gets one line', async (t) => {
     t.match(await run.catch((error: unknown) => error), {
       code: 1,
       stdout: '',
-      stderr: `Scenepress needs Node 22.16 or newer; this is v${version}.\n`,
+      stderr: `Scenepress needs Node 22.16 or newer; this is v${version}. For this project: npm install node@24\n`,
     });
   }
 });
