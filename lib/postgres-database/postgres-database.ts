@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Clock, delay } from '../clock.ts';
+import type { Clock } from '../clock.ts';
 import { isScenepressError, ScenepressError } from '../errors.ts';
 import { InProgress } from '../in-progress.ts';
 import { silentLogger } from '../logger.ts';
@@ -9,11 +9,12 @@ import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { within } from '../within.ts';
 import { Batches } from './batches.ts';
-import { type Confirmation, Confirmations } from './confirmations.ts';
+import { isCommitted } from './commit-outcome.ts';
+import { Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { DiskSpace } from './disk-space.ts';
 import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
-import { explained, isDisconnection, isRefusal, RETRY_AFTER_MS } from './errors.ts';
+import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { KeyBlocks } from './key-blocks.ts';
 import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
@@ -31,8 +32,6 @@ const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
 const COMMIT = queryOf('COMMIT', []);
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"';
-/** Interval of checks of a commit whose connection was lost. */
-const LOOK_AGAIN_MS = 50;
 
 /** An error of the database. */
 interface Failure {
@@ -333,36 +332,17 @@ export class PostgresDatabase implements SqlDatabase {
     // Its outcome is known when it has ended.
     if (isUnknown && !isDisconnection(lost.error)) await client.query('ROLLBACK').catch(() => {});
     // When this rejects, the server may still have the row: its slot is not used again.
-    const isCommitted = isUnknown ? await this.#isCommitted((await tx.begun).id, confirmation) : !lost;
+    const isDone = isUnknown
+      ? await isCommitted(
+          { id: (await tx.begun).id, confirmation },
+          { confirmations: this.#confirmations, connections: this.#connections },
+          { ...this.#retrying, connectTimeoutMs: this.#settings.connectTimeoutMs },
+        )
+      : !lost;
     this.#confirmations.release(confirmation);
-    if (!isCommitted) return lost;
+    if (!isDone) return lost;
     tx.failure = lost;
     return undefined;
-  }
-
-  /**
-   * Finds out whether a transaction was committed whose commit failed. Error: `storage_failed` when the database cannot
-   * be reached.
-   */
-  async #isCommitted(id: string, confirmation: Confirmation): Promise<boolean> {
-    const { clock, retryForMs } = this.#retrying;
-    const untilMs = clock.uptimeMs() + retryForMs;
-    const limit = { query_timeout: this.#settings.connectTimeoutMs };
-    let cause: unknown;
-    do {
-      try {
-        const fate = await this.#connections.alone((client) =>
-          this.#confirmations.find(client, id, confirmation, limit),
-        );
-        if (fate) return fate === 'committed';
-      } catch (error) {
-        cause = error;
-      }
-      await delay(clock, LOOK_AGAIN_MS);
-    } while (clock.uptimeMs() < untilMs);
-    const message =
-      'The connection to Postgres failed during a commit; it is unknown whether anything was changed.';
-    throw new ScenepressError('storage_failed', message, { cause, retryAfterMs: RETRY_AFTER_MS });
   }
 
   #read(text: string, values: SqlValue[]): Promise<PgResult> {
