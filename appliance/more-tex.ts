@@ -16,7 +16,7 @@ type Message = { phase: Phase; detail: string } | { problem: string };
 const DOING: Record<Phase, string> = {
   waiting: 'are to be installed',
   downloading: 'are being downloaded',
-  installing: 'are being installed: formulas that no earlier render has had wait for that',
+  installing: 'are being installed: formulas wait for that, except single letters, numbers and signs',
   preparing: 'have been installed, and are being prepared',
 };
 const STATES = {

@@ -80,7 +80,6 @@ export function createService(
     }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
-    texCacheBytes: config.texCacheMb * MIB,
     probeAfterMs: config.probeAfterMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),

@@ -15,8 +15,6 @@ export const DATA_FILES = {
   python: 'python',
   assets: 'assets',
   texmf: 'texmf',
-  /** The folder of formulas that are kept for later renders, in a file for each owner. */
-  tex: 'tex',
   /** The folder of running renders. */
   work: 'work',
   /** Reserved space for finishing work when the disk is full. */

@@ -119,11 +119,6 @@ export interface RenderServiceOptions {
   probeAfterMs?: number;
   /** Minimum interval of `preview` events of a running render; default 0: no previews. */
   previewIntervalMs?: number;
-  /**
-   * How much the formulas of earlier renders may use in the data folder, in bytes; default 256 MiB, 0: none are kept. An
-   * owner's own renders use them, and no others. Only with a storage that belongs to one process.
-   */
-  texCacheBytes?: number;
   /** Default: the system's. */
   clock?: Clock;
   /** Default: silence. */

@@ -227,7 +227,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
         `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
       );
     }
-    await this.#parts.texCache?.forget(job.owner);
     const forgotten = await forgetJob(this.#parts, job);
     await this.#parts.storage.purge();
     return jobOf(forgotten);
@@ -242,7 +241,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { signal } = known('forgetAll', options, SIGNAL);
     await this.#parts.intake.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
-    await this.#parts.texCache?.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }

@@ -58,7 +58,6 @@ const SINGLE: Partial<Record<keyof RenderServiceOptions, Rule>> = {
   qualities: someOf(QUALITIES),
   probeAfterMs: NOT_NEGATIVE,
   previewIntervalMs: NOT_NEGATIVE,
-  texCacheBytes: NOT_NEGATIVE,
 };
 
 /** All options of a service. */
@@ -89,7 +88,6 @@ export const SERVICE_OPTIONS: Names<RenderServiceOptions> = {
   webhooks: true,
   probeAfterMs: true,
   previewIntervalMs: true,
-  texCacheBytes: true,
   clock: true,
   logger: true,
 };

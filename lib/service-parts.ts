@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { AssetStore } from './assets/asset-store.ts';
 import { AssetStoreWatch } from './assets/asset-store-watch.ts';
 import { type Clock, systemClock } from './clock.ts';
-import { DATA_FILES } from './data-files.ts';
 import { DataFolder } from './data-folder/data-folder.ts';
 import { FolderLock } from './data-folder/folder-lock.ts';
 import { isFull } from './disk.ts';
@@ -29,7 +28,6 @@ import { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
 import { type Logger, silentLogger } from './logger.ts';
 import { type Random, systemRandom } from './random.ts';
 import { Renderer, studioOf } from './render/pool/renderer.ts';
-import { TEX_CACHE_BYTES, TexCache } from './render/tex/tex-cache.ts';
 import type { RenderServiceOptions, Role } from './render-service-options.ts';
 import { validOptions } from './service-options.ts';
 import { LocalSignals } from './signals/local-signals.ts';
@@ -57,7 +55,6 @@ export interface ServiceParts {
   discards: Discards;
   book: JobBook;
   renderer: Renderer;
-  texCache: TexCache | undefined;
   gate: Gate;
   cancellations: Cancellations;
   intake: Intake;
@@ -137,18 +134,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     outcomes: webhooks,
     secrets: webhooks,
   });
-  const { texCacheBytes = TEX_CACHE_BYTES } = options;
-  // In a shared storage, a process couldn't remove the formulas that other processes keep.
-  const texCache =
-    dataFolder && !storage.isShared
-      ? new TexCache({
-          folder: join(dataFolder.path, DATA_FILES.tex),
-          place: dataFolder.place,
-          mostBytes: texCacheBytes,
-          clock,
-          logger,
-        })
-      : undefined;
   const renderer =
     outside.renderer ??
     new Renderer({
@@ -166,7 +151,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       random,
       logger,
       spareSpace,
-      texCache,
       dataPlace: options.workFolder === undefined ? dataFolder?.place : undefined,
     });
   const place = dataFolder?.place;
@@ -251,7 +235,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     discards,
     book,
     renderer,
-    texCache,
     gate,
     cancellations,
     intake,

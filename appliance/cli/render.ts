@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   ASPECT_RATIOS,
@@ -9,7 +9,6 @@ import {
   QUALITIES,
   type Quality,
   type SceneFolder,
-  userCacheFolder,
 } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
@@ -48,7 +47,6 @@ const FLAGS: (keyof Config)[] = [
   'python',
   'rendererDir',
   'studioDir',
-  'texCacheMb',
   'insecureNoSandbox',
   'renderTimeoutSeconds',
   'renderMemoryMb',
@@ -162,11 +160,9 @@ function localRenderer(
   workers: number,
   folder: SceneFolder | null,
 ): LocalRenderer {
-  const caches = userCacheFolder();
   return new LocalRenderer({
     ...options,
     workers,
-    ...(caches !== undefined && { texCacheFolder: join(caches, 'tex') }),
     ...(folder && { sceneFolder: folder }),
   });
 }

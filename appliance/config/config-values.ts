@@ -75,7 +75,6 @@ export interface Config extends DatabaseConfig, ArtifactConfig, BackupConfig {
   rendererDir?: string;
   studioDir?: string;
   insecureNoSandbox: boolean;
-  texCacheMb: number;
   renderTimeoutSeconds: number;
   renderMemoryMb: number;
   renderProcesses: number;

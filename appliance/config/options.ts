@@ -233,12 +233,6 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     allowed: 'true or false',
     schema: Joi.boolean().default(false),
   },
-  texCacheMb: {
-    description: 'Maximum size of the formulas that are kept for later renders of the same account; 0: none',
-    allowed: 'a whole number of at least 0',
-    schema: count(256, 0),
-    value: 'MiB',
-  },
   renderTimeoutSeconds: {
     description: 'Maximum duration of a render',
     allowed: 'a whole number from 1 to 2147483 (24 days)',

@@ -8,15 +8,12 @@ import { rendererOptions, type Say } from '../renderer.ts';
 import { UserError } from '../user-error.ts';
 import { interruptible } from './interruptible.ts';
 
-const MIB = 1024 * 1024;
-
 /** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */
 export interface CommandRendererOptions {
   /** A temporary folder. */
   folder: string;
   limits: Partial<RenderLimits>;
   studioFolder?: string;
-  texCacheBytes: number;
   renderer: RendererOptions;
 }
 
@@ -37,7 +34,6 @@ export async function withRenderer<Made extends { stop(): Promise<void> }>(
     const made = make({
       folder,
       limits: limitsOf(config),
-      texCacheBytes: config.texCacheMb * MIB,
       ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
       renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
     });

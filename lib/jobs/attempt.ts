@@ -167,7 +167,6 @@ export class Attempt {
     const render = renderer.render(
       {
         jobId,
-        owner: this.#job.owner,
         code,
         className,
         fps,

@@ -15,7 +15,6 @@ import type { LocalOutput } from '../render/run/messages.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../render/run/render-task.ts';
 import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
-import { TEX_CACHE_BYTES, TexCache } from '../render/tex/tex-cache.ts';
 import { type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 const MOST_TRIES = 2;
@@ -40,13 +39,6 @@ export interface LocalRendererOptions {
   sceneFolder?: SceneFolder;
   /** As in {@link RenderServiceOptions.studioFolder}; default: none. */
   studioFolder?: string;
-  /**
-   * A folder for formulas of earlier renders, which later ones of scenes in the same folder use; may be shared by several
-   * renderers. Default: none are kept.
-   */
-  texCacheFolder?: string;
-  /** The size of the formulas in `texCacheFolder`, in bytes; default 256 MiB. */
-  texCacheBytes?: number;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
   /** What one render may use; default: `DEFAULT_LIMITS`. */
@@ -63,8 +55,6 @@ const OPTIONS: Names<LocalRendererOptions> = {
   folder: true,
   sceneFolder: true,
   studioFolder: true,
-  texCacheFolder: true,
-  texCacheBytes: true,
   workers: true,
   limits: true,
   renderer: true,
@@ -128,8 +118,6 @@ export interface LocalRenderOptions {
 export class LocalRenderer {
   readonly #renderer: Renderer;
   readonly #folder: string;
-  /** The scenes whose formulas are kept together: one can read those of another. */
-  readonly #owner: string;
   readonly #logger: Logger;
   readonly #folders = new WeakMap<LocalRender, string>();
   readonly #stopping = new AbortController();
@@ -144,8 +132,6 @@ export class LocalRenderer {
     } = known('LocalRenderer', options, OPTIONS);
     checkRenderer(options.renderer);
     this.#folder = resolve(options.folder);
-    this.#owner = sceneFolder ? resolve(sceneFolder.path) : '';
-    const { texCacheFolder, texCacheBytes = TEX_CACHE_BYTES } = options;
     this.#logger = logger;
     this.#renderer = new Renderer({
       renderer: options.renderer ?? {},
@@ -159,9 +145,6 @@ export class LocalRenderer {
       random: systemRandom,
       logger,
       spareSpace: undefined,
-      ...(texCacheFolder !== undefined && {
-        texCache: new TexCache({ folder: resolve(texCacheFolder), mostBytes: texCacheBytes, clock, logger }),
-      }),
     });
   }
 
@@ -217,12 +200,12 @@ export class LocalRenderer {
   }
 
   async #attempt(
-    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'owner' | 'background'>,
+    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>,
     { signal, onProgress = () => {}, onOutput = () => {} }: LocalRenderOptions,
   ): Promise<RenderResult> {
     signal?.throwIfAborted();
     const { result, stop } = this.#renderer.render(
-      { ...task, owner: this.#owner, jobId: `${++this.#renders}`, background: false },
+      { ...task, jobId: `${++this.#renders}`, background: false },
       {
         onStarted: () => {},
         onProgress: ({ type: _, ...progress }) => onProgress(progress),

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from . import cgroup, export, kernel, limits, mounts, priority
-from .messages import ForkCommand, InspectJob, TexJob, parse_zygote_command
+from .messages import ForkCommand, InspectJob, parse_zygote_command
 from .protocol import JobChannel, connect
 from .sandbox import Sandbox
 from .watch import FINISHED, Findings, watch
@@ -222,12 +222,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
-    if isinstance(job, TexJob):
-        from .tex_fill import fill
-
-        os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-        fill(job)
-    elif isinstance(job, InspectJob):
+    if isinstance(job, InspectJob):
         from .inspection import inspect
 
         inspect(job, Path(folder), channel, stream)

@@ -282,25 +282,8 @@ class InspectJob:
         )
 
 
-@dataclass(frozen=True)
-class TexJob:
-    """Compiles documents for LaTeX and adds them to a pack, or makes a new one."""
-
-    documents: list[str]
-    # The limits that the fork sets on itself.
-    limits: JobLimits
-
-    @classmethod
-    def parse(cls, message: dict[str, Any]) -> "TexJob":
-        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
-        return cls(
-            documents=[str(item) for item in message["documents"]],
-            limits=JobLimits.parse(message["limits"]),
-        )
-
-
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | InspectJob | TexJob
+RendererJob = RenderJob | ListJob | InspectJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -312,8 +295,6 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return ListJob.parse(message)
         case "inspect":
             return InspectJob.parse(message)
-        case "tex":
-            return TexJob.parse(message)
         case other:
             raise ValueError(f"unknown kind {other!r}")
 
@@ -403,13 +384,6 @@ class WorkReport(TypedDict):
     ms: WorkTimes
 
 
-class CompiledReport(TypedDict):
-    """Documents that LaTeX has compiled for the scene."""
-
-    type: Literal["compiled"]
-    documents: list[str]
-
-
 class DoneReport(TypedDict):
     """The video is in the job's folder. Its size is that of the job, or what a local scene has set."""
 
@@ -467,7 +441,6 @@ JobReport = (
     | OutputReport
     | PlaceReport
     | WorkReport
-    | CompiledReport
     | DoneReport
     | InspectedReport
     | ScenesReport

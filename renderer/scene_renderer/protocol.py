@@ -26,7 +26,6 @@ ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
 PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
-_DOCUMENTS_BYTES_MAX = 65_536
 _PROGRESS_INTERVAL_S = 0.1
 _OUTPUTS_AT_ONCE = 200
 
@@ -123,20 +122,6 @@ class JobChannel:
             text, self._output = "".join(self._output), []
             for start in range(0, len(text), OUTPUT_CHARACTERS_MAX):
                 self._send({"type": "output", "text": text[start : start + OUTPUT_CHARACTERS_MAX]})
-
-    def compiled(self, documents: list[str]) -> None:
-        """Report which documents LaTeX has compiled."""
-        line: list[str] = []
-        size = 0
-        for document in documents:
-            length = len(json.dumps(document))
-            if line and size + length > _DOCUMENTS_BYTES_MAX:
-                self._send({"type": "compiled", "documents": line})
-                line, size = [], 0
-            line.append(document)
-            size += length
-        if line:
-            self._send({"type": "compiled", "documents": line})
 
     def done(self, frames: int, job: RenderJob) -> None:
         """Report that the video is in the job's folder, of the size of `job`."""

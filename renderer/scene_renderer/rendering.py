@@ -44,7 +44,6 @@ def render(
             error, scene.text_of(job), folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
         )
         if os.getpid() == process:
-            channel.compiled(tex.compiled())
             channel.work(stopwatch.times())
             output.finish()
             channel.failed(text, fault)
@@ -55,7 +54,6 @@ def render(
     if isinstance(report, list):
         channel.scenes(report)
     else:
-        channel.compiled(tex.compiled())
         channel.work(stopwatch.times())
         channel.done(*report)
 

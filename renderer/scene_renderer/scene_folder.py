@@ -11,12 +11,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
-from . import tex_pack
-
 _DEFAULT_NAME = "scene.py"
 _LINKS_MAX = 2000
 # Names that the renderer itself writes into the scene's current folder.
-_WRITTEN = ("channel", tex_pack.NAME, "tmp", "captions.vtt", "output.png", "section-videos", "sections.tar")
+_WRITTEN = ("channel", "tmp", "captions.vtt", "output.png", "section-videos", "sections.tar")
 _MEDIA, _WRITTEN_IN_MEDIA = "media", ("Tex", "texts")
 
 

@@ -9,30 +9,25 @@ import re
 import subprocess
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from manim import TexTemplate, config
 from manim.utils import tex_file_writing
 
-from . import dvi, tex_known, tex_pack
+from . import dvi
 from .replacing import replace
 from .tex_ahead import Ahead
 from .tex_format import Formats
 from .tex_grammar import is_repeatable
 from .tex_known import Known
 from .tex_literals import Literals, literals_of
-from .tex_pack import Kept, Pack, key_of
 from .tex_sample import Sample
 from .tex_server import BEGIN, TexServers
 from .tex_surroundings import Surroundings
 
 # Of documents that are `is_repeatable`. Manim removes files of its own folder at any moment.
 _FOLDER = "media/served"
-# What is kept of a job for later ones.
-_COMPILED_MAX = 1000
-_COMPILED_BYTES_MAX = 1 << 20
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
@@ -46,13 +41,9 @@ class _Setting:
         self.characters = Characters()
         self.known: Known | None = None
         self.surroundings = Surroundings()
-        self.pack: Pack | None = None
         self.ahead = Ahead(self._compile_ahead)
-        self.installation = "" if sample is None else sample.installation
         self.formats = None if sample is None else sample.formats
         self.hold: Callable[[], None] | None = None
-        self.compiled: dict[str, None] = {}
-        self.compiled_bytes = 0
         if sample is not None:
             self.characters.learn(sample.data, sample.svg)
             self._know(sample)
@@ -67,16 +58,14 @@ class _Setting:
 
     def is_known(self, source: str) -> bool:
         """Whether a document for LaTeX need not be compiled, in these surroundings."""
-        is_known = self.known is not None and source in self.known.pages
-        return is_known or (self.pack is not None and self.pack.find(key_of(source)) is not None)
+        return self.known is not None and source in self.known.pages
 
     def find(self, source: str) -> str | None:
         """Return the SVG of a document for LaTeX that need not be compiled."""
         known = self.known
         if known is not None and source in known.pages and self.surroundings.fit(known.names):
             return self.characters.convert_known(known, source)
-        kept = self.pack.find(key_of(source)) if self.pack is not None else None
-        return kept.svg() if kept is not None and self.surroundings.fit(kept.names) else None
+        return None
 
     def compile(self, source: str) -> bytes | None:
         """Return the DVI file of a document for LaTeX, if it is harmless and can be compiled."""
@@ -107,24 +96,10 @@ class _Setting:
         missing = [
             source for source in literals.documents if not self.is_known(source) and self.is_harmless(source)
         ]
-        # If there are formulas of earlier renders, the others are probably among them.
-        if not missing and not literals.are_all and self.pack is None:
+        if not missing and not literals.are_all:
             preamble = TexTemplate().get_texcode_for_expression("").partition(BEGIN)[0]
             self.servers.start(preamble, Path(_FOLDER), self.formats)
         return missing
-
-    def note(self, source: str) -> None:
-        """Remember that a document was compiled, if it is typeset identically each time."""
-        size = len(source.encode())
-        if (
-            source not in self.compiled
-            and len(self.compiled) < _COMPILED_MAX
-            and self.compiled_bytes + size <= _COMPILED_BYTES_MAX
-            and is_repeatable(source)
-            and self.surroundings.fit(frozenset())
-        ):
-            self.compiled[source] = None
-            self.compiled_bytes += size
 
 
 _setting: _Setting
@@ -138,13 +113,12 @@ def set_directly(sample: Sample | None = None) -> None:
 
 
 def begin_job(hold: Callable[[], None] | None = None) -> None:
-    """Remember the surroundings before a scene can change them, and read the expressions of earlier jobs.
+    """Remember the surroundings before a scene can change them.
 
     `hold`: called instead of TeX, which must not be started.
     """
     _setting.hold = hold
     _setting.surroundings = Surroundings()
-    _setting.pack = Pack.read(Path(tex_pack.NAME), _setting.installation) if _setting.installation else None
 
 
 def compile_ahead(code: str, class_name: str) -> None:
@@ -158,47 +132,6 @@ def compile_ahead(code: str, class_name: str) -> None:
 def end_job() -> None:
     """Compile nothing else ahead."""
     _setting.ahead.stop()
-
-
-def kept() -> dict[str, Kept]:
-    """Return the expressions of earlier jobs."""
-    return {} if _setting.pack is None else _setting.pack.all()
-
-
-def installation() -> str:
-    """Return the checksum of the installation that expressions are set with."""
-    return _setting.installation
-
-
-def is_deterministic(names: frozenset[str]) -> bool:
-    """Whether the files with these names are those of the installation."""
-    return _setting.surroundings.fit(names)
-
-
-@dataclass(frozen=True)
-class Compiled:
-    """An SVG file, and the names of the files of its fonts."""
-
-    svg: str
-    names: frozenset[str]
-
-
-def compile_freshly(source: str, tex_file: Path) -> Compiled | None:
-    """Compile a document to SVG in a new file; None if it can't be."""
-    tex_file.write_text(source, encoding="utf-8")
-    result = tex_file.with_suffix(".dvi")
-    if not _setting.servers.compile(tex_file, result, _setting.fitting_formats()):
-        return None
-    try:
-        svg = _convert(result, ".dvi").read_text(encoding="utf-8")
-        return Compiled(svg, tex_known.names_of_fonts(result.read_bytes()))
-    except (OSError, ValueError, IndexError, dvi.NotSupportedError):
-        return None
-
-
-def compiled() -> list[str]:
-    """Return the documents that were compiled and may be kept for other jobs, in their order."""
-    return list(_setting.compiled)
 
 
 def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
@@ -216,9 +149,8 @@ def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
         data = _setting.compile(source)
         if data is not None:
             result.write_bytes(data)
-            _setting.note(source)
-        elif _setting.servers.compile(tex_file, result, _setting.fitting_formats()):
-            _setting.note(source)
+        else:
+            _setting.servers.compile(tex_file, result, _setting.fitting_formats())
     # Returns the result, or runs latex, whose log the error message names.
     return _manims_compile(tex_file, tex_compiler, output_format)
 

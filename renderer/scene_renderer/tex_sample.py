@@ -34,8 +34,6 @@ class Sample:
     svg: str
     names: frozenset[str]
     """Of files that LaTeX has read."""
-    installation: str
-    """A checksum of sizes and times of these files and of TeX's lists of files. Each update changes it."""
     formats: Formats | None = None
     """That LaTeX loads faster."""
 
@@ -106,12 +104,10 @@ class Conversion:
         installation = self._installation()
         formats = tex_format.provide(_preamble_of(self._source), installation, names)
         svg = made.with_suffix(".svg").read_text(encoding="utf-8")
-        return Sample(self._source, made.with_suffix(".dvi").read_bytes(), svg, names, installation, formats)
+        return Sample(self._source, made.with_suffix(".dvi").read_bytes(), svg, names, formats)
 
     def _sample_prepared(self, prepared: Prepared) -> Sample:
-        installation = self._installation()
-        data, svg, formats = prepared.data, prepared.svg, prepared.formats
-        return Sample(self._source, data, svg, prepared.names, installation, formats)
+        return Sample(self._source, prepared.data, prepared.svg, prepared.names, prepared.formats)
 
     def _found(self) -> tuple[list[str], list[str]]:
         """Return the paths of the files that LaTeX has read, and of TeX's lists of files."""

@@ -19,11 +19,8 @@ interface Result {
   manim: Taken;
   /** The same with several encoders. */
   encoders: Taken | undefined;
-  /** With formulas that the service has not set before. */
-  cold: Taken;
-  /** The second time. */
-  known: Taken;
-  /** What the last cold render was spent on. */
+  ours: Taken;
+  /** What our last render was spent on. */
   workMs: RenderUsage['workMs'];
   manimBytes: number;
   bytes: number;
@@ -37,9 +34,8 @@ interface Videos {
 }
 
 /**
- * Renders scenes with `manim render` and on a warm service, from POST to `completed` over HTTP: first with formulas
- * that it has not set before, then once more. Prints times, CPU times, memory, sizes and SSIM, and their geometric
- * means.
+ * Renders scenes with `manim render` and on a warm service, from POST to `completed` over HTTP. Prints times, CPU times,
+ * memory, sizes and SSIM, and their geometric means.
  */
 export async function bench(args: string[]): Promise<void> {
   const { values } = parseArgs({
@@ -70,10 +66,10 @@ export async function bench(args: string[]): Promise<void> {
     console.log(introduction(runs, others.length));
     table.begin();
     for (const quality of qualities) {
-      const services = await startServices(runs);
+      const service = await startService();
       try {
         for (const scene of scenes) {
-          const measure = { quality, services, originals, folder, encoders: values.encoders };
+          const measure = { quality, service, runs, originals, folder, encoders: values.encoders };
           await measured(scene, measure).then(
             (result) => table.add(result),
             (error: Error) => {
@@ -83,7 +79,7 @@ export async function bench(args: string[]): Promise<void> {
           );
         }
       } finally {
-        for (const service of services) await service.stop();
+        await service.stop();
       }
     }
     table.end();
@@ -105,17 +101,13 @@ function chosen(all: BenchScene[], only: string[] | undefined): BenchScene[] {
   return all.filter(({ name, set }) => only.includes(name) || only.includes(set));
 }
 
-/** One for each run, because a service knows the formulas of earlier runs. A first render warms its libraries. */
-async function startServices(runs: number): Promise<WarmService[]> {
-  const services: WarmService[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const service = await WarmService.start();
-    services.push(service);
-    const code =
-      'from manim import *\n\nclass Warm(Scene):\n    def construct(self):\n        self.play(Create(Circle()))\n';
-    await service.render({ name: 'Warm', set: '', file: '', code }, 'low');
-  }
-  return services;
+/** A first render warms its libraries. */
+async function startService(): Promise<WarmService> {
+  const service = await WarmService.start();
+  const code =
+    'from manim import *\n\nclass Warm(Scene):\n    def construct(self):\n        self.play(Create(Circle()))\n';
+  await service.render({ name: 'Warm', set: '', file: '', code }, 'low');
+  return service;
 }
 
 /** Processes of other users of the machine that take all processors. */
@@ -134,38 +126,39 @@ function introduction(runs: number, busy: number): string {
 
 interface Measure {
   quality: Quality;
-  services: WarmService[];
+  service: WarmService;
+  runs: number;
   originals: Originals | undefined;
   folder: string;
   encoders: boolean;
 }
 
 async function measured(scene: BenchScene, measure: Measure): Promise<Result> {
-  const { quality, services, originals, folder } = measure;
-  const cold: ServiceRender[] = [];
-  const known: ServiceRender[] = [];
+  const { quality, service, originals, folder } = measure;
+  const ours: ServiceRender[] = [];
   const theirs: ManimRender[] = [];
   const encoders: ManimRender[] = [];
-  for (const service of services) {
+  for (let run = 0; run < measure.runs; run++) {
     theirs.push(await renderWithManim(folder, scene, { quality }));
-    cold.push(await service.render(scene, quality));
+    ours.push(await service.render(scene, quality));
     if (measure.encoders)
       encoders.push(await renderWithManim(folder, scene, { quality, encoders: ENCODERS }));
-    known.push(await service.render(scene, quality));
   }
-  const [first, ours] = [theirs.at(-1), known.at(-1)];
-  if (!first || !ours) throw new Error('there was no run');
-  const compared = await comparedVideos(scene, { theirs: first, ours }, { quality, originals });
-  const bytes = { manimBytes: (await stat(first.video)).size, bytes: (await stat(ours.video)).size };
-  for (const { video } of [...theirs, ...cold, ...encoders, ...known]) await rm(video);
+  const last = { theirs: theirs.at(-1), ours: ours.at(-1) };
+  if (!last.theirs || !last.ours) throw new Error('there was no run');
+  const compared = await comparedVideos(scene, last as Videos, { quality, originals });
+  const bytes = {
+    manimBytes: (await stat(last.theirs.video)).size,
+    bytes: (await stat(last.ours.video)).size,
+  };
+  for (const { video } of [...theirs, ...ours, ...encoders]) await rm(video);
   return {
     scene: scene.name,
     quality,
     manim: medianOf(theirs),
     encoders: measure.encoders ? medianOf(encoders) : undefined,
-    workMs: cold.at(-1)?.usage.workMs,
-    cold: medianOf(cold),
-    known: medianOf(known),
+    workMs: last.ours.usage.workMs,
+    ours: medianOf(ours),
     ...bytes,
     ...compared,
   };
@@ -209,32 +202,27 @@ const COLUMNS: [heading: string, cell: (result: Result) => string][] = [
   ['manim', ({ manim }) => seconds(manim.wallMs)],
   ['CPU', ({ manim }) => seconds(manim.cpuMs)],
   [`${ENCODERS} enc.`, ({ encoders }) => (encoders ? seconds(encoders.wallMs) : '')],
-  ['cold', ({ cold }) => seconds(cold.wallMs)],
-  ['CPU', ({ cold }) => seconds(cold.cpuMs)],
-  ['known', ({ known }) => seconds(known.wallMs)],
-  ['CPU', ({ known }) => seconds(known.cpuMs)],
-  ['cold ×', (result) => times(RATIOS.cold(result))],
-  ['known ×', (result) => times(RATIOS.known(result))],
+  ['ours', ({ ours }) => seconds(ours.wallMs)],
+  ['CPU', ({ ours }) => seconds(ours.cpuMs)],
+  ['×', (result) => times(RATIOS.wall(result))],
   ['CPU ×', (result) => times(RATIOS.cpu(result))],
   ['size ×', (result) => times(RATIOS.size(result))],
   ['SSIM', ({ manimSsim }) => (manimSsim === undefined ? '' : manimSsim.toFixed(5))],
   ['ours', ({ ssim }) => (ssim === undefined ? '' : ssim.toFixed(5))],
   ['MB', ({ manim }) => (manim.memoryBytes / 1e6).toFixed(0)],
-  ['ours', ({ cold }) => (cold.memoryBytes / 1e6).toFixed(0)],
+  ['ours', ({ ours }) => (ours.memoryBytes / 1e6).toFixed(0)],
 ];
 
 const RATIOS = {
-  cold: ({ manim, cold }: Result) => manim.wallMs / cold.wallMs,
-  known: ({ manim, known }: Result) => manim.wallMs / known.wallMs,
-  cpu: ({ manim, cold }: Result) => manim.cpuMs / cold.cpuMs,
-  encoders: ({ encoders, cold }: Result) => (encoders ? encoders.wallMs / cold.wallMs : Number.NaN),
+  wall: ({ manim, ours }: Result) => manim.wallMs / ours.wallMs,
+  cpu: ({ manim, ours }: Result) => manim.cpuMs / ours.cpuMs,
+  encoders: ({ encoders, ours }: Result) => (encoders ? encoders.wallMs / ours.wallMs : Number.NaN),
   size: ({ bytes, manimBytes }: Result) => bytes / manimBytes,
-  memory: ({ manim, cold }: Result) => cold.memoryBytes / manim.memoryBytes,
+  memory: ({ manim, ours }: Result) => ours.memoryBytes / manim.memoryBytes,
 };
 
 const ABOUT: Record<keyof typeof RATIOS, string> = {
-  cold: 'as fast as manim with formulas never set before',
-  known: 'as fast with formulas set before',
+  wall: 'as fast as manim',
   cpu: 'less CPU time',
   encoders: `as fast as manim with --max-inflight-encoders ${ENCODERS}`,
   size: 'as large',

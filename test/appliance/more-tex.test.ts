@@ -51,7 +51,7 @@ t.test('an installation is shown in the log and in warnings, and told to renders
   tell('install');
   await once(tex, 'change');
   t.equal(tex.state, 'changing');
-  t.match(more.warnings(), [/are being installed: formulas .* wait for that\.$/]);
+  t.match(more.warnings(), [/are being installed: formulas wait for that, .*signs\.$/]);
   tell('prepare');
   await once(tex, 'change');
   t.equal(tex.state, 'complete');

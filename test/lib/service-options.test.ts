@@ -98,7 +98,6 @@ const WRONG: [name: string, values: unknown[], allowed: string][] = [
   ['pricing.creditsPerSecond', [5, null], 'an object'],
   ['probeAfterMs', [-1, NAN], 'a number of at least 0'],
   ['previewIntervalMs', [-1, '500'], 'a number of at least 0'],
-  ['texCacheBytes', [-1], 'a number of at least 0'],
   ['folder', [5, {}], 'a string'],
 ];
 

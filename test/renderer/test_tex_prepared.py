@@ -42,9 +42,7 @@ def test_a_start_only_looks_up_what_latex_would_read(
     assert "latex -interaction" not in command
     assert sample.formats.folder == tex_prepared.FOLDER
     assert sample.formats.find(prepared.formats.preamble) == (tex_prepared.FOLDER / "preamble.fmt", "")
-    assert (sample.svg, sample.source, sample.names, sample.installation) == (
-        *(prepared.svg, prepared.source, prepared.names, prepared.installation),
-    )
+    assert (sample.svg, sample.source, sample.names) == (prepared.svg, prepared.source, prepared.names)
     after_the_date = 100
     assert sample.data[after_the_date:] == prepared.data[after_the_date:]
 

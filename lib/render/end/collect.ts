@@ -14,11 +14,6 @@ const INDEX_LIMIT_BYTES = 16 * MIB;
 /** Outputs of local renders only: videos and pictures in other formats, and archives of several files. */
 const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'frames.tar', 'sections.tar'];
 
-/** The formulas of an owner's earlier renders, which a render reads. */
-export const TEX_PACK = 'tex-pack';
-const NEW_TEX_PACK = 'tex-pack.new';
-const TEX_PACK_LIMIT_BYTES = 8 * MIB;
-
 /** The input files of a job, and its output files with their maximum sizes. `isStreamed`: the video is no file. */
 export function filesOf(
   job: RendererJob,
@@ -36,12 +31,10 @@ export function filesOf(
       },
     };
   }
-  if (kind === 'tex') return { inputs: [TEX_PACK], outputs: { [NEW_TEX_PACK]: TEX_PACK_LIMIT_BYTES } };
-  if (kind === 'list') return { inputs: [], outputs: {} };
-  if (isStreamed) return { inputs: [TEX_PACK], outputs: {} };
+  if (kind === 'list' || isStreamed) return { inputs: [], outputs: {} };
   const outputs = { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES };
   const ofLocal = Object.fromEntries(LOCAL_FILES.map((name) => [name, outputBytes]));
-  return { inputs: [TEX_PACK], outputs: job.local ? { ...outputs, ...ofLocal } : outputs };
+  return { inputs: [], outputs: job.local ? { ...outputs, ...ofLocal } : outputs };
 }
 
 /**
@@ -85,13 +78,6 @@ export async function collectLocalFiles(
     files.push({ name, path });
   }
   return files;
-}
-
-/** The path of the pack that a job of kind `tex` has made; undefined when there is none. */
-export async function texPackIn(folder: string): Promise<string | undefined> {
-  const path = join(folder, NEW_TEX_PACK);
-  const size = await plainFileSize(path);
-  return size !== undefined && size <= TEX_PACK_LIMIT_BYTES ? path : undefined;
 }
 
 /** Size of a regular file with one hard link; undefined for missing files, links, folders and devices. */

@@ -29,7 +29,6 @@ import { plainSettings } from '../start/python-environment.ts';
 import { relocate } from '../start/relocation.ts';
 import { onMachine } from '../start/renderer-root.ts';
 import { WorkFolder } from '../start/work-folder.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
 import { newPulses, Pulse } from './pulse.ts';
 import { STOPPING, threadCounters } from './thread-counters.ts';
 import { type StartThreads, startThreads, type Threads } from './threads.ts';
@@ -59,8 +58,6 @@ interface RenderPoolEvents {
   result: [result: 'rendered' | 'died'];
   /** A worker became warm. */
   warm: [];
-  /** A worker has written a new pack of formulas. */
-  texPack: [lease: TexLease, newPath: string];
 }
 
 /** A Piscina pool whose threads each own a warm Python process. */
@@ -327,9 +324,6 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         this.emit('result', 'died');
         this.#logger.error({ reason: message.message }, 'The sandbox does not hold: nothing is rendered.');
         failed(new ScenepressError('renderer_unavailable', message.message));
-        break;
-      case 'tex':
-        this.emit('texPack', message.lease, message.newPath);
         break;
       case 'log':
         this.#logger.info({ renderer: message.line }, 'Output of the renderer.');

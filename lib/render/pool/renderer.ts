@@ -21,7 +21,6 @@ import { findLauncher, type Launcher, type RendererOptions } from '../start/laun
 import { outliveTheRenderer } from '../start/memory-priority.ts';
 import type { SceneFolder } from '../start/scene-folder.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
-import type { TexCache } from '../tex/tex-cache.ts';
 import { type PooledRender, type RenderEvents, RenderPool } from './render-pool.ts';
 import { RendererWatch } from './renderer-watch.ts';
 import type { StartThreads } from './threads.ts';
@@ -62,8 +61,6 @@ interface Options {
   random: Random;
   logger: Logger;
   spareSpace: SpareSpace | undefined;
-  /** Keeps the formulas of owners. */
-  texCache?: TexCache | undefined;
   /** That of the data folder, if it contains the work folder. */
   dataPlace?: FolderPlace | undefined;
   /** Replaces the Python side, for simulations. */
@@ -98,20 +95,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     allowTraversal: () => Promise<void>;
     signal: AbortSignal;
   }): Promise<void> {
-    const {
-      renderer,
-      studio,
-      scene,
-      workers,
-      limits,
-      workFolder,
-      lock,
-      clock,
-      random,
-      logger,
-      texCache,
-      dataPlace,
-    } = this.#options;
+    const { renderer, studio, scene, workers, limits, workFolder, lock, clock, random, logger, dataPlace } =
+      this.#options;
     const { simulated } = this.#options;
     assert(workFolder !== undefined, 'a renderer that starts has a work folder');
     if (studio) openStudio(studio);
@@ -136,8 +121,6 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     // Its stop removes the work folder.
     this.#pool = pool;
     await pool.start(signal);
-    await texCache?.open();
-    pool.on('texPack', (lease, newPath) => void texCache?.keep(lease, newPath));
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
@@ -192,16 +175,9 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     return this.#options.workers;
   }
 
-  /**
-   * As {@link RenderPool.render}. `owner`: whose formulas of earlier renders are used; default: none. Error:
-   * `not_running` without workers.
-   */
-  render(
-    { owner, ...task }: Omit<RenderTask, 'port' | 'tex'> & { owner?: string },
-    events: RenderEvents,
-  ): PooledRender {
-    const tex = owner === undefined ? undefined : this.#options.texCache?.lease(owner);
-    return this.#started.render({ ...task, ...(tex && { tex }) }, events);
+  /** As {@link RenderPool.render}. Error: `not_running` without workers. */
+  render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+    return this.#started.render(task, events);
   }
 
   /** False while renders would fail because of a known problem. */

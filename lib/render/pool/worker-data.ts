@@ -1,6 +1,5 @@
 import type { SharedSettings } from '../run/shared-settings.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
 
 /** The worker data of a thread. */
 export interface WorkerData extends SharedSettings {
@@ -13,7 +12,6 @@ export type WorkerMessage =
   | ({ type: 'ready'; manim: string; python: string; sandbox: SandboxStatus } & WarmZygotes)
   | ({ type: 'unready' | 'refused'; message: string } & WarmZygotes)
   | { type: 'log'; line: string }
-  | { type: 'tex'; lease: TexLease; newPath: string }
   | { type: 'stopped' };
 
 export interface WarmZygotes {

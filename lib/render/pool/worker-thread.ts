@@ -30,7 +30,6 @@ export function startWorkerThread(
       onRefused: (message) => post({ type: 'refused', message, ...zygotes() }),
       onUnready: (message) => post({ type: 'unready', message, ...zygotes() }),
       onLog: (line) => post({ type: 'log', line }),
-      onTexPack: (lease, newPath) => post({ type: 'tex', lease, newPath }),
     },
   );
   const shutdown = new BroadcastChannel(data.shutdownChannel);

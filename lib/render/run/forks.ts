@@ -75,7 +75,7 @@ export class Forks {
     let verdict: ForkOutcome['verdict'];
     let place = '';
     // A render sends a report before it reads the scene.
-    let isRead = job.kind === 'inspect' || job.kind === 'tex';
+    let isRead = job.kind === 'inspect';
     this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const stream =

@@ -155,16 +155,8 @@ export interface InspectJob {
   limits: JobLimits;
 }
 
-/** Compiles documents for LaTeX and adds them to a pack, or makes a new one. */
-export interface TexJob {
-  kind: 'tex';
-  documents: string[];
-  /** The limits that the fork sets on itself. */
-  limits: JobLimits;
-}
-
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | InspectJob | TexJob;
+export type RendererJob = RenderJob | ListJob | InspectJob;
 
 /** The stages of a render, in order. */
 export type JobStage = 'loading' | 'rendering' | 'finishing';
@@ -241,12 +233,6 @@ export interface WorkReport {
   ms: WorkTimes;
 }
 
-/** Documents that LaTeX has compiled for the scene. */
-export interface CompiledReport {
-  type: 'compiled';
-  documents: string[];
-}
-
 /** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
 export interface DoneReport {
   type: 'done';
@@ -298,7 +284,6 @@ export type JobReport =
   | OutputReport
   | PlaceReport
   | WorkReport
-  | CompiledReport
   | DoneReport
   | InspectedReport
   | ScenesReport

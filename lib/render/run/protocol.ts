@@ -21,11 +21,6 @@ const MOST_SCENES = 1000;
 export const MOST_PLAYS = 1000;
 /** The output that is kept of a scene. */
 export const MOST_OUTPUT = 33_000;
-/** The documents for LaTeX that are kept of a scene. */
-export const MOST_DOCUMENTS = 1000;
-/** Their total length. */
-export const MOST_OF_DOCUMENTS: number = 1024 * 1024;
-const LONGEST_DOCUMENT = 32_768;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
 const LONGEST_WORK_MS = 1e9;
@@ -70,8 +65,6 @@ export function parseJobReport(line: string): JobReport | undefined {
       return { type: 'place', text: sceneText(report['text']) };
     case 'work':
       return { type: 'work', ms: workTimes(report['ms']) };
-    case 'compiled':
-      return { type: 'compiled', documents: texDocuments(report['documents']) };
     case 'done':
       return {
         type: 'done',
@@ -128,13 +121,6 @@ function shortText(text: string): string {
 function outputText(value: unknown): string {
   if (typeof value !== 'string') return '';
   return withoutControlCharacters(value.slice(0, MOST_OUTPUT).replaceAll('\r\n', '\n')).toWellFormed();
-}
-
-function texDocuments(value: unknown): string[] {
-  const given = Array.isArray(value) ? value.slice(0, MOST_DOCUMENTS) : [];
-  return given.filter(
-    (one) => typeof one === 'string' && one.length <= LONGEST_DOCUMENT && one.isWellFormed(),
-  );
 }
 
 function sceneNames(value: unknown): string[] {

@@ -1,6 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from '../../artifacts.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
 import type { LocalOutput, Play, SceneFault, WorkTimes } from './messages.ts';
 
 export type { Play, SceneFault } from './messages.ts';
@@ -17,8 +16,6 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
-  /** The formulas of earlier renders of the same owner. */
-  tex?: TexLease;
   /** The machine's TeX is being changed: the render fails, by `tex`, if it has to start TeX. */
   isTexHeld?: boolean;
   /** Only of a {@link LocalRenderer}. */

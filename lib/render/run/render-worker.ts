@@ -6,8 +6,7 @@ import { collectFiles, collectLocalFiles } from '../end/collect.ts';
 import { assertSameLayers, publishedFiles } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { Pulse } from '../pool/pulse.ts';
-import { type Zygote, ZygoteDied } from '../start/zygote.ts';
-import { TexFill } from '../tex/tex-fill.ts';
+import { ZygoteDied } from '../start/zygote.ts';
 import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
 import {
   type EndReason,
@@ -21,7 +20,7 @@ import {
 import { inspectJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import type { JobReport, LocalOutput, Play, WorkTimes } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { MOST_DOCUMENTS, MOST_OF_DOCUMENTS, MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
+import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
 import type {
   ListResult,
   ListTask,
@@ -50,7 +49,6 @@ export class RenderWorker {
   readonly #folder: string;
   readonly #forks: Forks;
   readonly #zygotes: Zygotes;
-  readonly #texFill: TexFill;
   readonly #pulse: Pulse;
   #attempts = 0;
   #current: Occupied | undefined;
@@ -63,15 +61,6 @@ export class RenderWorker {
     this.#folder = join(settings.workFolder, `w${settings.index}`);
     this.#pulse = new Pulse({ pulses: settings.pulses, side: 'workers', clock: settings.clock });
     this.#forks = new Forks(settings, this.#folder);
-    this.#texFill = new TexFill({
-      forks: this.#forks,
-      limits: settings.limits,
-      clock: settings.clock,
-      folder: join(this.#folder, 'tex'),
-      index: settings.index,
-      onPack: events.onTexPack,
-      onLog: events.onLog,
-    });
     this.#zygotes = new Zygotes({ settings, events, folder: this.#folder, forks: this.#forks });
   }
 
@@ -103,20 +92,12 @@ export class RenderWorker {
     const { limits } = this.#settings;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
     const plays: Play[] = [];
-    const documents: string[] = [];
-    let documentsLength = 0;
     let output = '';
     let work: { reportedAtMs: number; scene: WorkTimes } | undefined;
     const hear = (report: JobReport) => {
       if (report.type === 'work') work ??= { reportedAtMs: clock.uptimeMs(), scene: report.ms };
       else if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-      else if (report.type === 'compiled') {
-        for (const document of report.documents) {
-          documentsLength += document.length;
-          if (documents.length < MOST_DOCUMENTS && documentsLength <= MOST_OF_DOCUMENTS)
-            documents.push(document);
-        }
-      } else if (report.type === 'output') {
+      else if (report.type === 'output') {
         const text = report.text.slice(0, MOST_OUTPUT - output.length);
         output += text;
         if (text !== '') send({ type: 'output', text });
@@ -138,9 +119,7 @@ export class RenderWorker {
       stopped ??= message.reason;
       this.#end(stopped);
     });
-    let formulasTo: Zygote | undefined;
     try {
-      await this.#texFill.end();
       const zygote = await this.#zygotes.get(orientation);
       const inspector = await this.#zygotes.inspector();
       assertSameLayers(inspector, zygote);
@@ -154,7 +133,6 @@ export class RenderWorker {
       const timer = this.#limitTime(limits.timeoutMs, durationMs);
       try {
         this.#forks.makeFolder(jobFolder);
-        if (task.tex) await TexFill.give(task.tex, jobFolder);
         // Not beside a scene that sees other processes.
         const streamed =
           task.local || !zygote.layers.includes('namespaces')
@@ -173,7 +151,6 @@ export class RenderWorker {
           hear(report);
         };
         const rendered = await this.#forks.run(current, jobFolder, job, onReport, streamed?.onStream);
-        formulasTo = zygote;
         peakMemoryBytes = rendered.end.memoryBytes;
         const failure = (await streamed?.hasRefused())
           ? undefined
@@ -247,8 +224,6 @@ export class RenderWorker {
       task.port.close();
       await this.#discard(jobFolder);
       if (!keepOutFolder) await this.#discard(outFolder);
-      if (task.tex && documents.length > 0 && formulasTo?.alive && !stopped)
-        this.#texFill.begin(formulasTo, task.tex, documents);
     }
   }
 
@@ -273,7 +248,6 @@ export class RenderWorker {
     const folder = join(this.#folder, `${++this.#attempts}`);
     const job = listJob(code, this.#settings.limits);
     try {
-      await this.#texFill.end();
       const current: Occupied = {
         zygote: await this.#zygotes.get('landscape'),
         background,
@@ -317,7 +291,6 @@ export class RenderWorker {
   /** Ends the running task and the zygotes. */
   async stop(): Promise<void> {
     this.#end('shutdown');
-    await this.#texFill.end();
     await this.#zygotes.stop();
     await this.#discard(this.#folder);
   }

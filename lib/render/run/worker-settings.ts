@@ -1,7 +1,6 @@
 import type { Clock } from '../../clock.ts';
 import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
 import type { Processes } from '../start/processes.ts';
-import type { TexLease } from '../tex/tex-cache.ts';
 import type { ZygoteReady } from './messages.ts';
 import type { SharedSettings } from './shared-settings.ts';
 
@@ -20,6 +19,4 @@ export interface WorkerEvents {
   /** The sandbox failed its check; nothing is rendered. */
   onRefused: (message: string) => void;
   onLog: (line: string) => void;
-  /** A new pack of formulas was written. */
-  onTexPack: (lease: TexLease, newPath: string) => void;
 }

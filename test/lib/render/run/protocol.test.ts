@@ -30,14 +30,6 @@ t.test('scene names must be identifiers, and their length and number are limited
   );
 });
 
-t.test('documents that were compiled are limited in length and number', async (t) => {
-  const documents = ['x', 7, null, 'y'.repeat(40_000), '\ud800', 'z'];
-  t.same(parse({ type: 'compiled', documents }), { type: 'compiled', documents: ['x', 'z'] });
-  t.same(parse({ type: 'compiled', documents: { 0: 'x' } }), { type: 'compiled', documents: [] });
-  const many = parse({ type: 'compiled', documents: Array(5000).fill('x') });
-  t.equal((many as { documents: string[] }).documents.length, 1000);
-});
-
 t.test('output is limited in length and free of control characters, except tabs and newlines', async (t) => {
   t.same(parse({ type: 'output', text: 'a\tb\r\n\x1b[2J\ud800' }), {
     type: 'output',

@@ -53,7 +53,6 @@ function openZygotes(t: Test, spawned: (child: RendererProcess, args: string[]) 
       onUnready: (message) => heard.push(message),
       onRefused: (message) => heard.push(message),
       onLog: () => {},
-      onTexPack: () => {},
     },
   });
   /** Lets time pass until something is done. */
