@@ -6,8 +6,6 @@ import { bench as latency } from './latency.ts';
 import { bench as month } from './month.ts';
 import { bench as profile } from './profile.ts';
 import { bench as render } from './render.ts';
-import { bench as sandbox } from './sandbox.ts';
-import { bench as scale } from './scale.ts';
 import { bench as service } from './service.ts';
 import { bench as siege } from './siege.ts';
 import { bench as together } from './together.ts';
@@ -43,11 +41,6 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
     about:
       'time from POST to `completed` on a warm service, CPU time, memory and size, compared with `manim render`',
     bench: render,
-  },
-  sandbox: { about: 'overhead of the sandbox layers per job, single and combined', bench: sandbox },
-  scale: {
-    about: 'duration of start, listings, forgetting, backup, rotation and audit with up to a million jobs',
-    bench: scale,
   },
   service: {
     about: 'durable POSTs and GETs over HTTP, compared with the same framework doing nothing',
