@@ -323,7 +323,7 @@ t.test('a data folder that was replaced is not tried, and nothing is written to 
   mkdirSync(folder);
   for (let minute = 0; minute < 3; minute++) {
     clock.advance(60_000);
-    await delay(50); // Whatever is begun ends.
+    await delay(50); // Until trials that have begun are over.
   }
   t.match(service.status().problems, [{ part: 'storage', message: /moved or replaced/ }]);
   t.equal(service.status().problems.length, 1);
