@@ -29,7 +29,7 @@ t.test('a replaced client certificate is used by the next connection', async (t)
     databaseKey: files.key,
   });
   const pool = new pg.Pool({ connectionString: url, ssl: options.tls as object, max: 1, maxUses: 1 });
-  t.teardown(() => pool.end());
+  pool.on('error', () => {}); // An idle connection ends with the server.
   const serial = async () => {
     const { rows } = await pool.query(
       'SELECT client_serial::int AS serial FROM pg_stat_ssl WHERE pid = pg_backend_pid()',
@@ -42,4 +42,5 @@ t.test('a replaced client certificate is used by the next connection', async (t)
   rmSync(files.cert);
   rmSync(files.key);
   t.equal(await serial(), 3, 'while there is none, the last one is used');
+  await pool.end();
 });

@@ -121,7 +121,7 @@ t.test('a render gets what was requested, and its progress and previews are repo
   begun();
   const [task, events] = await started;
   t.same(task, {
-    ...{ jobId, owner: newJob.owner, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
+    ...{ jobId, code: 'x', className: 'A', fps: 24, widthPx: 854, heightPx: 480 },
     ...{ previewIntervalMs: 250, background: false },
   });
   hold.begin({ isShortage: true });
