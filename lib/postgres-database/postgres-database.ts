@@ -127,11 +127,12 @@ export class PostgresDatabase implements SqlDatabase {
     }
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    await Promise.all([this.#space, ...this.#listeners].map((part) => part.stop()));
+    await Promise.all(this.#listeners.map((listener) => listener.stop()));
     const { clock, retryForMs } = this.#retrying;
     await within(clock, this.#settings.connectTimeoutMs + retryForMs, this.#inProgress.idle());
     await this.#connections.close(clock);
     await this.#inProgress.idle();
+    await this.#space.stop(); // Work that fails until then may begin its trials.
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
