@@ -213,12 +213,25 @@ export function isInPlace({ path, identity }: KnownFolder): boolean {
 
 /**
  * Creates a folder and its parents, if `within`, which contains it, is in its place. Synchronous: an asynchronous call
- * can wait for a thread while the known folder is replaced. Errors: a plain `Error` when it was replaced; those of the
- * file system.
+ * can wait for a thread while the known folder is replaced. Not by Node's recursive mkdir, as {@link makeFolders}.
+ * Errors: a plain `Error` when it was replaced; those of the file system.
  */
-export function makeFolderWithin(path: string, mode: number, within: KnownFolder | undefined): void {
+export function makeFolderWithin(
+  path: string,
+  mode: number,
+  within: KnownFolder | undefined,
+  { hasParent = false }: { hasParent?: boolean } = {},
+): void {
   if (within && !isInPlace(within)) throw new Error(`the folder ${within.path} was moved or replaced`);
-  mkdirSync(path, { recursive: true, mode });
+  try {
+    mkdirSync(path, mode);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return;
+    if (code !== 'ENOENT' || hasParent) throw error;
+    makeFolderWithin(dirname(path), mode, within);
+    makeFolderWithin(path, mode, within, { hasParent: true });
+  }
 }
 
 /** What a file system has left. */

@@ -155,8 +155,10 @@ export class PostgresDatabase implements SqlDatabase {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
         const { error, failure } = attempt;
-        if (failure) this.#space.note(failure.error);
-        if (failure) this.#keys.drop();
+        if (failure) {
+          this.#space.note(failure.error);
+          this.#keys.drop();
+        }
         if (await retries.isWorthwhile(failure?.error ?? error, { isOurs: failure !== undefined })) continue;
         throw failure?.error === error ? explained(error) : error;
       }
@@ -333,7 +335,7 @@ export class PostgresDatabase implements SqlDatabase {
     // Its outcome is known when it has ended.
     if (isUnknown && !isDisconnection(lost.error)) await client.query('ROLLBACK').catch(() => {});
     // When this rejects, the server may still have the row: its slot is not used again.
-    const isDone = isUnknown
+    const hasHappened = isUnknown
       ? await isCommitted(
           { id: (await tx.begun).id, confirmation },
           { confirmations: this.#confirmations, connections: this.#connections },
@@ -341,7 +343,7 @@ export class PostgresDatabase implements SqlDatabase {
         )
       : !lost;
     this.#confirmations.release(confirmation);
-    if (!isDone) return lost;
+    if (!hasHappened) return lost;
     tx.failure = lost;
     return undefined;
   }

@@ -56,6 +56,13 @@ function filesOf(folder: string): Record<string, string> {
 
 const databaseOf = (dataDir: string) => join(dataDir, 'database.sqlite');
 
+/** Until the test ends. */
+function makeReadOnly(t: Test, folder: string): void {
+  execFileSync('mount', ['--bind', folder, folder]);
+  t.teardown(() => execFileSync('umount', ['--lazy', folder]));
+  execFileSync('mount', ['-o', 'remount,ro,bind', folder]);
+}
+
 async function flipByte(path: string, at: number): Promise<void> {
   const bytes = readFileSync(path);
   bytes[at] = (bytes[at] as number) ^ 1;
@@ -67,9 +74,7 @@ deepTest(
   'a read-only disk',
   async (t) => {
     const dataDir = await usedFolder(t);
-    execFileSync('mount', ['--bind', dataDir, dataDir]);
-    t.teardown(() => execFileSync('umount', ['--lazy', dataDir]));
-    execFileSync('mount', ['-o', 'remount,ro,bind', dataDir]);
+    makeReadOnly(t, dataDir);
     await refused(
       t,
       dataDir,
@@ -116,9 +121,7 @@ deepTest(
   'a folder to create on a read-only disk',
   async (t) => {
     const parent = await temporaryFolder(t);
-    execFileSync('mount', ['--bind', parent, parent]);
-    t.teardown(() => execFileSync('umount', ['--lazy', parent]));
-    execFileSync('mount', ['-o', 'remount,ro,bind', parent]);
+    makeReadOnly(t, parent);
     for (const path of ['data', 'deep/in/data'])
       await refused(
         t,

@@ -53,6 +53,13 @@ t.test('nothing is made in another data folder at its path', async (t) => {
   t.equal(await folder.check({ write: true }), false, 'it is in its place again');
 });
 
+t.test('a place where no folder can be made is an error, and does not block the process', async (t) => {
+  await t.rejects(new WorkFolder('/proc/scenepress/work').make(), { code: 'ENOENT' });
+  const deep = new WorkFolder(join(testFolder(t), 'a/b/work'));
+  await deep.make();
+  t.equal(await deep.check({ write: true }), false);
+});
+
 t.test('a file at its path is an error and is kept', async (t) => {
   const folder = new WorkFolder(join(testFolder(t), 'work'));
   await folder.make();
