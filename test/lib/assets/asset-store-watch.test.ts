@@ -3,11 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { AssetStoreWatch } from '../../../lib/assets/asset-store-watch.ts';
 import { type AssetStore, FileAssetStore, ScenepressError, silentLogger } from '../../../lib/index.ts';
-import { systemRandom } from '../../../lib/random.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { smallDisk } from '../../fixtures/small-disk.ts';
@@ -122,6 +121,13 @@ function watched(t: Test, failure: () => unknown, { stores = true } = {}) {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const put: string[] = [];
   const sizes: number[] = [];
+  let isTrying = false;
+  const random = {
+    bytes(sizeBytes: number) {
+      if (sizeBytes > 1) isTrying = true; // The name of a trial's file.
+      return Buffer.alloc(sizeBytes, 7);
+    },
+  };
   const assets = {
     async put(key: string, { path }: { path: string }) {
       put.push(key);
@@ -130,7 +136,9 @@ function watched(t: Test, failure: () => unknown, { stores = true } = {}) {
       if (error) throw error;
       return { sizeBytes: 1 };
     },
-    async delete() {},
+    async delete() {
+      isTrying = false;
+    },
     async readClaim() {
       put.push('(read)');
       const error = failure();
@@ -142,20 +150,24 @@ function watched(t: Test, failure: () => unknown, { stores = true } = {}) {
     folder: stores ? join(testFolder(t), 'work') : undefined,
     spareSpace: undefined,
     clock,
-    random: systemRandom,
+    random,
     logger: silentLogger,
   });
   t.teardown(() => watch.stop());
+  /** Waits until trials that have begun are over. */
+  const settle = async () => {
+    do await setImmediate();
+    while (isTrying);
+    await setImmediate();
+  };
   /** Lets time pass second by second, and each trial end. */
   const pass = async (seconds: number) => {
     for (let second = 0; second < seconds; second++) {
-      const before = put.length;
       clock.advance(1_000);
-      await delay(2);
-      if (put.length > before) await delay(20);
+      await settle();
     }
   };
-  return { clock, watch, put, sizes, pass };
+  return { clock, watch, put, sizes, pass, settle };
 }
 
 function systemError(code: string): Error {
@@ -277,7 +289,7 @@ t.test('a store that artifacts were stored in is not tried meanwhile', async (t)
 
 t.test('a store that fails once, or whose answer waited for a pause of the service, is usable', async (t) => {
   let failures = 1;
-  const { clock, watch, put, pass } = watched(t, () =>
+  const { clock, watch, put, pass, settle } = watched(t, () =>
     failures-- > 0 ? systemError('ECONNRESET') : undefined,
   );
   watch.start();
@@ -285,7 +297,7 @@ t.test('a store that fails once, or whose answer waited for a pause of the servi
   t.equal(put.length, 2);
   t.notOk(watch.isUnusable);
   clock.advance(9 * 60_000);
-  await delay(50);
+  await settle();
   t.ok(put.length > 2);
   t.notOk(watch.isUnusable);
 });
