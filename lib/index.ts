@@ -38,25 +38,20 @@ export { inspectClaim, isClaimable } from './installation/claimed-assets.ts';
 export type { InstallationRecord, InstallationRecords } from './installation/installation-records.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export { FAILED_BY, type FailedBy } from './jobs/failures.ts';
-export {
-  type Artifact,
-  ASPECT_RATIOS,
-  type AspectRatio,
-  type IdempotentRequest,
-  type Job,
-  type JobOutcome,
-  type JobPhase,
-  type JobRecord,
-  type JobStatus,
-  QUALITIES,
-  type Quality,
-  type RenderTrace,
-  type UnfinishedPhase,
+export type {
+  Artifact,
+  IdempotentRequest,
+  Job,
+  JobOutcome,
+  JobPhase,
+  JobRecord,
+  JobStatus,
+  RenderTrace,
+  UnfinishedPhase,
 } from './jobs/job.ts';
 export type { JobEvent } from './jobs/job-followers.ts';
 export { type ArtifactLinks, type ArtifactUrl, type JobContent, jobJson } from './jobs/job-json.ts';
 export type { JobCountQuery, JobListQuery, JobQuery } from './jobs/job-list-query.ts';
-export { defaultFps, frameSizeOf } from './jobs/qualities.ts';
 export {
   isWebhookUrl,
   parseRenderRequest,
@@ -129,6 +124,14 @@ export {
 } from './migration/copied-installation.ts';
 export type { MigrationReport } from './migration/migrate.ts';
 export type { Page } from './pages.ts';
+export {
+  ASPECT_RATIOS,
+  type AspectRatio,
+  frameSizeOf,
+  QUALITIES,
+  QUALITY_NAMES,
+  type Quality,
+} from './qualities.ts';
 export type {
   Claim,
   ClaimRequest,

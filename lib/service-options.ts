@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { KEEP_ALL, type RetentionOptions } from './assets/retention.ts';
 import { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
-import { QUALITIES } from './jobs/job.ts';
 import { known, type Names } from './known-options.ts';
 import { DEFAULT_PRICING, type PricingOptions } from './ledger/pricing.ts';
 import {
@@ -19,6 +18,7 @@ import {
   POSITIVE_OR_INFINITY,
   type Rule,
 } from './option-rules.ts';
+import { QUALITY_NAMES } from './qualities.ts';
 import { DEFAULT_QUEUE, type QueueOptions } from './queue/queue-options.ts';
 import { limitsOf, type RenderLimits } from './render/run/limits.ts';
 import { checkRenderer } from './render/start/launcher.ts';
@@ -55,7 +55,7 @@ const SINGLE: Partial<Record<keyof RenderServiceOptions, Rule>> = {
   workFolder: TEXT,
   studioFolder: TEXT,
   admitsOwner: FUNCTION,
-  qualities: someOf(QUALITIES),
+  qualities: someOf(QUALITY_NAMES),
   probeAfterMs: NOT_NEGATIVE,
   previewIntervalMs: NOT_NEGATIVE,
 };
@@ -122,7 +122,7 @@ export function validOptions(options: RenderServiceOptions): ValidOptions {
     reserveSeconds: POSITIVE,
   });
   known('pricing.creditsPerSecond', pricing.creditsPerSecond, DEFAULT_PRICING.creditsPerSecond);
-  for (const quality of QUALITIES)
+  for (const quality of QUALITY_NAMES)
     checkOption(`pricing.creditsPerSecond.${quality}`, pricing.creditsPerSecond[quality], POSITIVE);
   known('webhooks', options.webhooks ?? {}, WEBHOOKS);
   checkRenderer(options.renderer);

@@ -4,7 +4,7 @@ import {
   type DeliveryState,
   isWebhookUrl,
   type JobStatus,
-  QUALITIES,
+  QUALITY_NAMES,
   type Quality,
   ScenepressError,
 } from '../../lib/index.ts';
@@ -73,8 +73,8 @@ export const time: Joi.Schema<number> = Joi.custom((value: unknown) => {
 export const optionalTime: Joi.Schema<number | undefined> = time.optional();
 
 export const quality: Joi.StringSchema<Quality> = Joi.string<Quality>()
-  .valid(...QUALITIES)
-  .messages({ '*': `The quality must be one of ${QUALITIES.join(', ')}.` });
+  .valid(...QUALITY_NAMES)
+  .messages({ '*': `The quality must be one of ${QUALITY_NAMES.join(', ')}.` });
 
 /** The text of an error to search for. */
 export const errorText: Joi.StringSchema = Joi.string()

@@ -3,7 +3,7 @@ import {
   MACHINE_DEAD_AFTER_MS,
   type Machine,
   type MachineStore,
-  QUALITIES,
+  QUALITY_NAMES,
   ScenepressError,
 } from '../../lib/index.ts';
 import type { AdministrationParts } from './administration.ts';
@@ -138,9 +138,9 @@ function isInUse({ state }: MachineInfo): boolean {
 function missingQualities(machines: MachineInfo[]): string[] {
   const alive = machines.filter(isInUse);
   const rendered = new Set(
-    alive.flatMap(({ roles, qualities }) => (roles.includes('worker') ? (qualities ?? QUALITIES) : [])),
+    alive.flatMap(({ roles, qualities }) => (roles.includes('worker') ? (qualities ?? QUALITY_NAMES) : [])),
   );
-  const missing = rendered.size === 0 ? [] : QUALITIES.filter((quality) => !rendered.has(quality));
+  const missing = rendered.size === 0 ? [] : QUALITY_NAMES.filter((quality) => !rendered.has(quality));
   return missing.map((quality) => `No machine renders the quality ${quality}: such jobs wait.`);
 }
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type JobStatus, QUALITIES, type Quality } from '../../lib/index.ts';
+import { type JobStatus, QUALITY_NAMES, type Quality } from '../../lib/index.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
 import type { JobInfo, ShownJob } from '../admin/administration-views.ts';
@@ -49,7 +49,7 @@ export function jobCommand(): Command {
     )
       .option('--account <account>', 'only jobs of this account: e-mail address or user id')
       .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
-      .addOption(new Option('--quality <quality>', 'only jobs in this quality').choices(QUALITIES))
+      .addOption(new Option('--quality <quality>', 'only jobs in this quality').choices(QUALITY_NAMES))
       .option('--error <text>', 'only failed jobs whose error contains this text, in any case')
       .option('--since <time>', 'only jobs created at this time or later, such as 2026-11-22T18:30:00Z')
       .option('--until <time>', 'only jobs created before this time')

@@ -7,6 +7,7 @@ import {
   isScenepressError,
   LocalRenderer,
   QUALITIES,
+  QUALITY_NAMES,
   type Quality,
   type SceneFolder,
 } from '../../lib/index.ts';
@@ -61,14 +62,6 @@ const FLAGS: (keyof Config)[] = [
 const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
 const MIB = 1024 * 1024;
-/** Quality letters of the `manim` command. */
-const MANIM_QUALITIES: Record<string, Quality> = {
-  l: 'low',
-  m: 'medium',
-  h: 'high',
-  p: 'twok',
-  k: 'fourk',
-};
 
 /** `scenepress render FILE [SCENE…]` */
 export function renderCommand(): Command {
@@ -78,7 +71,7 @@ export function renderCommand(): Command {
     .argument('[scene...]', 'scene classes to render; optional if the file defines only one')
     .option(
       '-q, --quality <quality>',
-      `quality: ${QUALITIES.join(', ')}, or the letter that the manim command uses (default: medium)`,
+      `quality: ${QUALITY_NAMES.join(', ')}, or the letter that the manim command uses (default: medium)`,
       qualityOf,
     )
     .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
@@ -322,7 +315,7 @@ function printScenes(scenes: string[], { json }: RenderFlags, progress: Progress
 }
 
 function qualityOf(text: string): Quality {
-  const quality = MANIM_QUALITIES[text] ?? QUALITIES.find((quality) => quality === text);
+  const quality = QUALITY_NAMES.find((name) => name === text || QUALITIES[name].manimLetter === text);
   if (quality) return quality;
-  throw new InvalidArgumentError(`Allowed choices are ${QUALITIES.join(', ')}.`);
+  throw new InvalidArgumentError(`Allowed choices are ${QUALITY_NAMES.join(', ')}.`);
 }

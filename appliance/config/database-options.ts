@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { QUALITIES, ROLES } from '../../lib/index.ts';
+import { QUALITY_NAMES, ROLES } from '../../lib/index.ts';
 import type { DatabaseConfig } from './config-values.ts';
 import type { ConfigOption } from './option.ts';
 import { count, listOf } from './option-schemas.ts';
@@ -78,8 +78,8 @@ export const DATABASE_OPTIONS: Record<keyof DatabaseConfig, ConfigOption> = {
   },
   quality: {
     description: 'Qualities that this process renders, separated by commas; needs a database',
-    allowed: `some of ${QUALITIES.join(', ')}, separated by commas`,
-    schema: listOf(QUALITIES),
+    allowed: `some of ${QUALITY_NAMES.join(', ')}, separated by commas`,
+    schema: listOf(QUALITY_NAMES),
     value: 'qualities',
     defaultText: 'all',
   },

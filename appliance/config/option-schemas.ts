@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { assertNetworks, assertSchedule, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+import { assertNetworks, assertSchedule, DEFAULT_PRICING, QUALITY_NAMES } from '../../lib/index.ts';
 
 export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
   const schema = Joi.number().integer().min(minimum);
@@ -9,10 +9,13 @@ export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
 /** Comma-separated prices in the order of the qualities: `1,2,4,8,16`. */
 export const prices: Joi.Schema = Joi.custom((value: unknown) => {
   const numbers = String(value).split(',').map(Number);
-  if (numbers.length !== QUALITIES.length || !numbers.every((price) => Number.isFinite(price) && price > 0)) {
-    throw new Error(`not ${QUALITIES.length} prices`);
+  if (
+    numbers.length !== QUALITY_NAMES.length ||
+    !numbers.every((price) => Number.isFinite(price) && price > 0)
+  ) {
+    throw new Error(`not ${QUALITY_NAMES.length} prices`);
   }
-  return Object.fromEntries(QUALITIES.map((quality, index) => [quality, numbers[index]]));
+  return Object.fromEntries(QUALITY_NAMES.map((quality, index) => [quality, numbers[index]]));
 }).default(DEFAULT_PRICING.creditsPerSecond);
 
 /** Comma-separated CIDRs; an array in a configuration file. */

@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITIES } from '../../lib/index.ts';
+import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITY_NAMES } from '../../lib/index.ts';
 import { ARTIFACT_OPTIONS } from './artifact-options.ts';
 import { BACKUP_OPTIONS } from './backup-options.ts';
 import type { Config } from './config-values.ts';
@@ -101,8 +101,8 @@ export const OPTIONS: Record<keyof Config, ConfigOption> = {
     value: 'credits',
   },
   creditsPerSecond: {
-    description: `Credits per second of rendering for the qualities ${QUALITIES.join(', ')}`,
-    allowed: `${QUALITIES.length} comma-separated numbers above 0`,
+    description: `Credits per second of rendering for the qualities ${QUALITY_NAMES.join(', ')}`,
+    allowed: `${QUALITY_NAMES.length} comma-separated numbers above 0`,
     schema: prices,
     value: 'prices',
     defaultText: Object.values(DEFAULT_PRICING.creditsPerSecond).join(','),

@@ -1,3 +1,4 @@
+import { QUALITIES, type Quality } from '../../lib/index.ts';
 import { type Html, html } from './html.ts';
 
 const NUMBER = new Intl.NumberFormat('en-GB');
@@ -50,17 +51,9 @@ export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes
   return mostBytes === null ? used : `${used} of ${shownSize(mostBytes)}`;
 }
 
-const QUALITY_NAMES: Record<string, string> = {
-  low: 'Low',
-  medium: 'Medium',
-  high: 'High',
-  twok: '2K',
-  fourk: '4K',
-};
-
 /** `High`, `2K`. */
 export function shownQuality(quality: string): string {
-  return QUALITY_NAMES[quality] ?? quality;
+  return Object.hasOwn(QUALITIES, quality) ? QUALITIES[quality as Quality].label : quality;
 }
 
 /** `1 job`, `3 jobs`. */

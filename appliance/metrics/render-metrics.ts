@@ -3,7 +3,7 @@ import {
   FAILED_BY,
   type Job,
   type Pricing,
-  QUALITIES,
+  QUALITY_NAMES,
   RENDER_WORK,
   type RenderService,
 } from '../../lib/index.ts';
@@ -76,7 +76,7 @@ export function countRenders(
   });
   // Export zeros from the start: `rate` misses the first event of a series that begins with it.
   for (const cause of FAILED_BY) failures.inc({ failed_by: cause }, 0);
-  for (const quality of QUALITIES) {
+  for (const quality of QUALITY_NAMES) {
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
     wait.zero({ quality });

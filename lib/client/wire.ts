@@ -1,5 +1,6 @@
-export type { AspectRatio, JobStatus, Quality } from '../jobs/job.ts';
+export type { JobStatus } from '../jobs/job.ts';
 export type { RenderRequest } from '../jobs/render-request.ts';
+export type { AspectRatio, Quality } from '../qualities.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {

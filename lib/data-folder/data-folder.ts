@@ -10,7 +10,6 @@ import { EmitterBase } from '../emitter.ts';
 import { ScenepressError } from '../errors.ts';
 import { explained } from '../folder-faults.ts';
 import type { InstallationRecords } from '../installation/installation-records.ts';
-import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.ts';
@@ -18,6 +17,7 @@ import type { MasterKeys } from '../keys/master-keys.ts';
 import { known, type Names } from '../known-options.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { Line } from '../line.ts';
+import { QUALITY_NAMES } from '../qualities.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
@@ -246,7 +246,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
 
   /** The work that waits, by quality. */
   queueWork(): Promise<QueueWork[]> {
-    return queueWork(this.database, QUALITIES);
+    return queueWork(this.database, QUALITY_NAMES);
   }
 
   /** A fault in the structure of the database file, if any. Reads all of it, in the background. */

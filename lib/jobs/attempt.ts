@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { retry } from '../backoff.ts';
 import { type Clock, delay } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { frameSizeOf } from '../qualities.ts';
 import type { Claim } from '../queue/queue.ts';
 import { isSuspect } from '../queue/suspects.ts';
 import type { PooledRender } from '../render/pool/render-pool.ts';
@@ -19,7 +20,6 @@ import type { JobBook } from './job-book.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import type { FinishOptions } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
-import { frameSizeOf } from './qualities.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /**

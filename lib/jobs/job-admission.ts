@@ -5,13 +5,13 @@ import { ScenepressError } from '../errors.ts';
 import { SortableIds } from '../ids.ts';
 import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
+import { QUALITIES } from '../qualities.ts';
 import type { QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { IdempotentRequest, JobRecord } from './job.ts';
 import type { Owners } from './owners.ts';
-import { defaultFps } from './qualities.ts';
 import type { ValidRenderRequest } from './render-request.ts';
 import { StuckError } from './stuck-error.ts';
 
@@ -265,7 +265,7 @@ export class JobAdmission {
       className: request.className,
       quality: request.quality,
       aspectRatio: request.aspectRatio,
-      fps: request.fps ?? defaultFps(request.quality),
+      fps: request.fps ?? QUALITIES[request.quality].fps,
       metadataJson,
       webhookUrl,
       keyId,

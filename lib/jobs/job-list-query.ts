@@ -1,7 +1,8 @@
 import { firstIdAt } from '../ids.ts';
 import { known, type Names } from '../known-options.ts';
+import { QUALITY_NAMES, type Quality } from '../qualities.ts';
 import { checkBoolean, checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
-import { type JobStatus, QUALITIES, type Quality } from './job.ts';
+import type { JobStatus } from './job.ts';
 
 /** A query for jobs, newest first. */
 export interface JobQuery {
@@ -73,7 +74,7 @@ export function validJobQuery(query: JobListQuery): JobQuery {
   checkText('after', after, 'a jobId');
   checkCount('limit', limit);
   checkOneOf('status', status, STATUSES);
-  checkOneOf('quality', quality, QUALITIES);
+  checkOneOf('quality', quality, QUALITY_NAMES);
   checkBoolean('canceled', canceled);
   checkBoolean('metadata', metadata);
   checkInteger('sinceMs', sinceMs);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { ARTIFACT_NAMES, type ArtifactName } from '../artifacts.ts';
 import { isoTime } from '../clock.ts';
+import type { AspectRatio, Quality } from '../qualities.ts';
 import type { Play, RenderUsage } from '../render/run/render-task.ts';
 import type { FailedBy } from './failures.ts';
 
@@ -41,16 +42,6 @@ export type UnfinishedPhase = Exclude<JobPhase, 'completed' | 'failed'>;
 
 /** The status that clients see (contract §3). */
 export type JobStatus = 'queued' | 'running' | 'completed' | 'failed';
-
-/** The qualities, from 480p (`low`) to 2160p (`fourk`). */
-export const QUALITIES = ['low', 'medium', 'high', 'twok', 'fourk'] as const;
-/** One of {@link QUALITIES}. */
-export type Quality = (typeof QUALITIES)[number];
-
-/** Landscape and portrait. */
-export const ASPECT_RATIOS = ['16:9', '9:16'] as const;
-/** One of {@link ASPECT_RATIOS}. */
-export type AspectRatio = (typeof ASPECT_RATIOS)[number];
 
 /** One stored artifact of a completed job. */
 export interface Artifact {

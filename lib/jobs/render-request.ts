@@ -1,6 +1,6 @@
 import { ScenepressError } from '../errors.ts';
 import { nearestOf } from '../known-options.ts';
-import { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './job.ts';
+import { ASPECT_RATIOS, type AspectRatio, QUALITY_NAMES, type Quality } from '../qualities.ts';
 
 /** A client's render request (contract §2.1); `metadata` is any JSON value. */
 export interface RenderRequest {
@@ -53,13 +53,13 @@ const FIELDS: Record<keyof RenderRequest, Field> = {
     },
   },
   quality: {
-    isValid: (value) => value === undefined || QUALITIES.includes(value as Quality),
-    message: `quality must be one of: ${QUALITIES.join(', ')}`,
+    isValid: (value) => value === undefined || QUALITY_NAMES.includes(value as Quality),
+    message: `quality must be one of: ${QUALITY_NAMES.join(', ')}`,
     schema: {
       type: 'string',
-      description: '`low` and `medium` are fastest; `twok` and `fourk` cost more render time and credits.',
+      description: 'From the fastest to the one that takes most render time and credits.',
       default: 'medium',
-      enum: QUALITIES,
+      enum: QUALITY_NAMES,
     },
   },
   aspectRatio: {

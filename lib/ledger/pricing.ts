@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Quality } from '../jobs/job.ts';
 import { known } from '../known-options.ts';
+import { QUALITIES, QUALITY_NAMES, type Quality } from '../qualities.ts';
 
 /** Credits per second of render time, and the seconds reserved at enqueue. */
 export interface PricingOptions {
@@ -12,7 +12,9 @@ export interface PricingOptions {
 
 /** Credits per second of rendering, by quality, and the seconds that are reserved when a job is accepted. */
 export const DEFAULT_PRICING: PricingOptions = {
-  creditsPerSecond: { low: 1, medium: 2, high: 4, twok: 8, fourk: 16 },
+  creditsPerSecond: Object.fromEntries(
+    QUALITY_NAMES.map((quality) => [quality, QUALITIES[quality].creditsPerSecond]),
+  ) as Record<Quality, number>,
   reserveSeconds: 5,
 };
 

@@ -3,10 +3,10 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
-import { defaultFps, frameSizeOf } from '../jobs/qualities.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
 import { known, type Names, SIGNAL } from '../known-options.ts';
 import { type Logger, silentLogger } from '../logger.ts';
+import { frameSizeOf, QUALITIES } from '../qualities.ts';
 import { systemRandom } from '../random.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
@@ -177,7 +177,15 @@ export class LocalRenderer {
   async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
     known('render', options, { signal: true, onProgress: true, onOutput: true });
     const valid = parseLocalRequest(request);
-    const { code, className, quality, aspectRatio, fps = defaultFps(quality), sizePx, output = {} } = valid;
+    const {
+      code,
+      className,
+      quality,
+      aspectRatio,
+      fps = QUALITIES[quality].fps,
+      sizePx,
+      output = {},
+    } = valid;
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }
       : frameSizeOf(quality, aspectRatio);

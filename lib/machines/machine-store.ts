@@ -1,4 +1,4 @@
-import type { Quality } from '../jobs/job.ts';
+import type { Quality } from '../qualities.ts';
 import type { Role } from '../render-service-options.ts';
 
 /** A process that has not reported for so long, after six missed reports, has ended. */

@@ -1,7 +1,6 @@
 import type { AccountStore } from '../accounts/account-store.ts';
 import { systemClock } from '../clock.ts';
 import type { InstallationRecords } from '../installation/installation-records.ts';
-import { QUALITIES } from '../jobs/job.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
@@ -11,6 +10,7 @@ import { clockAheadMs } from '../machines/clock-ahead.ts';
 import type { MachineStore } from '../machines/machine-store.ts';
 import type { PostgresOptions } from '../postgres-database/options.ts';
 import { PostgresDatabase } from '../postgres-database/postgres-database.ts';
+import { QUALITY_NAMES } from '../qualities.ts';
 import { systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { ActStore } from '../sign-in/act-store.ts';
@@ -130,7 +130,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     clockAheadMs: () => clockAheadMs(clock, () => database.nowMs()),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
     database,
-    queueWork: () => queueWork(database, QUALITIES),
+    queueWork: () => queueWork(database, QUALITY_NAMES),
     databaseBytes: () => bytesOf(database, DATABASE_BYTES),
     artifactBytes: () => bytesOf(database, ARTIFACT_BYTES),
   });

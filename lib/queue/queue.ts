@@ -1,4 +1,4 @@
-import type { Quality } from '../jobs/job.ts';
+import type { Quality } from '../qualities.ts';
 import type { Transaction } from '../storage/storage.ts';
 
 /** Limits on waiting jobs. */

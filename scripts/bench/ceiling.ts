@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { server as createHapi } from '@hapi/hapi';
 import Joi from 'joi';
-import { ASPECT_RATIOS, QUALITIES, type RenderRequest } from '../../lib/index.ts';
+import { ASPECT_RATIOS, QUALITY_NAMES, type RenderRequest } from '../../lib/index.ts';
 
 const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
 
@@ -12,7 +12,7 @@ const REQUEST = Joi.object({
     .pattern(/^[A-Za-z_][A-Za-z0-9_]*$/)
     .required(),
   quality: Joi.string()
-    .valid(...QUALITIES)
+    .valid(...QUALITY_NAMES)
     .default('medium'),
   aspectRatio: Joi.string()
     .valid(...ASPECT_RATIOS)

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { defaultFps, frameSizeOf } from '../../lib/jobs/qualities.ts';
+import { frameSizeOf, QUALITIES } from '../../lib/index.ts';
 import { benchScenes } from './bench-scenes.ts';
+import { qualityOf } from './manim-command.ts';
 import { runPython } from './python.ts';
 
 /** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
@@ -36,10 +36,9 @@ export async function bench(args: string[]): Promise<void> {
       each: { type: 'boolean', default: false },
     },
   });
-  const quality = QUALITIES.find((known): known is Quality => known === values.quality);
-  if (!quality) throw new Error(`Qualities: ${QUALITIES.join(', ')}.`);
+  const quality = qualityOf(values.quality);
   const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
-  const numbers = [widthPx, heightPx, defaultFps(quality)].map(String);
+  const numbers = [widthPx, heightPx, QUALITIES[quality].fps].map(String);
   const all = new Map<string, { manim: Encoded; ours: Encoded }[]>();
   for (const { name, set, file } of await benchScenes()) {
     if (values.only && !values.only.includes(name) && !values.only.includes(set)) continue;

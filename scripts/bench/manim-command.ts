@@ -1,17 +1,14 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { QUALITIES, QUALITY_NAMES, type Quality } from '../../lib/index.ts';
 import type { BenchScene } from './bench-scenes.ts';
 import { MANIM, runPython } from './python.ts';
 
-/** Quality letters of the command. */
-export const MANIM_QUALITIES = { low: 'l', medium: 'm', high: 'h', fourk: 'k' } as const;
-
-export type Quality = keyof typeof MANIM_QUALITIES;
-
 /** The quality of an option. */
-export function qualityOf(name: string): Quality {
-  if (Object.hasOwn(MANIM_QUALITIES, name)) return name as Quality;
-  throw new Error(`Qualities: ${Object.keys(MANIM_QUALITIES).join(', ')}.`);
+export function qualityOf(name: string | undefined): Quality {
+  const quality = QUALITY_NAMES.find((known) => known === name);
+  if (quality) return quality;
+  throw new Error(`Qualities: ${QUALITY_NAMES.join(', ')}.`);
 }
 
 /** Resource use of a render, over all processes. */
@@ -34,7 +31,14 @@ export async function renderWithManim(
 ): Promise<ManimRender> {
   const media = await mkdtemp(join(folder, 'manim-'));
   const command = [
-    ...[MANIM, 'render', `-q${MANIM_QUALITIES[quality]}`, '--disable_caching', '--progress_bar', 'none'],
+    ...[
+      MANIM,
+      'render',
+      `-q${QUALITIES[quality].manimLetter}`,
+      '--disable_caching',
+      '--progress_bar',
+      'none',
+    ],
     ...(encoders > 1 ? ['--max-inflight-encoders', String(encoders)] : []),
     ...['--media_dir', media, file, name],
   ];

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { defaultFps, frameSizeOf } from '../../lib/jobs/qualities.ts';
+import { frameSizeOf, QUALITIES } from '../../lib/index.ts';
 import { benchScenes } from './bench-scenes.ts';
+import { qualityOf } from './manim-command.ts';
 import { runPython } from './python.ts';
 
 interface Share {
@@ -38,10 +38,9 @@ export async function bench(args: string[]): Promise<void> {
     options: { quality: { type: 'string', default: 'medium' } },
   });
   const scene = await sceneOf(positionals);
-  const quality = QUALITIES.find((known): known is Quality => known === values.quality);
-  if (!quality) throw new Error(`Qualities: ${QUALITIES.join(', ')}.`);
+  const quality = qualityOf(values.quality);
   const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
-  const numbers = [widthPx, heightPx, defaultFps(quality)].map(String);
+  const numbers = [widthPx, heightPx, QUALITIES[quality].fps].map(String);
   const profile = (await runPython('sample.py', [scene.file, scene.name, ...numbers])) as Profile;
   print(profile);
 }

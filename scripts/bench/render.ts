@@ -3,9 +3,9 @@ import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import type { RenderUsage } from '../../lib/index.ts';
+import type { Quality, RenderUsage } from '../../lib/index.ts';
 import { type BenchScene, benchScenes } from './bench-scenes.ts';
-import { type ManimRender, type Quality, qualityOf, renderWithManim, type Taken } from './manim-command.ts';
+import { type ManimRender, qualityOf, renderWithManim, type Taken } from './manim-command.ts';
 import { runPython } from './python.ts';
 import { Originals, type ServiceRender, WarmService } from './warm-service.ts';
 

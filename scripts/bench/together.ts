@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
+import type { Quality } from '../../lib/index.ts';
 import { type BenchScene, benchScenes } from './bench-scenes.ts';
-import { type Quality, qualityOf } from './manim-command.ts';
+import { qualityOf } from './manim-command.ts';
 import { WarmService } from './warm-service.ts';
 
 /** Different kinds of scenes: quick and long ones, with and without formulas, two and three dimensions. */

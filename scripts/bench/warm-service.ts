@@ -7,10 +7,16 @@ import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { createFirstAccount } from '../../appliance/first-account.ts';
 import { openLog } from '../../appliance/support/log.ts';
-import { LocalRenderer, type RenderProgress, type RenderService, type RenderUsage } from '../../lib/index.ts';
+import {
+  LocalRenderer,
+  type Quality,
+  type RenderProgress,
+  type RenderService,
+  type RenderUsage,
+} from '../../lib/index.ts';
 import type { BenchScene } from './bench-scenes.ts';
 import { JobMemory } from './job-memory.ts';
-import type { Quality, Taken } from './manim-command.ts';
+import type { Taken } from './manim-command.ts';
 
 const POLL_MS = 10;
 const TICK_MS = 10; // USER_HZ is 100 on all architectures.

@@ -1,9 +1,10 @@
 import t from 'tap';
+import { QUALITY_NAMES } from '../../lib/index.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const CODE = 'code is required';
 const CLASS_NAME = 'className must be a valid Python identifier';
-const QUALITY = 'quality must be one of: low, medium, high, twok, fourk';
+const QUALITY = `quality must be one of: ${QUALITY_NAMES.join(', ')}`;
 const ASPECT_RATIO = 'aspectRatio must be one of: 16:9, 9:16';
 const FPS = 'fps must be a positive integer';
 const WEBHOOK_URL = 'webhookUrl must be an https:// URL';

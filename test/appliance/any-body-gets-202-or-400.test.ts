@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { QUALITY_NAMES } from '../../lib/index.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const ERRORS = new Set([
   'JSON body required',
   'code is required',
   'className must be a valid Python identifier',
-  'quality must be one of: low, medium, high, twok, fourk',
+  `quality must be one of: ${QUALITY_NAMES.join(', ')}`,
   'aspectRatio must be one of: 16:9, 9:16',
   'fps must be a positive integer',
   'webhookUrl must be an https:// URL',

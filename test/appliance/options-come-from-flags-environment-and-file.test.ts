@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
+import { DEFAULT_PRICING } from '../../lib/index.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 t.test('options have defaults', async (t) => {
@@ -13,7 +14,7 @@ t.test('options have defaults', async (t) => {
     trustProxy: false,
     creditsMode: 'metered',
     freeCredits: 1000,
-    creditsPerSecond: { low: 1, medium: 2, high: 4, twok: 8, fourk: 16 },
+    creditsPerSecond: DEFAULT_PRICING.creditsPerSecond,
     renderTimeoutSeconds: 600,
   });
 });

@@ -10,6 +10,7 @@ import {
   completeReplacement,
   continueInstallation,
   DataFolder,
+  DEFAULT_PRICING,
   Deliveries,
   ensureRenderer,
   LocalRenderer,
@@ -251,7 +252,7 @@ t.test('groups of options are checked, and the nearest name is told', async (t) 
     [
       {
         pricing: {
-          creditsPerSecond: { low: 1, medium: 1, high: 1, twok: 1, fourk: 1, hihg: 1 },
+          creditsPerSecond: { ...DEFAULT_PRICING.creditsPerSecond, hihg: 1 },
         },
       },
       'pricing.creditsPerSecond has no option `hihg`. Did you mean `high`?',

@@ -14,6 +14,7 @@ import {
   ROLES,
   StoredLedger,
 } from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/qualities.ts';
 import { validOptions } from '../../lib/service-options.ts';
 
 const { POSITIVE_INFINITY: INFINITY, NaN: NAN } = Number;
@@ -80,7 +81,7 @@ const COUNT = 'an integer of at least 1';
 const WRONG: [name: string, values: unknown[], allowed: string][] = [
   ['workers', [0, -1, 1.5, '4', NAN, INFINITY, null], COUNT],
   ['roles', ['api', [], ['cook'], null], 'an array of some of api, worker, sender, upkeep'],
-  ['qualities', ['low', [], ['Low']], 'an array of some of low, medium, high, twok, fourk'],
+  ['qualities', ['low', [], ['Low']], `an array of some of ${QUALITY_NAMES.join(', ')}`],
   ['queue', [5, 'x', null], 'an object'],
   ['queue.maxQueued', [0, -1, 1.5, '5', NAN], `${COUNT}, or Infinity`],
   ['queue.maxQueuedPerOwner', [0, -1, '5'], `${COUNT}, or Infinity`],

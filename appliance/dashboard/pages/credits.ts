@@ -1,4 +1,4 @@
-import { frameSizeOf, Pricing, QUALITIES } from '../../../lib/index.ts';
+import { frameSizeOf, Pricing, QUALITY_NAMES } from '../../../lib/index.ts';
 import type { HistoryLine, Prices, StatementLine } from '../../admin/administration-views.ts';
 import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
@@ -131,7 +131,7 @@ function ledgerTable(lines: StatementLine[]): Html {
 }
 
 function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
-  const rows = QUALITIES.map((quality) => {
+  const rows = QUALITY_NAMES.map((quality) => {
     const { widthPx, heightPx } = frameSizeOf(quality, '16:9');
     return html`<tr><th scope="row" class="rowhead">${shownQuality(quality)}</th><td class="tight">${widthPx} × ${heightPx}</td><td class="end number">${creditsPerSecond[quality]}</td></tr>`;
   });
@@ -142,11 +142,11 @@ function priceTable({ creditsPerSecond, reserveSeconds }: Prices): Html {
 
 /** A form that shows its result on the same page, also without scripts. */
 function calculator({ query }: Visit, prices: Prices): Html {
-  const quality = QUALITIES.find((quality) => quality === query['quality']) ?? 'high';
+  const quality = QUALITY_NAMES.find((quality) => quality === query['quality']) ?? 'high';
   const seconds = Math.min(Math.max(Number(query['seconds']) || 10, 0), LONGEST_SECONDS);
   const { creditsPerSecond, reserveSeconds } = prices;
   const cost = new Pricing({ creditsPerSecond, reserveSeconds }).costCredits(quality, seconds * 1000);
-  const options: Value[] = QUALITIES.map(
+  const options: Value[] = QUALITY_NAMES.map(
     (name) => html`<option value="${name}" ${name === quality && 'selected'}>${shownQuality(name)}</option>`,
   );
   return html`<section class="card" id="calculator"><h2>Calculator</h2>

@@ -1,4 +1,4 @@
-import { QUALITIES, type Quality } from '../../../lib/index.ts';
+import { QUALITY_NAMES, type Quality } from '../../../lib/index.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
 import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';
@@ -19,7 +19,7 @@ export interface JobFilters {
 /** Those of a URL; others are left out. */
 export function filtersOf({ query, viewer }: Pick<Visit, 'query' | 'viewer'>): JobFilters {
   const status = JOB_STATES.find((one) => one === query['status']);
-  const quality = QUALITIES.find((one) => one === query['quality']);
+  const quality = QUALITY_NAMES.find((one) => one === query['quality']);
   const { account, error, from, to } = query;
   return {
     ...(status && { status }),
@@ -53,7 +53,7 @@ export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
   const { account, quality, error, from, to } = others;
   const isAdmin = viewer.role === 'admin';
   const count = Object.keys(others).length;
-  const options = QUALITIES.map(
+  const options = QUALITY_NAMES.map(
     (name) => html`<option value="${name}" ${name === quality && 'selected'}>${shownQuality(name)}</option>`,
   );
   return html`<div class="stack dense">

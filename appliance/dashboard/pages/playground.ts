@@ -1,9 +1,9 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
-  defaultFps,
   frameSizeOf,
   isScenepressError,
   QUALITIES,
+  QUALITY_NAMES,
   type Quality,
   type RenderRequest,
   ScenepressError,
@@ -33,7 +33,7 @@ const MOST_OFFERED = 200;
 const MOST_SNIPPET_BYTES = 30_000;
 
 /** `High, 1080p`. */
-const QUALITY_LABELS = QUALITIES.map((quality): [string, string] => [
+const QUALITY_LABELS = QUALITY_NAMES.map((quality): [string, string] => [
   quality,
   `${shownQuality(quality)}, ${frameSizeOf(quality, '16:9').heightPx}p`,
 ]);
@@ -82,7 +82,7 @@ async function openPage(visit: Visit): Promise<Html> {
     const job = await admin.jobs.showDetails({ jobId });
     const last = await shownBefore(visit, query['last']);
     const { className, quality, aspectRatio, fps } = job;
-    const fpsOf = fps === defaultFps(quality as Quality) ? '' : String(fps);
+    const fpsOf = fps === QUALITIES[quality as Quality].fps ? '' : String(fps);
     const code = job.code ?? '';
     return playground(
       visit,

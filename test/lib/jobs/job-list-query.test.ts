@@ -1,6 +1,7 @@
 import t from 'tap';
 import { firstIdAt } from '../../../lib/ids.ts';
 import { type JobListQuery, validJobQuery } from '../../../lib/jobs/job-list-query.ts';
+import { QUALITY_NAMES } from '../../../lib/qualities.ts';
 
 const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
 
@@ -22,7 +23,7 @@ for (const [name, values, message] of [
   ['after', [1, null, '\0'], 'after must be a jobId'],
   ['limit', [0, -1, 1.5, '1', null, 2 ** 53], 'limit must be a positive integer'],
   ['status', ['settling', '', null], 'status must be one of: queued, running, completed, failed'],
-  ['quality', ['8k', '', null], 'quality must be one of: low, medium, high, twok, fourk'],
+  ['quality', ['8k', '', null], `quality must be one of: ${QUALITY_NAMES.join(', ')}`],
   ['canceled', [1, 'true', null], 'canceled must be a boolean'],
   ['sinceMs', [1.5, '1', null, Number.NaN], 'sinceMs must be an integer'],
   ['untilMs', [1.5, '1', null, Number.NaN], 'untilMs must be an integer'],

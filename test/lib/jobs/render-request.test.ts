@@ -1,6 +1,7 @@
 import t from 'tap';
 import { parseRenderRequest } from '../../../lib/index.ts';
 import { RENDER_REQUEST_SCHEMA } from '../../../lib/jobs/render-request.ts';
+import { QUALITY_NAMES } from '../../../lib/qualities.ts';
 
 const valid = { code: 'x', className: 'A' };
 
@@ -19,11 +20,11 @@ const refused: [title: string, request: object, message: string][] = [
     'className must be a valid Python identifier',
   ],
   ['a class name in Greek', { ...valid, className: 'Ω' }, 'className must be a valid Python identifier'],
-  ['null quality', { ...valid, quality: null }, 'quality must be one of: low, medium, high, twok, fourk'],
+  ['null quality', { ...valid, quality: null }, `quality must be one of: ${QUALITY_NAMES.join(', ')}`],
   [
     'quality in capitals',
     { ...valid, quality: 'LOW' },
-    'quality must be one of: low, medium, high, twok, fourk',
+    `quality must be one of: ${QUALITY_NAMES.join(', ')}`,
   ],
   [
     'a class name with a space before it',
@@ -124,7 +125,7 @@ t.test('the JSON Schema has the same rules', async (t) => {
   t.strictSame(rules, [
     ['code', { type: 'string', minLength: 1 }],
     ['className', { type: 'string', pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }],
-    ['quality', { type: 'string', default: 'medium', enum: ['low', 'medium', 'high', 'twok', 'fourk'] }],
+    ['quality', { type: 'string', default: 'medium', enum: QUALITY_NAMES }],
     ['aspectRatio', { type: 'string', default: '16:9', enum: ['16:9', '9:16'] }],
     ['fps', { type: 'integer', minimum: 1 }],
     ['metadata', {}],

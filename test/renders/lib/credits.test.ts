@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { DataFolder, StoredLedger } from '../../../lib/index.ts';
+import { DataFolder, DEFAULT_PRICING, StoredLedger } from '../../../lib/index.ts';
 import {
   afterOneFrame,
   drawing,
@@ -21,7 +21,14 @@ const service = await startService(t, {
   ledger,
   workers: 1,
   pricing: {
-    creditsPerSecond: { low: 100, medium: 600, high: 900, twok: 1001, fourk: 1 },
+    creditsPerSecond: {
+      ...DEFAULT_PRICING.creditsPerSecond,
+      low: 100,
+      medium: 600,
+      high: 900,
+      twok: 1001,
+      fourk: 1,
+    },
     reserveSeconds: 1,
   },
 });
