@@ -6,7 +6,13 @@ import './bundled.ts';
 export { abortable } from './abortable.ts';
 export type { Account, AccountQuery, AccountRole, AccountStore } from './accounts/account-store.ts';
 export { Accounts } from './accounts/accounts.ts';
-export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
+export {
+  ARTIFACT_NAMES,
+  ARTIFACTS,
+  type ArtifactField,
+  type ArtifactKind,
+  type ArtifactName,
+} from './artifacts.ts';
 export type { AssetStore, ByteRange, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export type { OpenArtifactOptions, OpenedArtifact } from './assets/open-artifact.ts';

@@ -5,14 +5,16 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { ApiError, type EndedJob, type RenderResult, ScenepressClient } from '../../lib/client/index.ts';
-import type {
-  LocalFile,
-  LocalRender,
-  LocalRenderOptions,
-  LocalRequest,
-  RenderProgress,
-  RenderStage,
+import { ApiError, type EndedJob, ScenepressClient } from '../../lib/client/index.ts';
+import {
+  ARTIFACT_NAMES,
+  ARTIFACTS,
+  type LocalFile,
+  type LocalRender,
+  type LocalRenderOptions,
+  type LocalRequest,
+  type RenderProgress,
+  type RenderStage,
 } from '../../lib/index.ts';
 import { sceneClassesIn } from '../scene-classes.ts';
 import { UserError } from '../user-error.ts';
@@ -21,13 +23,6 @@ import { printable } from './output.ts';
 import { STAGES } from './progress-line.ts';
 import type { RenderFlags } from './render-request.ts';
 import type { Renders } from './warm-renderer.ts';
-
-/** A service decides about none of these names. */
-const FILES: Record<keyof RenderResult, string> = {
-  video: 'video.mp4',
-  captions: 'captions.vtt',
-  thumbnail: 'thumbnail.jpg',
-};
 
 const LONGEST_ERROR = 4096;
 
@@ -112,12 +107,14 @@ export class RemoteRenderer implements Renders {
     const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
     this.#folders.set(render, folder);
     try {
-      for (const artifact of Object.keys(FILES) as (keyof RenderResult)[]) {
-        if (!Object.hasOwn(result, artifact)) continue;
-        const { body } = await this.#client.download(job, artifact, { signal });
-        const path = join(folder, FILES[artifact]);
+      // A service decides about none of these names.
+      for (const name of ARTIFACT_NAMES) {
+        const field = ARTIFACTS[name].field;
+        if (!Object.hasOwn(result, field)) continue;
+        const { body } = await this.#client.download(job, field, { signal });
+        const path = join(folder, name);
         if (body) await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path));
-        files.push({ name: FILES[artifact], path });
+        files.push({ name, path });
       }
       return render;
     } catch (cause) {

@@ -20,7 +20,7 @@ export async function renderOnSaves(
   const { file, folder, scenes, format, flags } = asked;
   const opens = flags.preview === true;
   flags.preview = false; // The page shows each result.
-  const { output, captions } = targetsOf(scenes[0] ?? '', format, flags);
+  const { output, others } = targetsOf(scenes[0] ?? '', format, flags);
   const saves = new FolderWatch(file, folder?.path ?? null);
   const page = new PlayerPage();
 
@@ -52,7 +52,7 @@ export async function renderOnSaves(
     else process.stderr.write(`Player: ${url}\n`);
     for (;;) {
       progress.say('Waiting for a save');
-      const own = asked.made.length > 0 ? asked.made : [output, captions];
+      const own = asked.made.length > 0 ? asked.made : [output, ...Object.values(others)];
       await saves.nextSave({ own, isInput }, interrupted);
       progress.say(null);
       await renderSaved(false);

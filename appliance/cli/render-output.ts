@@ -1,7 +1,15 @@
 import { constants, statSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
-import type { LocalFile, LocalOutputOptions } from '../../lib/index.ts';
+import {
+  ARTIFACT_NAMES,
+  ARTIFACTS,
+  type ArtifactField,
+  type ArtifactKind,
+  type ArtifactName,
+  type LocalFile,
+  type LocalOutputOptions,
+} from '../../lib/index.ts';
 import { UserError } from '../user-error.ts';
 import { saveFile } from './save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
@@ -9,26 +17,31 @@ import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
 export type Format = NonNullable<LocalOutputOptions['format']>;
 
 export const FORMATS: Format[] = ['mp4', 'webm', 'mov', 'gif', 'png', 'png-sequence'];
+/** The artifacts besides the video; an option with the name of the field takes the path of each. */
+export const OTHER_ARTIFACTS: (ArtifactKind & { name: ArtifactName; extension: string })[] =
+  ARTIFACT_NAMES.filter((name) => name !== 'video.mp4').map((name) => ({
+    name,
+    extension: extname(name),
+    ...ARTIFACTS[name],
+  }));
 /** Such as the `.avi` of a file name, but not the `.1` of `lesson.1`. */
 const EXTENSION = /^\.[a-z][a-z0-9]{1,4}$/i;
 
 /** The flags that decide format and place of the files. */
-export interface OutputFlags {
+export interface OutputFlags extends Partial<Record<ArtifactField, string>> {
   format?: string;
   save_last_frame?: boolean;
   transparent?: boolean;
   save_sections?: boolean;
   out?: string;
-  captions?: string;
-  thumbnail?: string;
 }
 
-/** Paths of the files of a scene; null for files that were not requested. */
+/** Paths of the files of a scene that are requested. */
 export interface Targets {
   /** The video or picture, or the folder of the pictures. */
   output: string;
-  captions: string;
-  thumbnail: string | null;
+  /** By field. */
+  others: Partial<Record<ArtifactField, string>>;
   /** The folder of the sections' videos. */
   sections: string | null;
 }
@@ -57,25 +70,26 @@ export function formatOf(flags: OutputFlags): Format {
 
 /** The paths of a scene's files. */
 export function targetsOf(className: string, format: Format, flags: OutputFlags): Targets {
-  const extension = format === 'png-sequence' ? '' : `.${format}`;
+  const ofFormat = format === 'png-sequence' ? '' : `.${format}`;
   const named =
     flags.out === undefined || isFolder(flags.out) ? join(flags.out ?? '.', className) : flags.out;
-  const output = resolve(extname(named).toLowerCase() === extension ? named : `${named}${extension}`);
-  const beside = output.slice(0, output.length - extension.length);
+  const output = resolve(extname(named).toLowerCase() === ofFormat ? named : `${named}${ofFormat}`);
+  const beside = output.slice(0, output.length - ofFormat.length);
+  const others: Targets['others'] = {};
+  for (const { field, extension, isSavedWithVideo } of OTHER_ARTIFACTS) {
+    const path = flags[field] ?? (isSavedWithVideo ? `${beside}${extension}` : undefined);
+    if (path !== undefined) others[field] = resolve(path);
+  }
   return {
     output,
-    captions: resolve(flags.captions ?? `${beside}.vtt`),
-    thumbnail: flags.thumbnail === undefined ? null : resolve(flags.thumbnail),
+    others,
     sections: flags.save_sections ? join(dirname(output), 'sections') : null,
   };
 }
 
 /** Creates missing folders. Error: when one of the files can't be written there. */
-export async function checkTargets(
-  { output, captions, thumbnail, sections }: Targets,
-  format: Format,
-): Promise<void> {
-  const files = [output, captions, ...(thumbnail === null ? [] : [thumbnail])];
+export async function checkTargets({ output, others, sections }: Targets, format: Format): Promise<void> {
+  const files = [output, ...Object.values(others)];
   const folders = new Set([...files.map((file) => dirname(file)), ...(sections === null ? [] : [sections])]);
   for (const folder of folders) {
     try {
@@ -101,29 +115,33 @@ export async function saveAll(
 ): Promise<Saved> {
   const save = async (
     name: string,
-    target: string | null,
+    target: string | null | undefined,
     write: (path: string, target: string) => Promise<void> = saveFile,
   ) => {
     const path = files.find((file) => file.name === name)?.path;
-    if (path === undefined || target === null) return null;
+    if (path === undefined || !target) return null;
     await write(path, target);
     return target;
   };
-  const { output, captions, thumbnail, sections } = targets;
+  const { output, others, sections } = targets;
+  const saved: Partial<Record<ArtifactField, string | null>> = {};
+  for (const { name, field } of OTHER_ARTIFACTS) saved[field] = await save(name, others[field]);
   return {
     output:
       format === 'png-sequence'
         ? await save('frames.tar', output, (path, folder) => unpackPictures(path, folder, most))
         : await save(format === 'mp4' ? 'video.mp4' : `output.${format}`, output),
-    captions: await save('captions.vtt', captions),
-    thumbnail: await save('thumbnail.jpg', thumbnail),
+    ...saved,
     sections: await save('sections.tar', sections, (path, folder) =>
       unpackSections(path, folder, { className, most }),
     ),
   };
 }
 
-export type Saved = { [Name in keyof Targets]: string | null };
+/** Paths of the saved files; null for those that the render doesn't have. */
+export type Saved = { output: string | null; sections: string | null } & Partial<
+  Record<ArtifactField, string | null>
+>;
 
 /** Whether a path names a folder: it is one, or ends with a slash, or with the `separator` of this system. */
 export function isFolder(path: string, separator: string = sep): boolean {

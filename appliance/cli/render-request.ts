@@ -20,6 +20,7 @@ import {
   type Format,
   formatOf,
   isFolder,
+  OTHER_ARTIFACTS,
   type OutputFlags,
   targetsOf,
 } from './render-output.ts';
@@ -188,7 +189,9 @@ function validate(request: LocalRequest): void {
 }
 
 function checkSingleFiles(flags: RenderFlags, several: boolean): void {
-  const named = (['out', 'captions', 'thumbnail'] as const).find((name) => flags[name] !== undefined);
+  const named = (['out', ...OTHER_ARTIFACTS.map(({ field }) => field)] as const).find(
+    (name) => flags[name] !== undefined,
+  );
   if (!several || !named || (named === 'out' && isFolder(flags.out ?? ''))) return;
   throw wrongUsage(
     `--${named} names a single file, but there are several scenes. A folder ends with a slash.`,

@@ -27,7 +27,7 @@ import { print, printable, printJson } from './output.ts';
 import type { Played } from './player-page.ts';
 import { ProgressLine } from './progress-line.ts';
 import { RemoteRenderer } from './remote-renderer.ts';
-import { checkTargets, FORMATS, saveAll, targetsOf } from './render-output.ts';
+import { checkTargets, FORMATS, OTHER_ARTIFACTS, saveAll, targetsOf } from './render-output.ts';
 import { type Asked, askedOf, type RenderFlags, wrongUsage } from './render-request.ts';
 import { hostRenderer } from './warm-host.ts';
 import {
@@ -92,8 +92,6 @@ export function renderCommand(): Command {
     )
     .option('--save_sections', 'also a video of each section, in the folder sections/')
     .option('-p, --preview', 'open the result')
-    .option('--captions <file>', 'captions file, if the scene has captions (default: .vtt beside the video)')
-    .option('--thumbnail <file>', 'also write a thumbnail (JPEG)')
     .option(
       '--folder <folder>',
       'folder that the scenes may read: modules, pictures, data (default: that of <file>)',
@@ -129,6 +127,12 @@ export function renderCommand(): Command {
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
       await render(await askedOf(file, scenes, flags));
     });
+  for (const { field, extension, isSavedWithVideo } of OTHER_ARTIFACTS) {
+    const what = isSavedWithVideo
+      ? `${field} file, if the scene has any (default: ${extension} beside the video)`
+      : `also write the ${field} (${extension})`;
+    command.option(`--${field} <file>`, what);
+  }
   return addExamples(
     addManimFlags(command),
     'scenepress render scene.py Hello -q high -o hello.mp4',

@@ -1,3 +1,5 @@
+import type { ArtifactFields } from '../artifacts.ts';
+
 export type { JobStatus } from '../jobs/job.ts';
 export type { RenderRequest } from '../jobs/render-request.ts';
 export type { AspectRatio, Quality } from '../qualities.ts';
@@ -10,15 +12,8 @@ export interface Enqueued {
   endpoint: 'render';
 }
 
-/** Links to the artifacts of a completed job. */
-export interface RenderResult {
-  /** MP4. */
-  video: string;
-  /** JPEG. */
-  thumbnail: string;
-  /** WebVTT; absent when the scene has no captions. */
-  captions?: string;
-}
+/** Links to the artifacts of a completed job: `video` (MP4), `thumbnail` (JPEG), and `captions` (WebVTT) if it has any. */
+export type RenderResult = ArtifactFields<true> & Partial<ArtifactFields<false>>;
 
 interface JobMembers {
   jobId: string;

@@ -1,7 +1,7 @@
 import type { ArtifactName } from '../artifacts.ts';
 
 /** One second of black, 32 × 18 at 15 frames a second: H.264, so that players and inspectors accept it. */
-const VIDEO =
+const VIDEO_BASE64 =
   'AAAAIGZ0eXBpc29tAAACAGlzb21pc28yYXZjMW1wNDEAAAOwbW9vdgAAAGxtdmhkAAAAAAAAAAAAAAAAAAAD6AAAA+gAAQAAAQAA' +
   'AAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAA' +
   'Atp0cmFrAAAAXHRraGQAAAADAAAAAAAAAAAAAAABAAAAAAAAA+gAAAAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAAAAAAAAAAAABAAAA' +
@@ -34,9 +34,12 @@ const THUMBNAIL =
   '////////////////////wAALCAASACABAREA/8QAFQABAQAAAAAAAAAAAAAAAAAAAAT/xAAUEAEAAAAAAAAAAAAAAAAAAAAA/9oA' +
   'CAEBAAA/AIgAAAf/2Q==';
 
+/** The video of a {@link fakeRenderService}. */
+export const FAKE_VIDEO: Uint8Array = Buffer.from(VIDEO_BASE64, 'base64');
+
 /** The artifacts of a {@link fakeRenderService}. */
-export const FAKE_ARTIFACTS: Readonly<Record<ArtifactName, Uint8Array>> = {
-  'video.mp4': Buffer.from(VIDEO, 'base64'),
+export const FAKE_ARTIFACTS: Readonly<Partial<Record<ArtifactName, Uint8Array>>> = {
+  'video.mp4': FAKE_VIDEO,
   'thumbnail.jpg': Buffer.from(THUMBNAIL, 'base64'),
   'captions.vtt': Buffer.from('WEBVTT\n\n00:00.000 --> 00:01.000\nA caption\n'),
 };

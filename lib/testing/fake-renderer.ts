@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ArtifactName } from '../artifacts.ts';
+import { ARTIFACT_NAMES, ARTIFACTS } from '../artifacts.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { known, type Names } from '../known-options.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
@@ -124,10 +124,12 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
 
 async function rendered(code: string, durationMs: number): Promise<RenderResult> {
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-fake-'));
-  const names: ArtifactName[] = ['video.mp4', 'thumbnail.jpg'];
-  if (code.includes('subcaption')) names.push('captions.vtt');
+  const hasCaptions = code.includes('subcaption');
+  const names = ARTIFACT_NAMES.filter(
+    (name) => ARTIFACTS[name].isRequired || (hasCaptions && name === 'captions.vtt'),
+  );
   const files = names.map((name) => ({ name, path: join(folder, name) }));
-  for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name]);
+  for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name] ?? '');
   return { kind: 'rendered', durationMs, frames: 15, seconds: 1, files, plays: [], folder };
 }
 

@@ -28,7 +28,7 @@ _RATE_TOLERANCE = 0.01
 
 
 def inspect(job: InspectJob, folder: Path, channel: JobChannel, stream: socket.socket | None = None) -> None:
-    """Write ``published.mp4``, ``published.vtt`` and ``thumbnail.jpg``, and report the outcome.
+    """Write ``published-video.mp4``, ``published-captions.vtt`` and ``published-thumbnail.jpg``, and report the outcome.
 
     The video is read from a stream if there is one, else from ``video.mp4``.
     """
@@ -45,7 +45,7 @@ def inspect(job: InspectJob, folder: Path, channel: JobChannel, stream: socket.s
 
 
 def _inspect_file(job: InspectJob, folder: Path) -> int:
-    _rewrite_captions(folder / "captions.vtt", folder / "published.vtt")
+    _rewrite_captions(folder / "captions.vtt", folder / "published-captions.vtt")
     with _open(folder / "video.mp4", "video") as file:
         size_bytes = os.fstat(file.fileno()).st_size
         if size_bytes > job.limits.output_bytes:
@@ -63,11 +63,11 @@ def _inspect_stream(job: InspectJob, folder: Path, connection: socket.socket) ->
         for part in receive(connection, most):
             if isinstance(part, End):
                 if part.captions:
-                    captions.write(captions.parse(part.captions), folder / "published.vtt")
+                    captions.write(captions.parse(part.captions), folder / "published-captions.vtt")
             else:
                 video.add(part)
         video.finish()
-    video.viewer.write_thumbnail(folder / "thumbnail.jpg")
+    video.viewer.write_thumbnail(folder / "published-thumbnail.jpg")
     return video.viewer.frames
 
 
@@ -110,7 +110,7 @@ def _decode(container: av.container.InputContainer, job: InspectJob, folder: Pat
     context.options = {"err_detect": "explode"}
     context.thread_type = "AUTO"
     viewer = Viewer(job)
-    with remux.Remuxer(folder / "published.mp4", job, with_sound=len(kinds) > 1) as remuxer:
+    with remux.Remuxer(folder / "published-video.mp4", job, with_sound=len(kinds) > 1) as remuxer:
         remuxer.check_settings(container)
         for packet in container.demux():
             for frame in packet.decode():
@@ -120,5 +120,5 @@ def _decode(container: av.container.InputContainer, job: InspectJob, folder: Pat
                 remuxer.add(packet)
         remuxer.finish()
     viewer.check_number(stream.frames)
-    viewer.write_thumbnail(folder / "thumbnail.jpg")
+    viewer.write_thumbnail(folder / "published-thumbnail.jpg")
     return viewer.frames

@@ -15,14 +15,14 @@ from .viewer import Viewer
 
 
 class ReceivedVideo:
-    """``published.mp4`` in a folder. Raises SceneError for anything that our encoders don't write.
+    """``published-video.mp4`` in a folder. Raises SceneError for anything that our encoders don't write.
 
     The decoders have the settings of our encoders: streams carry no parameter sets.
     """
 
     def __init__(self, folder: Path, job: InspectJob) -> None:
         self.viewer = Viewer(job)
-        self._path = folder / "published.mp4"
+        self._path = folder / "published-video.mp4"
         self._job = job
         self._unit = Fraction(1, job.fps)  # of time: a frame
         self._remuxer = Remuxer(self._path, job, with_sound=False)

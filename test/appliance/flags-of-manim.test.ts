@@ -35,7 +35,7 @@ t.test('files are named after the scene, or as asked for', async (t) => {
   t.equal(target('new/').output, join(process.cwd(), 'new/Hello.mp4'));
   t.match(target(join(folder, 'a.b')), {
     output: join(folder, 'a.b.mp4'),
-    captions: join(folder, 'a.b.vtt'),
+    others: { captions: join(folder, 'a.b.vtt') },
   });
   t.equal(target(join(folder, 'frames'), 'png-sequence').output, join(folder, 'frames'));
 });

@@ -2,11 +2,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { PlayerPage } from '../../appliance/cli/player-page.ts';
-import { FAKE_ARTIFACTS } from '../../lib/testing/fake-artifacts.ts';
+import { FAKE_VIDEO } from '../../lib/testing/fake-artifacts.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { launchBrowser, openPage, until } from './browser.ts';
 
-const VIDEO = FAKE_ARTIFACTS['video.mp4'];
+const VIDEO = FAKE_VIDEO;
 
 t.test('a page shows the last videos, errors as text, and new ones without being loaded again', async (t) => {
   const folder = await temporaryFolder(t);

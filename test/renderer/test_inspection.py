@@ -20,7 +20,7 @@ def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, inspector: Zygo
     zygote.run(tmp_path, render_job(SQUARE, widthPx=1280, heightPx=720))
     outcome = inspector.run(tmp_path, inspect_job(1280, 720))
     assert outcome.result == {"type": "inspected", "frames": 20, "seconds": 2.0}
-    with Image.open(tmp_path / "thumbnail.jpg") as image:
+    with Image.open(tmp_path / "published-thumbnail.jpg") as image:
         assert (image.format, image.size) == ("JPEG", (640, 360))
         centre = np.asarray(image.convert("RGB").resize((1, 1), box=(310, 170, 330, 190)))
     red, green, blue = map(int, centre[0, 0])
@@ -32,7 +32,7 @@ def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, inspector: Zygo
 def test_a_narrow_video_keeps_its_width(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE, widthPx=72, heightPx=128))
     inspector.run(tmp_path, inspect_job(72, 128))
-    with Image.open(tmp_path / "thumbnail.jpg") as image:
+    with Image.open(tmp_path / "published-thumbnail.jpg") as image:
         assert image.size == (72, 128)
 
 
@@ -49,14 +49,14 @@ def test_the_thumbnail_of_a_video_with_content_is_not_blank(
 ) -> None:
     zygote.run(tmp_path, render_job(scene(body), widthPx=854, heightPx=480))
     assert inspector.run(tmp_path, inspect_job(854, 480)).result["type"] == "inspected"
-    with Image.open(tmp_path / "thumbnail.jpg") as image:
+    with Image.open(tmp_path / "published-thumbnail.jpg") as image:
         assert np.ptp(np.asarray(image.convert("L"))) > 30
 
 
 def test_a_blank_video_gets_a_thumbnail_too(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(scene("self.wait()")))
     assert inspector.run(tmp_path, inspect_job()).result["type"] == "inspected"
-    assert (tmp_path / "thumbnail.jpg").exists()
+    assert (tmp_path / "published-thumbnail.jpg").exists()
 
 
 def test_a_damaged_video_is_a_failure(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
@@ -74,7 +74,7 @@ def test_a_damaged_video_is_a_failure(zygote: Zygote, inspector: Zygote, tmp_pat
         error = inspector.run(tmp_path, inspect_job(854, 480)).error
         assert error.startswith("The video ")
         assert "asked for" not in error
-        assert not (tmp_path / "thumbnail.jpg").exists()
+        assert not (tmp_path / "published-thumbnail.jpg").exists()
 
 
 def test_other_than_regular_files_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
@@ -121,8 +121,8 @@ def test_every_rate_must_be_the_requested_one(
     done = zygote.run(tmp_path, render_job(scene(body), fps=fps)).result
     assert done["type"] == "done"
     inspected = inspector.run(tmp_path, inspect_job(fps=fps)).result
-    assert contents(tmp_path / "published.mp4") == contents(tmp_path / "video.mp4")
-    assert boxes(tmp_path / "published.mp4") == boxes(tmp_path / "video.mp4")
+    assert contents(tmp_path / "published-video.mp4") == contents(tmp_path / "video.mp4")
+    assert boxes(tmp_path / "published-video.mp4") == boxes(tmp_path / "video.mp4")
     assert (inspected["type"], inspected["frames"]) == ("inspected", done["frames"])
 
 
@@ -177,10 +177,10 @@ def test_packets_at_other_times_are_rejected(
 def test_the_thumbnail_follows_no_link(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
     zygote.run(tmp_path, render_job(SQUARE))
     (tmp_path / "target").write_text("untouched")
-    (tmp_path / "thumbnail.jpg").symlink_to(tmp_path / "target")
+    (tmp_path / "published-thumbnail.jpg").symlink_to(tmp_path / "target")
     assert inspector.run(tmp_path, inspect_job()).result["type"] == "inspected"
     assert (tmp_path / "target").read_text() == "untouched"
-    assert not (tmp_path / "thumbnail.jpg").is_symlink()
+    assert not (tmp_path / "published-thumbnail.jpg").is_symlink()
 
 
 def test_captions_are_written_again(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_captions_are_written_again(zygote: Zygote, inspector: Zygote, tmp_path:
     """
     zygote.run(tmp_path, render_job(scene(body)))
     assert inspector.run(tmp_path, inspect_job()).result["type"] == "inspected"
-    published = (tmp_path / "published.vtt").read_bytes()
+    published = (tmp_path / "published-captions.vtt").read_bytes()
     assert published == (tmp_path / "captions.vtt").read_bytes()
     assert b"a &lt; b &amp; c --&gt; d" in published
 
@@ -225,7 +225,7 @@ def test_other_captions_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path
     (tmp_path / "captions.vtt").write_bytes(text.encode())
     error = inspector.run(tmp_path, inspect_job()).error
     assert error == "The captions aren't as the renderer writes them."
-    assert not (tmp_path / "published.vtt").exists()
+    assert not (tmp_path / "published-captions.vtt").exists()
 
 
 def test_too_many_captions_are_rejected(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:

@@ -40,15 +40,15 @@ def test_a_streamed_video_is_published_like_a_file(
     job = render_job(scene(f"self.add_sound('tone.wav')\n{body}" if sound else body))
     zygote.run(tmp_path, job)
     by_file = inspector.run(tmp_path, inspect_job())
-    names = ("published.mp4", "published.vtt", "thumbnail.jpg")
+    names = ("published-video.mp4", "published-captions.vtt", "published-thumbnail.jpg")
     as_file = [tmp_path / f"file-{name}" for name in names]
     for name, path in zip(names, as_file, strict=True):
         (tmp_path / name).rename(path)
     data, _ = record(zygote, tmp_path, job)
     streamed = inspect(inspector, tmp_path, inspect_job(), data)
     assert streamed.result == by_file.result == {"type": "inspected", "frames": 45, "seconds": 4.5}
-    assert contents(tmp_path / "published.mp4") == contents(as_file[0])
-    assert boxes(tmp_path / "published.mp4") == boxes(as_file[0])
+    assert contents(tmp_path / "published-video.mp4") == contents(as_file[0])
+    assert boxes(tmp_path / "published-video.mp4") == boxes(as_file[0])
     for name, path in zip(names, as_file, strict=True):
         assert (tmp_path / name).read_bytes() == path.read_bytes()
     assert not (tmp_path / "silent.mp4").exists()
@@ -67,7 +67,7 @@ def test_the_thumbnail_has_the_size_of_that_of_a_file(
 ) -> None:
     data, _ = record(zygote, tmp_path, render_job(SQUARE, widthPx=1280, heightPx=720))
     assert inspect(inspector, tmp_path, inspect_job(1280, 720), data).result["type"] == "inspected"
-    with Image.open(tmp_path / "thumbnail.jpg") as image:
+    with Image.open(tmp_path / "published-thumbnail.jpg") as image:
         assert image.size == (640, 360)
 
 
@@ -166,7 +166,7 @@ def test_other_than_what_encoders_write_is_rejected(
 ) -> None:
     data = stream_of(change(parts_of(sent)))
     assert inspect(inspector, tmp_path, inspect_job(), data).error.startswith(error)
-    assert not (tmp_path / "thumbnail.jpg").exists()
+    assert not (tmp_path / "published-thumbnail.jpg").exists()
 
 
 def test_pictures_are_limited_together(inspector: Zygote, tmp_path: Path, sent: bytes) -> None:
@@ -204,7 +204,7 @@ def test_a_stream_that_ends_early_is_a_failure(inspector: Zygote, tmp_path: Path
     for length in (0, 1, _HEAD.size, len(sent) // 3, len(sent) - 1):
         error = inspect(inspector, tmp_path, inspect_job(), sent[:length]).error
         assert error == "The video is incomplete: it ends too early."
-        assert not (tmp_path / "thumbnail.jpg").exists()
+        assert not (tmp_path / "published-thumbnail.jpg").exists()
 
 
 def test_the_limits_of_a_streamed_video_are_enforced(inspector: Zygote, tmp_path: Path, sent: bytes) -> None:
@@ -223,7 +223,7 @@ def test_a_video_of_another_size_can_not_be_decoded(
 ) -> None:
     data, _ = record(zygote, tmp_path, render_job(SQUARE))
     assert inspect(inspector, tmp_path, inspect_job(64, 36), data).error.startswith("The video ")
-    assert not (tmp_path / "thumbnail.jpg").exists()
+    assert not (tmp_path / "published-thumbnail.jpg").exists()
 
 
 def test_a_job_that_is_killed_leaves_an_incomplete_stream(

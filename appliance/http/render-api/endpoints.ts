@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
+import { ARTIFACTS, RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
 
 /** The groups of endpoints, with descriptions. */
 export const TAGS = {
@@ -91,11 +91,14 @@ export const jobBody: Joi.ObjectSchema = named(
       .allow(null)
       .required()
       .description('Render wall-clock time; null until the job is terminal.'),
-    result: Joi.object({
-      video: Joi.string().uri().required().description('MP4 video.'),
-      thumbnail: Joi.string().uri().required().description('JPEG thumbnail.'),
-      captions: Joi.string().uri().description('WebVTT captions, when the scene has any.'),
-    })
+    result: Joi.object(
+      Object.fromEntries(
+        Object.values(ARTIFACTS).map(({ field, description, isRequired }) => {
+          const url = Joi.string().uri().description(description);
+          return [field, isRequired ? url.required() : url];
+        }),
+      ),
+    )
       .allow(null)
       .required()
       .description('Populated only when `status` is `completed`.'),

@@ -1,13 +1,12 @@
 import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../../artifacts.ts';
 import { isShortage } from '../../shortage.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ForkCommand, RendererJob } from '../run/messages.ts';
-import type { SceneFailure } from '../run/render-task.ts';
+import type { RenderedFile, SceneFailure } from '../run/render-task.ts';
 
 const MIB = 1024 * 1024;
-const CAPTIONS_LIMIT_BYTES = 16 * MIB;
-const THUMBNAIL_LIMIT_BYTES = 16 * MIB;
 /** An inspection rewrites the video with a new index. */
 const INDEX_LIMIT_BYTES = 16 * MIB;
 
@@ -21,24 +20,22 @@ export function filesOf(
   { isStreamed }: { isStreamed: boolean },
 ): Pick<ForkCommand, 'inputs' | 'outputs'> {
   const { kind } = job;
+  const ofScene = ARTIFACT_NAMES.filter((name) => ARTIFACTS[name].isMadeByScene);
   if (kind === 'inspect') {
-    return {
-      inputs: isStreamed ? [] : ['video.mp4', 'captions.vtt'],
-      outputs: {
-        'published.mp4': outputBytes + INDEX_LIMIT_BYTES,
-        'published.vtt': CAPTIONS_LIMIT_BYTES,
-        'thumbnail.jpg': THUMBNAIL_LIMIT_BYTES,
-      },
-    };
+    const published = ARTIFACT_NAMES.map((name) => [
+      publishedName(name),
+      ARTIFACTS[name].maxBytes ?? outputBytes + INDEX_LIMIT_BYTES,
+    ]);
+    return { inputs: isStreamed ? [] : ofScene, outputs: Object.fromEntries(published) };
   }
   if (kind === 'list' || isStreamed) return { inputs: [], outputs: {} };
-  const outputs = { 'video.mp4': outputBytes, 'captions.vtt': CAPTIONS_LIMIT_BYTES };
+  const outputs = Object.fromEntries(ofScene.map((name) => [name, ARTIFACTS[name].maxBytes ?? outputBytes]));
   const ofLocal = Object.fromEntries(LOCAL_FILES.map((name) => [name, outputBytes]));
   return { inputs: [], outputs: job.local ? { ...outputs, ...ofLocal } : outputs };
 }
 
 /**
- * Moves the video and captions of a scene to a folder that it never had access to. Called when all processes of the
+ * Moves the video and the other artifacts of a scene to a folder that it never had access to. Called when all processes of the
  * job are dead, so the checked files can no longer change. Returns what is wrong with the video.
  */
 export async function collectFiles(
@@ -56,9 +53,13 @@ export async function collectFiles(
   }
   await rename(join(jobFolder, 'video.mp4'), join(outFolder, 'video.mp4'));
 
-  const captions = await plainFileSize(join(jobFolder, 'captions.vtt'));
-  if (captions !== undefined && captions <= CAPTIONS_LIMIT_BYTES)
-    await rename(join(jobFolder, 'captions.vtt'), join(outFolder, 'captions.vtt'));
+  for (const name of ARTIFACT_NAMES) {
+    const { isMadeByScene, maxBytes } = ARTIFACTS[name];
+    if (!isMadeByScene || maxBytes === null) continue;
+    const sizeBytes = await plainFileSize(join(jobFolder, name));
+    if (sizeBytes !== undefined && sizeBytes <= maxBytes)
+      await rename(join(jobFolder, name), join(outFolder, name));
+  }
   return undefined;
 }
 
@@ -76,6 +77,23 @@ export async function collectLocalFiles(
     const path = join(outFolder, name);
     await rename(join(jobFolder, name), path);
     files.push({ name, path });
+  }
+  return files;
+}
+
+/** The name of the file that an inspection writes: a file of the scene may have the name of the artifact. */
+export function publishedName(name: ArtifactName): string {
+  return `published-${name}`;
+}
+
+/** The files that an inspection wrote; undefined when a required one is missing. */
+export async function publishedFiles(folder: string): Promise<RenderedFile[] | undefined> {
+  const files: RenderedFile[] = [];
+  for (const name of ARTIFACT_NAMES) {
+    const path = join(folder, publishedName(name));
+    const status = await lstat(path).catch(() => undefined);
+    if (status?.isFile() && status.nlink === 1) files.push({ name, path });
+    else if (status || ARTIFACTS[name].isRequired) return undefined;
   }
   return files;
 }

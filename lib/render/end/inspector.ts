@@ -1,10 +1,6 @@
-import { lstat } from 'node:fs/promises';
-import { join } from 'node:path';
-import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../../artifacts.ts';
 import type { Clock } from '../../clock.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ZygoteReady } from '../run/messages.ts';
-import type { RenderedFile } from '../run/render-task.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
 import type { Processes } from '../start/processes.ts';
@@ -100,22 +96,4 @@ export function assertSameLayers(inspector: Zygote, zygote: Zygote): void {
   const missing = zygote.layers.filter((layer) => !inspector.layers.includes(layer));
   if (missing.length === 0) return;
   throw new ZygoteDied(`the inspector's sandbox lacks what scenes have around them: ${missing.join(', ')}`);
-}
-
-/** The names of an inspection's output files, where they are not those of the artifacts. */
-const WRITTEN_AS: Partial<Record<ArtifactName, string>> = {
-  'video.mp4': 'published.mp4',
-  'captions.vtt': 'published.vtt',
-};
-
-/** The files that an inspection wrote; undefined when a required one is missing. */
-export async function publishedFiles(folder: string): Promise<RenderedFile[] | undefined> {
-  const files: RenderedFile[] = [];
-  for (const name of ARTIFACT_NAMES) {
-    const path = join(folder, WRITTEN_AS[name] ?? name);
-    const status = await lstat(path).catch(() => undefined);
-    if (status?.isFile() && status.nlink === 1) files.push({ name, path });
-    else if (status || ARTIFACTS[name].isRequired) return undefined;
-  }
-  return files;
 }

@@ -1,0 +1,99 @@
+// In a copy of the sources, one row adds a quality, and one row and a line of the renderer an artifact. Both are rendered.
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import t from 'tap';
+import { testFolder } from '../../fixtures/test-folder.ts';
+import { inspectVideo } from '../../fixtures/video.ts';
+
+const ROOT = resolve(import.meta.dirname, '../../..');
+const INSPECTION = 'renderer/scene_renderer/inspection.py';
+const EIGHTK =
+  "  eightk: { widthPx: 7680, heightPx: 4320, fps: 60, creditsPerSecond: 64, label: '8K', manimLetter: 'e' },\n";
+const POSTER = `  'poster.jpg': {
+    field: 'poster',
+    contentType: 'image/jpeg',
+    isRequired: true,
+    description: 'JPEG poster.',
+    isMadeByScene: false,
+    maxBytes: 16_777_216,
+    isSavedWithVideo: false,
+  },
+`;
+
+const copy = join(testFolder(t), 'copy');
+mkdirSync(copy);
+for (const name of ['lib', 'appliance', 'renderer', 'package.json', 'tsconfig.json'])
+  cpSync(join(ROOT, name), join(copy, name), { recursive: true });
+for (const name of ['node_modules', '.venv', '.setup']) symlinkSync(join(ROOT, name), join(copy, name));
+mkdirSync(join(copy, 'scripts'));
+mkdirSync(join(copy, 'test'));
+
+/** Inserts text before the first, or after each place where a text is found. */
+function edit(path: string, change: (source: string) => string): void {
+  const source = readFileSync(join(copy, path), 'utf8');
+  const changed = change(source);
+  if (changed === source) throw new Error(`${path} has no place for it`);
+  writeFileSync(join(copy, path), changed);
+}
+
+edit('lib/qualities.ts', (source) => source.replace('} as const;', `${EIGHTK}} as const;`));
+edit('lib/artifacts.ts', (source) => source.replace('} as const;', `${POSTER}} as const;`));
+edit(INSPECTION, (source) =>
+  source.replace(
+    /^( *.*write_thumbnail\(folder \/ )"published-thumbnail\.jpg"\)\n/gm,
+    '$&$1"published-poster.jpg")\n',
+  ),
+);
+
+const run = promisify(execFile);
+const scenepress = (...args: string[]) =>
+  run(process.execPath, ['appliance/main.ts', ...args], { cwd: copy, maxBuffer: 8_000_000 });
+
+t.test('the sources are without type errors', async (t) => {
+  // NODE_OPTIONS loads tap, which breaks tsc.
+  const tsc = ['-u', 'NODE_OPTIONS', join(ROOT, 'node_modules/.bin/tsc'), '--noEmit', '-p', '.'];
+  const { stdout } = await run('env', tsc, { cwd: copy });
+  t.equal(stdout, '');
+});
+
+t.test('the API has them', async (t) => {
+  const { components } = JSON.parse((await scenepress('openapi')).stdout);
+  t.ok(components.schemas.RenderRequest.properties.quality.enum.includes('eightk'));
+  t.match(components.schemas.RenderJob.properties.result, {
+    properties: { poster: { type: 'string', format: 'uri', description: 'JPEG poster.' } },
+  });
+  t.ok(components.schemas.RenderJob.properties.result.required.includes('poster'));
+});
+
+t.test('they are rendered', async (t) => {
+  const code =
+    'from manim import *\nclass Point(Scene):\n    def construct(self):\n        self.add(Dot())\n        self.wait(1 / 60)\n';
+  writeFileSync(join(copy, 'point.py'), code);
+  const { stdout } = await scenepress('render', 'point.py', '-q', 'l', '--poster', 'poster.jpg', '--json');
+  t.match(JSON.parse(stdout), { status: 'completed', error: null, poster: join(copy, 'poster.jpg') });
+  t.equal((await readFile(join(copy, 'poster.jpg'))).readUInt16BE(0), 0xffd8);
+
+  const program = `
+    import { readFileSync } from 'node:fs';
+    import { jobJson, RenderService } from './lib/index.ts';
+    const service = new RenderService({ folder: './data', workers: 1 });
+    await service.start();
+    const code = readFileSync('point.py', 'utf8');
+    const { jobId } = await service.enqueue({ owner: 'ada', code, className: 'Point', quality: 'eightk' });
+    const job = JSON.parse(jobJson(await service.wait(jobId), 'https://example.org'));
+    const video = await service.openArtifact(jobId, 'video.mp4');
+    const poster = await service.openArtifact(jobId, 'poster.jpg');
+    console.log(JSON.stringify({ job, path: video.path, contentType: poster.contentType }));
+    await service.stop();
+  `;
+  writeFileSync(join(copy, 'program.ts'), program);
+  const { job, path, contentType } = JSON.parse(
+    (await run(process.execPath, ['program.ts'], { cwd: copy })).stdout,
+  );
+  t.match(job, { status: 'completed', result: { poster: /^https:\/\/example\.org\/.*\/poster\.jpg$/ } });
+  t.match(await inspectVideo(path), { widthPx: 7680, heightPx: 4320, fps: 60, frames: 1 });
+  t.equal(contentType, 'image/jpeg');
+});
