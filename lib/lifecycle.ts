@@ -5,7 +5,6 @@ import { ScenepressError } from './errors.ts';
 import { explained } from './folder-faults.ts';
 import { InProgress } from './in-progress.ts';
 import { ClaimedAssets } from './installation/claimed-assets.ts';
-import { recoverJobs } from './jobs/recover-jobs.ts';
 import type { ServiceParts } from './service-parts.ts';
 import type { ServiceState } from './service-status.ts';
 import { closeStores, openStores } from './service-stores.ts';
@@ -126,7 +125,7 @@ export class Lifecycle {
     step: <T>(work: () => T | Promise<T>) => Promise<T>;
     signal: AbortSignal;
   }): Promise<void> {
-    const { assets, dataFolder, dispatcher, gate, logger } = this.#parts;
+    const { assets, cancellations, dataFolder, dispatcher, gate, logger } = this.#parts;
     const { owners, renderer, roles, webhooks, workers } = this.#parts;
     await openStores(this.#parts, step);
     if (!withWorkers) return step(() => dispatcher.start(undefined));
@@ -142,7 +141,7 @@ export class Lifecycle {
         { queuePausedAt: isoTime(gate.pausedAtMs) },
         'The queue is paused: no render starts until it is resumed.',
       );
-    await step(() => recoverJobs(this.#parts));
+    await step(() => cancellations.recover());
     await step(() => owners.restore());
     await step(() => dispatcher.start(isWorker ? renderer : undefined));
     if (roles.includes('sender')) webhooks.start();

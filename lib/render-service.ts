@@ -124,10 +124,10 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { signal } = known('enqueue', options, SIGNAL);
     const newJob = newJobOf(enqueued);
     this.#assertWorking();
-    const { intake, webhooks } = this.#parts;
+    const { admission, webhooks } = this.#parts;
     if (newJob.webhookUrl !== null) await abortable(webhooks.prepare(newJob.webhookSecret), signal);
     signal?.throwIfAborted();
-    return jobOf(await intake.take(newJob));
+    return jobOf(await admission.accept(newJob));
   }
 
   /**
@@ -142,7 +142,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     if (code === undefined)
       throw new ScenepressError('not_found', 'The source of this job has been removed.');
     const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
-    const taken = await this.#parts.intake.take({
+    const taken = await this.#parts.admission.accept({
       owner: earlier.owner,
       request: { code, className, quality, aspectRatio, fps },
       metadataJson,
@@ -239,7 +239,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
-    await this.#parts.intake.settled();
+    await this.#parts.admission.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.storage.purge();
     return count;

@@ -9,11 +9,12 @@ import { FolderLock } from './data-folder/folder-lock.ts';
 import { isFull } from './disk.ts';
 import { Gate } from './gate.ts';
 import { ClaimedAssets, isClaimable } from './installation/claimed-assets.ts';
+import { Admission } from './jobs/admission.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
-import { Intake } from './jobs/intake.ts';
-import { JobBook } from './jobs/job-book.ts';
+import { JobClaims } from './jobs/job-claims.ts';
+import { JobEnding } from './jobs/job-ending.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import { JobFollowers } from './jobs/job-followers.ts';
@@ -53,11 +54,12 @@ export interface ServiceParts {
   webhooks: Webhooks;
   deliveries: Deliveries;
   discards: Discards;
-  book: JobBook;
+  claims: JobClaims;
+  ending: JobEnding;
   renderer: Renderer;
   gate: Gate;
   cancellations: Cancellations;
-  intake: Intake;
+  admission: Admission;
   shortRuns: ShortRuns;
   storedBytes: StoredBytes;
   dispatcher: Dispatcher;
@@ -122,18 +124,6 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     logger,
   });
   const discards = new Discards({ assets, logger });
-  const book = new JobBook({
-    storage,
-    ledger,
-    pricing,
-    clock,
-    random,
-    caps: queue,
-    owners,
-    logger,
-    outcomes: webhooks,
-    secrets: webhooks,
-  });
   const renderer =
     outside.renderer ??
     new Renderer({
@@ -175,16 +165,37 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     heldBack: options.heldBack,
     clock,
   });
-  const cancellations = new Cancellations({ book, storage, signals, discards, events, clock, logger });
   const { admitsOwner, previewIntervalMs = 0 } = options;
   const storedBytes = new StoredBytes({ storage, clock, logger, most: budgets.storedBytes });
   events.on('change', (job) => {
     if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
   });
-  const intake = new Intake({ book, admitsOwner, owners, storedBytes, gate, cancellations, events });
+  const admission = new Admission(
+    { storage, ledger, pricing, clock, random, caps: queue, owners, secrets: webhooks },
+    {
+      admitsOwner,
+      owners,
+      storedBytes,
+      gate,
+      events,
+      onStuck: (jobId) => void cancellations.complete(jobId),
+    },
+  );
+  const claims = new JobClaims({ storage, clock, logger });
+  const ending = new JobEnding({ storage, ledger, clock, outcomes: webhooks, admission, claims });
+  const cancellations: Cancellations = new Cancellations({
+    ending,
+    storage,
+    signals,
+    discards,
+    events,
+    clock,
+    logger,
+  });
   const shortRuns = new ShortRuns(owners);
   const dispatcher = new Dispatcher({
-    book,
+    claims,
+    ending,
     cancellations,
     storage,
     assets,
@@ -233,11 +244,12 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     webhooks,
     deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks, links: webhooks.links }),
     discards,
-    book,
+    claims,
+    ending,
     renderer,
     gate,
     cancellations,
-    intake,
+    admission,
     shortRuns,
     storedBytes,
     dispatcher,
@@ -245,7 +257,9 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       storage,
       assets,
       ledger,
-      book,
+      admission,
+      claims,
+      ending,
       retention,
       discards,
       events,

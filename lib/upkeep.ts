@@ -3,9 +3,10 @@ import { type RetentionOptions, retain } from './assets/retention.ts';
 import type { Clock, Timer } from './clock.ts';
 import { randomId } from './ids.ts';
 import { ClaimedAssets } from './installation/claimed-assets.ts';
+import type { Admission } from './jobs/admission.ts';
 import type { Discards } from './jobs/discards.ts';
-import type { JobBook } from './jobs/job-book.ts';
-import { LEASE_MS } from './jobs/job-claims.ts';
+import { type JobClaims, LEASE_MS } from './jobs/job-claims.ts';
+import type { JobEnding } from './jobs/job-ending.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { Logger } from './logger.ts';
@@ -22,7 +23,9 @@ export interface UpkeepOptions {
   storage: Storage;
   assets: AssetStore;
   ledger: Ledger;
-  book: JobBook;
+  admission: Pick<Admission, 'forgetOldRequests'>;
+  claims: Pick<JobClaims, 'putBackLapsed'>;
+  ending: Pick<JobEnding, 'resumeAbandoned'>;
   retention: RetentionOptions;
   discards: Discards;
   events: JobEvents;
@@ -152,11 +155,11 @@ export class Upkeep {
   }
 
   async #sweep(): Promise<void> {
-    const { book, dispatcher, events } = this.#options;
+    const { claims, dispatcher, events } = this.#options;
     if (this.#isSweeping) return;
     this.#isSweeping = true;
     try {
-      const again = await book.claims.putBackLapsed({ except: dispatcher.runningIds });
+      const again = await claims.putBackLapsed({ except: dispatcher.runningIds });
       if (again.length > 0) this.#logger.warn({ jobs: again.length }, 'Requeued jobs of dead workers.');
       for (const job of again) events.emit('change', job);
     } catch (error) {
@@ -167,10 +170,10 @@ export class Upkeep {
   }
 
   async #resumeAbandoned(): Promise<void> {
-    const { book, discards, events } = this.#options;
+    const { ending, discards, events } = this.#options;
     const failed = 'Completing transitions of dead processes failed.';
     try {
-      const { withdrawn, ended, errors } = await book.resumeAbandoned();
+      const { withdrawn, ended, errors } = await ending.resumeAbandoned();
       if (withdrawn > 0)
         this.#logger.warn(
           { jobs: withdrawn },
@@ -210,8 +213,8 @@ export class Upkeep {
   /** Removes artifacts beyond the retention limits, and idempotency keys that have expired. */
   async #tidy(): Promise<boolean> {
     if (!this.#steady.look()) return false;
-    const { book, retention } = this.#options;
-    await book
+    const { admission, retention } = this.#options;
+    await admission
       .forgetOldRequests()
       .catch((error: unknown) => this.#report(error, 'Removing expired idempotency keys failed.'));
     if (Object.values(retention).every((limit) => limit === Number.POSITIVE_INFINITY)) return true;

@@ -16,9 +16,8 @@ import type { Cancellations } from './cancellations.ts';
 import type { Discards } from './discards.ts';
 import { MOST_ATTEMPTS, RECORDING_FAILED } from './failures.ts';
 import { assetKeysOf, type JobOutcome, type JobRecord } from './job.ts';
-import type { JobBook } from './job-book.ts';
-import type { ClaimedJob } from './job-claims.ts';
-import type { FinishOptions } from './job-ending.ts';
+import type { ClaimedJob, JobClaims } from './job-claims.ts';
+import type { FinishOptions, JobEnding } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
 import { watchFunds } from './watch-funds.ts';
 
@@ -29,7 +28,8 @@ import { watchFunds } from './watch-funds.ts';
 const STOP_HEARD_MS = 100;
 
 export interface AttemptOptions extends AttemptWorld {
-  book: JobBook;
+  ending: Pick<JobEnding, 'finish'>;
+  claims: JobClaims;
   cancellations: Pick<Cancellations, 'complete'>;
   storage: Storage;
   ledger: Ledger;
@@ -201,7 +201,7 @@ export class Attempt {
     // No case for `nothing`.
     switch (end.next) {
       case 'leave':
-        await this.#options.book.claims.requeue(this.claim);
+        await this.#options.claims.requeue(this.claim);
         return;
       case 'wait':
         if (end.hold) this.#pauseStarts(end.hold, end.reason);
@@ -219,7 +219,7 @@ export class Attempt {
   }
 
   async #waitAgain(how: { counted?: boolean; interrupted?: boolean }): Promise<void> {
-    const queued = await this.#retry(() => this.#options.book.claims.requeue(this.claim, how));
+    const queued = await this.#retry(() => this.#options.claims.requeue(this.claim, how));
     if (queued) this.#options.events.emit('change', queued);
   }
 
@@ -234,11 +234,11 @@ export class Attempt {
   }
 
   async #finish(outcome: JobOutcome, options: FinishOptions): Promise<void> {
-    const { book, discards } = this.#options;
+    const { ending, discards } = this.#options;
     // Distinct from undefined, the result of a stop, after which the outcome may have been committed.
     const ended = await this.#retry(async () => {
       try {
-        return (await book.finish(this.claim, outcome, options)) ?? 'refused';
+        return (await ending.finish(this.claim, outcome, options)) ?? 'refused';
       } catch (error) {
         if (await this.#isSettling()) return 'settling';
         throw error;

@@ -6,13 +6,12 @@ import type { Storage } from '../storage/storage.ts';
 import type { Discards } from './discards.ts';
 import { RECORDING_FAILED } from './failures.ts';
 import type { JobRecord } from './job.ts';
-import type { JobBook } from './job-book.ts';
-import type { EndedJob } from './job-ending.ts';
+import type { EndedJob, JobEnding } from './job-ending.ts';
 import type { JobEvents } from './job-events.ts';
 import { withSpareSpace } from './with-spare-space.ts';
 
 export interface CancellationsOptions {
-  book: JobBook;
+  ending: Pick<JobEnding, 'cancel' | 'complete' | 'recover'>;
   storage: Storage;
   signals: Signals;
   logger: Logger;
@@ -32,9 +31,9 @@ export class Cancellations {
 
   /** Cancels a queued or running job. The worker is notified, but not awaited. */
   async cancel(jobId: string): Promise<void> {
-    const { book, storage, signals } = this.#options;
+    const { ending, storage, signals } = this.#options;
     try {
-      const ended = await withSpareSpace(() => book.cancel(jobId));
+      const ended = await withSpareSpace(() => ending.cancel(jobId));
       if (ended) this.#tell(ended);
     } catch (error) {
       // The outcome is committed: the cancellation completes when the ledger answers.
@@ -48,8 +47,8 @@ export class Cancellations {
    * Completes an interrupted transition; retries until it succeeds or is stopped. The job, if this made it terminal.
    */
   async complete(jobId: string): Promise<JobRecord | undefined> {
-    const { book, clock, logger } = this.#options;
-    const ended = await retry(() => book.complete(jobId), {
+    const { ending, clock, logger } = this.#options;
+    const ended = await retry(() => ending.complete(jobId), {
       failed: RECORDING_FAILED,
       clock,
       signal: this.#stopped.signal,
@@ -57,6 +56,14 @@ export class Cancellations {
     });
     if (ended) this.#tell(ended);
     return ended?.job;
+  }
+
+  /** Completes the transitions that an earlier process left unfinished. */
+  async recover(): Promise<void> {
+    const { ending, discards } = this.#options;
+    const { orphans, stuck } = await withSpareSpace(() => ending.recover());
+    discards.add(orphans);
+    for (const jobId of stuck) void this.complete(jobId);
   }
 
   /** Stops all retries; the next start resumes them. */

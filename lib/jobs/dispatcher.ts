@@ -70,7 +70,7 @@ export class Dispatcher {
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
-    const { storage, book, shortRuns, clock, logger } = options;
+    const { storage, claims, shortRuns, clock, logger } = options;
     this.#hold = new BeginHold(clock).on('end', () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, {
@@ -78,7 +78,7 @@ export class Dispatcher {
     });
     shortRuns.onChange = () => this.wake();
     this.#leases = new Leases({
-      renew: (claims) => book.claims.renew(claims),
+      renew: (held) => claims.renew(held),
       isShared: storage.isShared,
       onLost: (claim) => this.#attemptOf(claim)?.stop('claim_lost'),
       onExpired: (claim) => this.#attemptOf(claim)?.stop('claim_expired'),
@@ -253,13 +253,13 @@ export class Dispatcher {
   }
 
   async #claimFor(renderer: Renders): Promise<void> {
-    const { book, clock } = this.#options;
+    const { claims, clock } = this.#options;
     const sinceMs = clock.uptimeMs();
     const canceled = new Set<string>();
     this.#canceled = canceled;
     let claimed: ClaimedJob[];
     try {
-      claimed = await book.claims.claim(this.#worker, {
+      claimed = await claims.claim(this.#worker, {
         wanted: () => this.#wantedFor(renderer),
         maxRunningPerOwner: this.#maxRunningPerOwner,
         qualities: this.#options.qualities,

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import type { Clock } from '../clock.ts';
 import type { Ledger } from '../ledger/ledger.ts';
+import { allRowsAfter } from '../pages.ts';
 import type { Claim } from '../queue/queue.ts';
 import type { Play } from '../render/run/messages.ts';
 import type { RenderUsage } from '../render/run/render-task.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
+import type { Admission } from './admission.ts';
 import { CANCELED, CREDITS_RAN_OUT } from './failures.ts';
-import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf } from './job.ts';
+import { isTerminal, type JobOutcome, type JobRecord, orphanKeysOf, type UnfinishedPhase } from './job.ts';
+import type { JobClaims } from './job-claims.ts';
 import { chargedOf } from './ledger-answers.ts';
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
@@ -37,8 +40,26 @@ export interface JobEndingOptions {
   storage: Storage;
   ledger: Ledger;
   clock: Clock;
-  outcomes: Outcomes | undefined;
+  admission: Pick<Admission, 'withdraw'>;
+  claims: Pick<JobClaims, 'putBackLapsed'>;
+  outcomes?: Outcomes | undefined;
 }
+
+/** The result of {@link JobEnding.recover}. */
+export interface Recovery {
+  /** Jobs that were requeued. */
+  requeued: JobRecord[];
+  /** As in {@link EndedJob}. */
+  orphans: string[];
+  /** Ids of jobs whose transition could not be completed; retry {@link JobEnding.complete}. */
+  stuck: string[];
+}
+
+/**
+ * How long a process may take to reserve credits with an external ledger. In a shared storage, other processes then
+ * take it for dead and roll the job back. Much longer than a ledger's time-out.
+ */
+export const MOST_RESERVING_MS: number = 5 * 60 * 1000;
 
 interface End {
   outcome: JobOutcome;
@@ -54,8 +75,9 @@ type Decision = (tx: Transaction) => Promise<(job: JobRecord) => End | undefined
 const CANCELLATION: JobOutcome = { kind: 'failed', error: CANCELED, failedBy: 'cancel' };
 
 /**
- * Ends jobs: settles or voids the reserve, makes the job terminal and removes it from the queue. With an external
- * ledger, the outcome is committed first (`settling`); after that, no claim is needed to continue.
+ * Ends jobs: settles or voids the reserve, makes the job terminal and removes it from the queue. A ledger that joins the
+ * storage's transactions commits together with the job. With an external ledger, the outcome is committed first
+ * (`settling`); after that, no claim is needed to continue. {@link recover} repeats or rolls back what a crash interrupted.
  */
 export class JobEnding {
   readonly #storage: Storage;
@@ -63,8 +85,17 @@ export class JobEnding {
   readonly #clock: Clock;
   readonly #joined: boolean;
   readonly #outcomes: Outcomes | undefined;
+  readonly #admission: Pick<Admission, 'withdraw'>;
+  readonly #claims: Pick<JobClaims, 'putBackLapsed'>;
+  /**
+   * The phases of jobs at the last search for abandoned ones, with the `uptimeMs` of the first search that found them.
+   * Not their times in the store: clocks of machines differ.
+   */
+  #seen = new Map<string, number>();
 
-  constructor({ storage, ledger, clock, outcomes }: JobEndingOptions) {
+  constructor({ storage, ledger, clock, outcomes, admission, claims }: JobEndingOptions) {
+    this.#admission = admission;
+    this.#claims = claims;
     this.#storage = storage;
     this.#ledger = ledger;
     this.#clock = clock;
@@ -72,7 +103,11 @@ export class JobEnding {
     this.#outcomes = outcomes;
   }
 
-  /** Undefined when the claim is invalid and the job is not `settling`. */
+  /**
+   * Ends a running job: settles or voids its reserve and makes it terminal. The job fails when the balance does not
+   * cover its cost. Can be repeated until it succeeds; the first committed outcome is final. Undefined when the claim
+   * is no longer valid: the job was canceled, requeued or claimed by another worker.
+   */
   finish(claim: Claim, outcome: JobOutcome, options: FinishOptions): Promise<EndedJob | undefined> {
     const decide: Decision = async (tx) => {
       const isHeld = await this.#storage.queue.holds(tx, claim);
@@ -81,7 +116,10 @@ export class JobEnding {
     return this.#end(claim.jobId, decide, claim);
   }
 
-  /** Undefined when the job is terminal. */
+  /**
+   * Fails a queued or running job with "Canceled" and invalidates its claim. A job with a committed outcome ends with
+   * that outcome. Undefined when the job is already terminal.
+   */
   cancel(jobId: string): Promise<EndedJob | undefined> {
     return this.#end(jobId, async (tx) => {
       await this.#storage.queue.lock(tx, jobId);
@@ -92,9 +130,68 @@ export class JobEnding {
     });
   }
 
-  /** Completes a `settling` job; undefined in other phases. */
-  complete(jobId: string): Promise<EndedJob | undefined> {
+  /**
+   * Completes an interrupted transition: a reserving job is rolled back, a settling job is settled. Undefined when
+   * the job was removed or is in another phase.
+   */
+  async complete(jobId: string): Promise<EndedJob | undefined> {
+    await this.#admission.withdraw(jobId);
     return this.#end(jobId, async () => () => undefined);
+  }
+
+  /**
+   * Completes all interrupted transitions, and requeues jobs that were running when their service died; their
+   * attempts are not counted. In a shared storage, jobs that are `reserving` are skipped, because another process may
+   * be alive that reserves them; {@link resumeAbandoned} rolls them back later.
+   */
+  async recover(): Promise<Recovery> {
+    const orphans: string[] = [];
+    const stuck: string[] = [];
+    for await (const job of this.#unfinished(['reserving', 'settling'])) {
+      if (job.phase === 'reserving' && this.#storage.isShared) continue;
+      try {
+        orphans.push(...((await this.complete(job.jobId))?.orphans ?? []));
+      } catch {
+        stuck.push(job.jobId);
+      }
+    }
+    return { requeued: await this.#claims.putBackLapsed(), orphans, stuck };
+  }
+
+  /**
+   * Completes transitions in a shared storage whose process may have died: rolls back jobs that calls have found
+   * `reserving` for {@link MOST_RESERVING_MS}, and settles those that were `settling` at the call before. Their process
+   * may still do the same, and repeats it without effect. All jobs are tried; `errors` are those of the ledger or the
+   * storage.
+   */
+  async resumeAbandoned(): Promise<{ withdrawn: number; ended: EndedJob[]; errors: unknown[] }> {
+    const before = this.#seen;
+    this.#seen = new Map();
+    const nowMs = this.#clock.uptimeMs();
+    const resumed = { withdrawn: 0, ended: [] as EndedJob[], errors: [] as unknown[] };
+    for await (const job of this.#unfinished(['reserving', 'settling'])) {
+      const { jobId, phase } = job;
+      const state = `${phase} ${jobId}`;
+      const sinceMs = before.get(state);
+      this.#seen.set(state, sinceMs ?? nowMs);
+      const mostMs = phase === 'reserving' ? MOST_RESERVING_MS : 0;
+      if (sinceMs === undefined || nowMs - sinceMs < mostMs) continue;
+      try {
+        const ended = await this.complete(jobId);
+        if (ended) resumed.ended.push(ended);
+        else if (phase === 'reserving') resumed.withdrawn += 1;
+      } catch (error) {
+        resumed.errors.push(error);
+      }
+    }
+    return resumed;
+  }
+
+  #unfinished(phases: UnfinishedPhase[]): AsyncGenerator<JobRecord> {
+    return allRowsAfter(
+      (after) => this.#storage.unfinishedJobs({ after, phases }),
+      ({ jobId }) => jobId,
+    );
   }
 
   /** `claim`: of the worker that ends it. */

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
 import { known, type Names } from '../known-options.ts';
 import type { EnqueueRequest } from '../render-service-options.ts';
 import { isStorableText } from '../storable-text.ts';
-import { fingerprintOf, type NewJob } from './job-admission.ts';
-import { parseRenderRequest } from './render-request.ts';
+import { parseRenderRequest, type ValidRenderRequest } from './render-request.ts';
 
 /** The most bytes of an owner or a key id: Postgres refuses longer values in indexes. */
 const LONGEST_BYTES = 1_024;
@@ -23,6 +23,24 @@ const NAMES: Names<EnqueueRequest> = {
   keyId: true,
   idempotency: true,
 };
+
+/** The data of a new job. */
+export interface NewJob {
+  owner: string;
+  request: ValidRenderRequest;
+  metadataJson: string | null;
+  webhookUrl: string | null;
+  keyId: string | null;
+  /** A signing secret for its webhook, used instead of the key's. */
+  webhookSecret?: string;
+  /** Identifies repetitions of the same request. */
+  idempotency?: { key: string; fingerprint: string } | null;
+}
+
+/** Equal for equal requests. */
+export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
+  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
+}
 
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {

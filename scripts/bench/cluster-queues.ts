@@ -1,10 +1,10 @@
 import { randomId, SortableIds } from '../../lib/ids.ts';
 import { Pricing, StoredLedger, systemClock } from '../../lib/index.ts';
-import type { NewJob } from '../../lib/jobs/job-admission.ts';
-import { JobBook } from '../../lib/jobs/job-book.ts';
+import type { NewJob } from '../../lib/jobs/new-job.ts';
 import { type PostgresStorage, postgres } from '../../lib/postgres/index.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
+import { JobBook } from '../../test/fixtures/job-book.ts';
 import { importPeer, type PgBossInstance, type PgBossOptions } from './peer-packages.ts';
 
 /** The queue of jobs, and that of jobs that are never completed. */

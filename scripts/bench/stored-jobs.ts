@@ -10,10 +10,10 @@ import {
   StoredLedger,
   systemClock,
 } from '../../lib/index.ts';
-import { JobBook } from '../../lib/jobs/job-book.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
+import { JobBook } from '../../test/fixtures/job-book.ts';
 
 /** A request of about half a kilobyte. All are different, so that they don't compress better than real ones. */
 export function renderRequest(): RenderRequest & { code: string } {

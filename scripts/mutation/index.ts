@@ -1,6 +1,6 @@
 /**
  * Mutation tests: `npm run mutation` for all folders, `npm run mutation -- ledger` for one, `npm run mutation --
- * jobs/job-book` for one module.
+ * jobs/admission` for one module.
  *
  * Stryker changes the code in one place at a time and runs tests; a change that no test notices has survived. A module
  * with a test file of its own name has to be covered by that file alone ({@link TESTS}: by these), the others by the
@@ -45,8 +45,8 @@ const FOLDERS: Record<string, string[]> = {
 /** Modules that are checked by other files than one of their own name. */
 const TESTS: Record<string, string[]> = {
   'jobs/failures': ['job-claims'],
-  'jobs/job-admission': ['job-book', 'recovery'],
-  'jobs/job-book': ['job-book', 'recovery', 'job-claims'],
+  'jobs/admission': ['admission', 'job-book', 'recovery'],
+  'jobs/job-ending': ['job-ending', 'job-book', 'recovery', 'recover-jobs'],
   'webhooks/deliveries': ['deliveries', 'failed-deliveries-are-sent-again-once'],
   'webhooks/delivery-book': ['delivery-book', 'failed-deliveries-are-sent-again-once'],
   'webhooks/exchange-state': ['http-exchange'],

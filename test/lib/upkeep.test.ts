@@ -4,13 +4,14 @@ import t, { type Test } from 'tap';
 import { KEEP_ALL } from '../../lib/assets/retention.ts';
 import { turn } from '../../lib/clock.ts';
 import type { Storage } from '../../lib/index.ts';
-import { type JobBook, MOST_RESERVING_MS } from '../../lib/jobs/job-book.ts';
+import { MOST_RESERVING_MS } from '../../lib/jobs/job-ending.ts';
 import { type Logger, silentLogger } from '../../lib/logger.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { Upkeep, type UpkeepOptions } from '../../lib/upkeep.ts';
 import { clock, completed, newJob, openDistant, openStored } from '../fixtures/books.ts';
 import { claimJobs } from '../fixtures/claims.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
+import type { JobBook } from '../fixtures/job-book.ts';
 import { openPostgres, run } from '../fixtures/postgres/database.ts';
 
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
@@ -47,7 +48,9 @@ t.test('what a purge put off is removed from the disk every hour', async (t) => 
   const upkeep = new Upkeep({
     storage: Object.assign(storage, { purgeDue }),
     ledger,
-    book,
+    admission: book,
+    claims: book.claims,
+    ending: book,
     retention: {},
     logger: { ...silentLogger, error: (...entry: [object, string]) => logged.resolve(entry) },
     clock,
@@ -71,7 +74,9 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   const upkeep = new Upkeep({
     storage: Object.assign(storage, { isShared: true }),
     ledger,
-    book,
+    admission: book,
+    claims: book.claims,
+    ending: book,
     dispatcher: { runningIds },
     events: new EventEmitter().on('change', again.resolve),
     logger: silentLogger,
@@ -106,7 +111,9 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
   const upkeep = new Upkeep({
     storage: Object.assign(storage, { isShared: true }),
     ledger,
-    book,
+    admission: book,
+    claims: book.claims,
+    ending: book,
     dispatcher: { runningIds: ['another'] },
     events: new EventEmitter(),
     logger: { ...silentLogger, warn: warned.resolve },
@@ -152,7 +159,9 @@ t.test('in a shared storage, jobs that a dead process left settling are settled'
   const upkeep = new Upkeep({
     storage: Object.assign(storage, { isShared: true }),
     ledger,
-    book,
+    admission: book,
+    claims: book.claims,
+    ending: book,
     dispatcher: { runningIds: ['another'] },
     discards: { add: () => {} },
     events: new EventEmitter().on('change', changed.resolve),
@@ -183,7 +192,14 @@ t.test(
       if (task === 'tidying') tidied.push(done);
       return done;
     };
-    const options = { storage: { alone }, ledger, book, retention: {}, logger: silentLogger, clock };
+    const options = {
+      storage: { alone },
+      ledger,
+      admission: book,
+      retention: {},
+      logger: silentLogger,
+      clock,
+    };
     const upkeep = new Upkeep(options as unknown as UpkeepOptions);
     upkeep.start();
     t.teardown(() => upkeep.stop());
@@ -230,13 +246,13 @@ async function twoUpkeeps(t: Test) {
           return { problems: found.problems };
         },
       },
-      book: {
-        claims: { putBackLapsed: async () => [] },
+      claims: { putBackLapsed: async () => [] },
+      admission: {
         forgetOldRequests: async () => {
           found.tidyings += 1;
         },
-        resumeAbandoned: async () => ({ withdrawn: 0, ended: [], errors: [] }),
       },
+      ending: { resumeAbandoned: async () => ({ withdrawn: 0, ended: [], errors: [] }) },
       retention: KEEP_ALL,
       dispatcher: { runningIds: ['another'] },
       logger: silentLogger,

@@ -52,7 +52,8 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
   const [stopping, stopped] = [new AbortController(), new AbortController()];
   const discards = new Discards({ assets, logger });
   const attempt = new Attempt(claimed, {
-    book,
+    ending: book,
+    claims: book.claims,
     cancellations: { complete: async () => undefined },
     storage,
     ledger,

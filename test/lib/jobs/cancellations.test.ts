@@ -22,7 +22,15 @@ async function setUp(t: Test) {
   const assets = { delete: async (key: string) => void deleted.push(key) } as unknown as AssetStore;
   const discards = new Discards({ assets, logger: silentLogger });
   const logger = silentLogger;
-  const cancellations = new Cancellations({ book, storage, signals, logger, discards, events, clock });
+  const cancellations = new Cancellations({
+    ending: book,
+    storage,
+    signals,
+    logger,
+    discards,
+    events,
+    clock,
+  });
   return { ...opened, cancellations, changes, canceled, deleted, discards };
 }
 

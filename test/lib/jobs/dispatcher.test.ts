@@ -17,7 +17,6 @@ import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
 import { Dispatcher, type DispatcherOptions } from '../../../lib/jobs/dispatcher.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
@@ -31,6 +30,7 @@ import type { RenderResult, StopReason } from '../../../lib/render/run/render-ta
 import { TexInstallation } from '../../../lib/render/tex/tex-installation.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 
@@ -90,7 +90,7 @@ async function setUp(
     if (wakesOften) dispatcher.wake();
   });
   const cancellations = new Cancellations({
-    book,
+    ending: book,
     storage,
     signals,
     discards,
@@ -100,7 +100,8 @@ async function setUp(
   });
   const options: DispatcherOptions = {
     ...world,
-    book,
+    ending: book,
+    claims: book.claims,
     cancellations,
     assets,
     logger,

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
-import { fingerprintOf } from '../../../lib/jobs/job-admission.ts';
-import type { JobBook } from '../../../lib/jobs/job-book.ts';
+import { fingerprintOf } from '../../../lib/jobs/new-job.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
+import type { JobBook } from '../../fixtures/job-book.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';
 
 const DAY_MS = 86_400_000;

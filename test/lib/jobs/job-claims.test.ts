@@ -7,13 +7,13 @@ import {
   type Transaction,
   type TransactionOptions,
 } from '../../../lib/index.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import type { Claim } from '../../../lib/queue/queue.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 
 for (const [name, open] of [
   ['a ledger that joins transactions', openStored],

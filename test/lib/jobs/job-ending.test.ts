@@ -1,7 +1,6 @@
 import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
 import type { JobRecord } from '../../../lib/index.ts';
-import { JobEnding } from '../../../lib/jobs/job-ending.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 
@@ -218,31 +217,29 @@ t.test('with an external ledger, concurrent calls end a job once', async (t) => 
 });
 
 t.test('a secret that was sealed again while the ledger answered is kept', async (t) => {
-  const { storage, ledger } = await openDistant(t);
+  const { book, storage, ledger } = await openDistant(t);
   const insert = (jobId: string, change: Partial<JobRecord> = {}) =>
     storage.transaction((tx) =>
       storage.insertJob(tx, jobRecord(jobId, { phase: 'settling', durationMs: 1, ...change }), ''),
     );
   await insert('with', { webhookSecretSealed: 'old' });
   await insert('without');
-  const ending = new JobEnding({ storage, ledger, clock, outcomes: undefined });
   const release = ledger.void.bind(ledger);
   ledger.void = async (job) => {
     await storage.resealSecrets({ reseal: () => 'new', from: undefined, limit: 10 });
     return release(job);
   };
-  t.equal((await ending.complete('with'))?.job.webhookSecretSealed, 'new');
-  t.notOk('webhookSecretSealed' in ((await ending.complete('without'))?.job ?? {}));
+  t.equal((await book.complete('with'))?.job.webhookSecretSealed, 'new');
+  t.notOk('webhookSecretSealed' in ((await book.complete('without'))?.job ?? {}));
 });
 
 t.test('a job that is being reserved does not end, and one without an outcome cannot', async (t) => {
-  const { storage, ledger } = await openDistant(t);
+  const { book, storage } = await openDistant(t);
   await storage.transaction(async (tx) => {
     await storage.insertJob(tx, jobRecord('reserving', { phase: 'reserving' }), '');
     await storage.insertJob(tx, jobRecord('broken', { phase: 'settling', durationMs: null }), '');
   });
-  const ending = new JobEnding({ storage, ledger, clock, outcomes: undefined });
-  t.equal(await ending.cancel('reserving'), undefined);
-  t.equal(await ending.cancel('unknown'), undefined);
-  await t.rejects(ending.complete('broken'), AssertionError);
+  t.equal(await book.cancel('reserving'), undefined);
+  t.equal(await book.cancel('unknown'), undefined);
+  await t.rejects(book.complete('broken'), AssertionError);
 });

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { fingerprintOf } from '../../../lib/jobs/job-admission.ts';
-import { newJobOf } from '../../../lib/jobs/new-job.ts';
+import { fingerprintOf, newJobOf } from '../../../lib/jobs/new-job.ts';
 
 const scene = { owner: 'a', className: 'A', code: 'x' };
 const code = 'invalid_request';

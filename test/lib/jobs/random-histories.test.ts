@@ -16,7 +16,6 @@ import {
 } from '../../../lib/index.ts';
 import { MOST_ATTEMPTS } from '../../../lib/jobs/failures.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { auditBooks } from '../../../lib/sql/audit.ts';
 import type { SqlDatabase } from '../../../lib/storage/sql.ts';
@@ -28,6 +27,7 @@ import { claimJobs } from '../../fixtures/claims.ts';
 import { times } from '../../fixtures/depth.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

@@ -1,21 +1,21 @@
 import t from 'tap';
 import { ScenepressError } from '../../../lib/index.ts';
-import { recoverJobs } from '../../../lib/jobs/recover-jobs.ts';
+import { Cancellations, type CancellationsOptions } from '../../../lib/jobs/cancellations.ts';
 
 function recovery(failures: Error[]) {
   const calls: unknown[] = [];
-  const parts = {
-    book: {
+  const cancellations = new Cancellations({
+    ending: {
       recover: async () => {
         const failure = failures.shift();
         if (failure) throw failure;
         return { requeued: [], orphans: ['1/video.mp4'], stuck: ['2', '3'] };
       },
+      complete: async (jobId: string) => void calls.push(['complete', jobId]),
     },
     discards: { add: (keys: string[]) => void calls.push(['discard', keys]) },
-    cancellations: { complete: async (jobId: string) => void calls.push(['complete', jobId]) },
-  };
-  return { calls, done: () => recoverJobs(parts) };
+  } as unknown as CancellationsOptions);
+  return { calls, done: () => cancellations.recover() };
 }
 
 const RESULT = [

@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { type Claim, DataFolder, type JobOutcome, Pricing, StoredLedger } from '../../../lib/index.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');

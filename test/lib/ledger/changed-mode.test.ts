@@ -8,11 +8,11 @@ import {
   StoredLedger,
   UnmeteredLedger,
 } from '../../../lib/index.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const clock = new FakeClock('2026-11-21T10:00:00Z');

@@ -1,11 +1,12 @@
 import pg from 'pg';
 import t from 'tap';
 import { Pricing, StoredLedger, systemClock } from '../../../lib/index.ts';
-import type { AdmissionChecks, NewJob } from '../../../lib/jobs/job-admission.ts';
-import { JobBook } from '../../../lib/jobs/job-book.ts';
+import type { AdmissionChecks } from '../../../lib/jobs/admission.ts';
+import type { NewJob } from '../../../lib/jobs/new-job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
+import { JobBook } from '../../fixtures/job-book.ts';
 import { openPostgres } from '../../fixtures/postgres/database.ts';
 
 t.test('jobs need few round trips to the server', async (t) => {

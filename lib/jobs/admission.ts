@@ -1,32 +1,22 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
+import type { Gate } from '../gate.ts';
 import { SortableIds } from '../ids.ts';
+import { InProgress } from '../in-progress.ts';
 import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
 import type { Pricing } from '../ledger/pricing.ts';
 import { QUALITIES } from '../qualities.ts';
 import type { QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
+import type { RenderServiceOptions } from '../render-service-options.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { IdempotentRequest, JobRecord } from './job.ts';
+import type { JobEvents } from './job-events.ts';
+import type { NewJob } from './new-job.ts';
 import type { Owners } from './owners.ts';
-import type { ValidRenderRequest } from './render-request.ts';
-import { StuckError } from './stuck-error.ts';
-
-/** The data of a new job. */
-export interface NewJob {
-  owner: string;
-  request: ValidRenderRequest;
-  metadataJson: string | null;
-  webhookUrl: string | null;
-  keyId: string | null;
-  /** A signing secret for its webhook, used instead of the key's. */
-  webhookSecret?: string;
-  /** Identifies repetitions of the same request. */
-  idempotency?: { key: string; fingerprint: string } | null;
-}
+import type { StoredBytes } from './stored-bytes.ts';
 
 /** Checks that run in the transaction that adds a job; an error rolls it back. */
 export interface AdmissionChecks {
@@ -36,7 +26,7 @@ export interface AdmissionChecks {
   capacity?: () => void;
 }
 
-export interface JobAdmissionOptions {
+export interface AdmissionOptions {
   storage: Storage;
   ledger: Ledger;
   pricing: Pricing;
@@ -51,6 +41,31 @@ export interface JobAdmissionOptions {
   secrets?: { seal(secret: string): string };
 }
 
+/** What {@link Admission.accept} needs besides. */
+export interface AcceptOptions {
+  /** Whether jobs of an owner are accepted; undefined: those of all owners. */
+  admitsOwner: RenderServiceOptions['admitsOwner'];
+  owners: Pick<Owners, 'assertWithinBudget' | 'assertWithinRate'>;
+  storedBytes: Pick<StoredBytes, 'problemOf' | 'added'>;
+  gate: Pick<Gate, 'assertDiskNotFull'>;
+  events: JobEvents;
+  /** Called with the id of a job that could be neither added nor rolled back, which must be completed. */
+  onStuck: (jobId: string) => void;
+}
+
+/**
+ * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call `JobEnding.complete`
+ * until it succeeds. `cause`: the first error.
+ */
+export class StuckError extends Error {
+  readonly jobId: string;
+
+  constructor(jobId: string, cause: unknown) {
+    super('The job could be neither added nor rolled back.', { cause });
+    this.jobId = jobId;
+  }
+}
+
 const ANY_NUMBER: QueueCaps = {
   maxQueued: Number.POSITIVE_INFINITY,
   maxQueuedPerOwner: Number.POSITIVE_INFINITY,
@@ -59,16 +74,11 @@ const ANY_NUMBER: QueueCaps = {
 /** Minimum lifetime of an idempotency key. */
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
-/** Equal for equal requests. */
-export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
-  return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
-}
-
 /**
- * Adds jobs: reserves the credits and puts the job into the queue. With an external ledger, the intent is committed
+ * Accepts jobs: checks whether their owner may add them, reserves the credits and puts them into the queue. With an external ledger, the intent is committed
  * first (`reserving`), and rolled back when the reserve or the second commit fails.
  */
-export class JobAdmission {
+export class Admission {
   readonly #storage: Storage;
   readonly #ledger: Ledger;
   readonly #pricing: Pricing;
@@ -78,8 +88,12 @@ export class JobAdmission {
   readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   readonly #owners: Pick<Owners, 'precedenceOf'>;
   readonly #secrets: { seal(secret: string): string } | undefined;
+  readonly #accept: AcceptOptions | undefined;
+  readonly #inProgress = new InProgress();
 
-  constructor(options: JobAdmissionOptions) {
+  /** `accept`: for {@link Admission.accept}. */
+  constructor(options: AdmissionOptions, accept?: AcceptOptions) {
+    this.#accept = accept;
     const { storage, ledger, clock } = options;
     this.#secrets = options.secrets;
     this.#caps = options.caps ?? ANY_NUMBER;
@@ -90,6 +104,53 @@ export class JobAdmission {
     this.#clock = clock;
     this.#ids = new SortableIds(clock, options.random);
     this.#joined = ledger.joins(storage);
+  }
+
+  /**
+   * Returns the new job, or that of an earlier equal request. Errors: those of {@link Admission.add}, `owner_refused`, and
+   * those of exceeded budgets and limits.
+   */
+  accept(newJob: NewJob): Promise<JobRecord> {
+    assert(this.#accept, 'it has no options for that');
+    return this.#inProgress.add(this.#acceptNow(newJob, this.#accept));
+  }
+
+  /** Resolves when all requests in progress have been accepted or rejected. */
+  settled(): Promise<void> {
+    return this.#inProgress.settled();
+  }
+
+  async #acceptNow(newJob: NewJob, options: AcceptOptions): Promise<JobRecord> {
+    const { admitsOwner, owners, storedBytes, gate, events, onStuck } = options;
+    const { owner } = newJob;
+    const assertAdmitted = async (tx: Transaction) => {
+      if (await admitsOwner?.(owner, tx)) return;
+      throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
+    };
+    let isCounted = false;
+    const overLimit = await storedBytes.problemOf(owner);
+    try {
+      const { job, repeated } = await this.add(newJob, {
+        ...(admitsOwner && { owner: assertAdmitted }),
+        capacity: () => {
+          gate.assertDiskNotFull();
+          owners.assertWithinBudget(owner);
+          if (overLimit) throw overLimit;
+          // Once, though the transaction may be repeated.
+          if (!isCounted) owners.assertWithinRate(owner);
+          isCounted = true;
+        },
+      });
+      if (!repeated) {
+        storedBytes.added(job, newJob.request.code);
+        events.emit('change', job);
+      }
+      return job;
+    } catch (error) {
+      if (!(error instanceof StuckError)) throw error;
+      onStuck(error.jobId);
+      throw error.cause;
+    }
   }
 
   /**
