@@ -42,8 +42,8 @@ export { SortableIds } from './ids.ts';
 /** @internal */
 export { inspectClaim, isClaimable } from './installation/claimed-assets.ts';
 export type { InstallationRecord, InstallationRecords } from './installation/installation-records.ts';
-export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
 export { FAILED_BY, type FailedBy } from './jobs/failures.ts';
+export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness.ts';
 export type {
   Artifact,
   IdempotentRequest,

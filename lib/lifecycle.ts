@@ -126,7 +126,7 @@ export class Lifecycle {
     signal: AbortSignal;
   }): Promise<void> {
     const { assets, cancellations, dataFolder, dispatcher, gate, logger } = this.#parts;
-    const { owners, renderer, roles, webhooks, workers } = this.#parts;
+    const { fairness, renderer, roles, webhooks, workers } = this.#parts;
     await openStores(this.#parts, step);
     if (!withWorkers) return step(() => dispatcher.start(undefined));
     // Before anything is rendered, recovered or removed.
@@ -142,7 +142,7 @@ export class Lifecycle {
         'The queue is paused: no render starts until it is resumed.',
       );
     await step(() => cancellations.recover());
-    await step(() => owners.restore());
+    await step(() => fairness.restore());
     await step(() => dispatcher.start(isWorker ? renderer : undefined));
     if (roles.includes('sender')) webhooks.start();
   }

@@ -2,7 +2,7 @@ import type { AssetStore } from './assets/asset-store.ts';
 import type { RetentionOptions } from './assets/retention.ts';
 import type { Clock } from './clock.ts';
 import type { DataFolder } from './data-folder/data-folder.ts';
-import type { BudgetOptions } from './jobs/failure-budgets.ts';
+import type { BudgetOptions } from './jobs/fairness.ts';
 import type { Job } from './jobs/job.ts';
 import type { ArtifactUrl } from './jobs/job-json.ts';
 import type { RenderRequest } from './jobs/render-request.ts';

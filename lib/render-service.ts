@@ -363,11 +363,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   #announce(record: JobRecord): void {
-    const { dispatcher, ends, owners, webhooks } = this.#parts;
+    const { dispatcher, ends, fairness, webhooks } = this.#parts;
     this.#tell('job', jobOf(record));
     if (record.phase === 'queued') dispatcher.added();
     if (!isTerminal(record.phase)) return;
-    owners.note(record);
+    fairness.note(record);
     dispatcher.ended(record.owner);
     ends.notify(record.jobId);
     if (record.webhookUrl !== null) webhooks.notifyDue();

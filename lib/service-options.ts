@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { KEEP_ALL, type RetentionOptions } from './assets/retention.ts';
-import { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/failure-budgets.ts';
+import { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness.ts';
 import { known, type Names } from './known-options.ts';
 import { DEFAULT_PRICING, type PricingOptions } from './ledger/pricing.ts';
 import {

@@ -13,12 +13,12 @@ import { Admission } from './jobs/admission.ts';
 import { Cancellations } from './jobs/cancellations.ts';
 import { Discards } from './jobs/discards.ts';
 import { Dispatcher } from './jobs/dispatcher.ts';
+import { Fairness } from './jobs/fairness.ts';
 import { JobClaims } from './jobs/job-claims.ts';
 import { JobEnding } from './jobs/job-ending.ts';
 import { JobEnds } from './jobs/job-ends.ts';
 import type { JobEvents } from './jobs/job-events.ts';
 import { JobFollowers } from './jobs/job-followers.ts';
-import { Owners } from './jobs/owners.ts';
 import { RemoteJobs } from './jobs/remote-jobs.ts';
 import { ShortRuns } from './jobs/short-runs.ts';
 import { StoredBytes } from './jobs/stored-bytes.ts';
@@ -50,7 +50,7 @@ export interface ServiceParts {
   roles: readonly Role[];
   workers: number;
   events: JobEvents;
-  owners: Owners;
+  fairness: Fairness;
   webhooks: Webhooks;
   deliveries: Deliveries;
   discards: Discards;
@@ -109,7 +109,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const pricing = new Pricing(valid.pricing);
   const events: JobEvents = new EventEmitter();
 
-  const owners = new Owners({ storage, clock, budgets });
+  const fairness = new Fairness({ storage, clock, budgets });
   const webhooks = new Webhooks({
     options: options.webhooks ?? {},
     storage,
@@ -171,10 +171,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
   });
   const admission = new Admission(
-    { storage, ledger, pricing, clock, random, caps: queue, owners, secrets: webhooks },
+    { storage, ledger, pricing, clock, random, caps: queue, fairness, secrets: webhooks },
     {
       admitsOwner,
-      owners,
+      fairness,
       storedBytes,
       gate,
       events,
@@ -192,7 +192,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     clock,
     logger,
   });
-  const shortRuns = new ShortRuns(owners);
+  const shortRuns = new ShortRuns(fairness);
   const dispatcher = new Dispatcher({
     claims,
     ending,
@@ -204,7 +204,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     pricing,
     signals,
     discards,
-    owners,
+    fairness,
     shortRuns,
     gate,
     spareSpace,
@@ -240,7 +240,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     roles,
     workers,
     events,
-    owners,
+    fairness,
     webhooks,
     deliveries: new Deliveries({ storage, clock, random, outbound: () => webhooks, links: webhooks.links }),
     discards,

@@ -12,10 +12,10 @@ import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
 import type { RenderServiceOptions } from '../render-service-options.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Fairness } from './fairness.ts';
 import type { IdempotentRequest, JobRecord } from './job.ts';
 import type { JobEvents } from './job-events.ts';
 import type { NewJob } from './new-job.ts';
-import type { Owners } from './owners.ts';
 import type { StoredBytes } from './stored-bytes.ts';
 
 /** Checks that run in the transaction that adds a job; an error rolls it back. */
@@ -36,7 +36,7 @@ export interface AdmissionOptions {
   /** Default: no limit. */
   caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   /** Default: all owners have the same precedence. */
-  owners?: Pick<Owners, 'precedenceOf'>;
+  fairness?: Pick<Fairness, 'precedenceOf'>;
   /** Encrypts webhook secrets of jobs. */
   secrets?: { seal(secret: string): string };
 }
@@ -45,7 +45,7 @@ export interface AdmissionOptions {
 export interface AcceptOptions {
   /** Whether jobs of an owner are accepted; undefined: those of all owners. */
   admitsOwner: RenderServiceOptions['admitsOwner'];
-  owners: Pick<Owners, 'assertWithinBudget' | 'assertWithinRate'>;
+  fairness: Pick<Fairness, 'assertWithinBudget' | 'assertWithinRate'>;
   storedBytes: Pick<StoredBytes, 'problemOf' | 'added'>;
   gate: Pick<Gate, 'assertDiskNotFull'>;
   events: JobEvents;
@@ -86,7 +86,7 @@ export class Admission {
   readonly #ids: SortableIds;
   readonly #joined: boolean;
   readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
-  readonly #owners: Pick<Owners, 'precedenceOf'>;
+  readonly #fairness: Pick<Fairness, 'precedenceOf'>;
   readonly #secrets: { seal(secret: string): string } | undefined;
   readonly #accept: AcceptOptions | undefined;
   readonly #inProgress = new InProgress();
@@ -97,7 +97,7 @@ export class Admission {
     const { storage, ledger, clock } = options;
     this.#secrets = options.secrets;
     this.#caps = options.caps ?? ANY_NUMBER;
-    this.#owners = options.owners ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
+    this.#fairness = options.fairness ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
     this.#storage = storage;
     this.#ledger = ledger;
     this.#pricing = options.pricing;
@@ -121,7 +121,7 @@ export class Admission {
   }
 
   async #acceptNow(newJob: NewJob, options: AcceptOptions): Promise<JobRecord> {
-    const { admitsOwner, owners, storedBytes, gate, events, onStuck } = options;
+    const { admitsOwner, fairness, storedBytes, gate, events, onStuck } = options;
     const { owner } = newJob;
     const assertAdmitted = async (tx: Transaction) => {
       if (await admitsOwner?.(owner, tx)) return;
@@ -134,10 +134,10 @@ export class Admission {
         ...(admitsOwner && { owner: assertAdmitted }),
         capacity: () => {
           gate.assertDiskNotFull();
-          owners.assertWithinBudget(owner);
+          fairness.assertWithinBudget(owner);
           if (overLimit) throw overLimit;
           // Once, though the transaction may be repeated.
-          if (!isCounted) owners.assertWithinRate(owner);
+          if (!isCounted) fairness.assertWithinRate(owner);
           isCounted = true;
         },
       });
@@ -314,7 +314,7 @@ export class Admission {
   }
 
   #enqueue(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {
-    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#owners.precedenceOf(owner) });
+    return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#fairness.precedenceOf(owner) });
   }
 
   /** The record of a new job, without its webhook secret. */

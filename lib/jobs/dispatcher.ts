@@ -12,9 +12,9 @@ import { within } from '../within.ts';
 import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import { BeginHold } from './begin-hold.ts';
+import type { Fairness } from './fairness.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import { Leases } from './leases.ts';
-import type { Owners } from './owners.ts';
 import { Precedences } from './precedences.ts';
 import type { ShortRuns } from './short-runs.ts';
 
@@ -35,7 +35,7 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
   qualities?: readonly Quality[] | undefined;
   /** A {@link Gate}. */
   gate: EventEmitter<{ open: [] }> & { readonly isOpen: boolean };
-  owners: Pick<Owners, 'precedenceOf'>;
+  fairness: Pick<Fairness, 'precedenceOf'>;
   /** Runs of scene code that take turns with jobs. */
   shortRuns: ShortRuns;
   /** The source of worker ids. */
@@ -246,7 +246,7 @@ export class Dispatcher {
   /** What runs here counts, too: an owner may run for long before anything ends. */
   #precedenceOf(owner: string): Precedence {
     const ofOwner = [...this.#running.values()].filter(({ claim }) => claim.owner === owner);
-    return this.#options.owners.precedenceOf(
+    return this.#options.fairness.precedenceOf(
       owner,
       ofOwner.reduce((sumMs, { runningMs }) => sumMs + runningMs, 0),
     );

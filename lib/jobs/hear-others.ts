@@ -1,20 +1,20 @@
 import type { RenderServiceEvents } from '../render-service-options.ts';
 import type { Dispatcher } from './dispatcher.ts';
+import type { Fairness } from './fairness.ts';
 import { isTerminal, statusOf } from './job.ts';
 import type { JobEnds } from './job-ends.ts';
-import type { Owners } from './owners.ts';
 import type { RemoteJobs } from './remote-jobs.ts';
 
 interface Parts {
   dispatcher: Pick<Dispatcher, 'endedElsewhere' | 'runningIds'>;
   ends: Pick<JobEnds, 'notify'>;
-  owners: Pick<Owners, 'note'>;
+  fairness: Pick<Fairness, 'note'>;
   remoteJobs: Pick<RemoteJobs, 'events' | 'changes'>;
 }
 
 /** Forwards changes from other processes of the service to waiters and followers, and as events of the service. */
 export function hearOthers(
-  { dispatcher, ends, owners, remoteJobs }: Parts,
+  { dispatcher, ends, fairness, remoteJobs }: Parts,
   emit: <Name extends keyof RenderServiceEvents>(name: Name, ...values: RenderServiceEvents[Name]) => void,
 ): void {
   remoteJobs.events.on('change', ({ jobId, phase }) => {
@@ -28,7 +28,7 @@ export function hearOthers(
     // Announced a moment after the change: its render may have begun here already.
     if (phase === 'queued' && dispatcher.runningIds.includes(jobId)) return;
     if (isTerminal(phase)) {
-      owners.note(job);
+      fairness.note(job);
       dispatcher.endedElsewhere(owner);
     }
     emit('remoteJob', { jobId, owner, status: statusOf(phase) });

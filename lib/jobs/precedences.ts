@@ -1,5 +1,5 @@
 import type { Queue } from '../queue/queue.ts';
-import type { Owners } from './owners.ts';
+import type { Fairness } from './fairness.ts';
 
 /** Owners checked per query. */
 const PAGE = 200;
@@ -10,13 +10,13 @@ const PAGE = 200;
  */
 export class Precedences {
   readonly #queue: Queue;
-  readonly #owners: Pick<Owners, 'precedenceOf'>;
+  readonly #fairness: Pick<Fairness, 'precedenceOf'>;
   readonly #changed = new Set<string>();
   #lookedAt = '';
 
-  constructor(queue: Queue, owners: Pick<Owners, 'precedenceOf'>) {
+  constructor(queue: Queue, fairness: Pick<Fairness, 'precedenceOf'>) {
     this.#queue = queue;
-    this.#owners = owners;
+    this.#fairness = fairness;
   }
 
   note(owner: string): void {
@@ -36,7 +36,7 @@ export class Precedences {
     // After the last page, from the start again.
     this.#lookedAt = owners[PAGE - 1]?.owner ?? '';
     for (const { owner, yields, inGoodStanding } of owners) {
-      const now = this.#owners.precedenceOf(owner);
+      const now = this.#fairness.precedenceOf(owner);
       if (now.yields !== yields || now.inGoodStanding !== inGoodStanding) this.note(owner);
     }
   }

@@ -1,12 +1,12 @@
 import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
-import type { Owners } from './owners.ts';
+import type { Fairness } from './fairness.ts';
 
 /** What a run is charged when it begins; corrected when it has ended. */
 const CHARGED_MS = 5_000;
 
-/** The part of {@link Owners} that short runs use. */
-export type ChargedOwners = Pick<Owners, 'assertWithinBudget' | 'noteUnpaid' | 'precedenceOf'>;
+/** The part of {@link Fairness} that short runs use. */
+export type ChargedOwners = Pick<Fairness, 'assertWithinBudget' | 'noteUnpaid' | 'precedenceOf'>;
 
 /** For whom a short run is. */
 export interface ShortRunOptions {
@@ -29,15 +29,15 @@ interface Waiting {
  * owners that are not in good standing, and are charged to the failure budgets.
  */
 export class ShortRuns {
-  readonly #owners: ChargedOwners;
+  readonly #fairness: ChargedOwners;
   #waiting: Waiting[] = [];
   /** The owners of those that run. */
   readonly #running: (string | undefined)[] = [];
   /** Called when a run waits, or has ended. */
   onChange: () => void = () => {};
 
-  constructor(owners: ChargedOwners) {
-    this.#owners = owners;
+  constructor(fairness: ChargedOwners) {
+    this.#fairness = fairness;
   }
 
   get waiting(): number {
@@ -62,11 +62,11 @@ export class ShortRuns {
     durationOf: (result: Result) => number,
     { owner, signal }: ShortRunOptions,
   ): Promise<Result> {
-    if (owner !== undefined) this.#owners.assertWithinBudget(owner);
+    if (owner !== undefined) this.#fairness.assertWithinBudget(owner);
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const begin = async () => {
-      const background = owner !== undefined && !this.#owners.precedenceOf(owner).inGoodStanding;
+      const background = owner !== undefined && !this.#fairness.precedenceOf(owner).inGoodStanding;
       this.#charge(owner, CHARGED_MS);
       let durationMs = 0;
       try {
@@ -119,6 +119,6 @@ export class ShortRuns {
   }
 
   #charge(owner: string | undefined, durationMs: number): void {
-    if (owner !== undefined) this.#owners.noteUnpaid(owner, durationMs);
+    if (owner !== undefined) this.#fairness.noteUnpaid(owner, durationMs);
   }
 }

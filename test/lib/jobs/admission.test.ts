@@ -3,8 +3,8 @@ import t, { type Test } from 'tap';
 import type { Gate } from '../../../lib/gate.ts';
 import { Pricing, ScenepressError } from '../../../lib/index.ts';
 import { Admission, StuckError } from '../../../lib/jobs/admission.ts';
+import type { Fairness } from '../../../lib/jobs/fairness.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
-import type { Owners } from '../../../lib/jobs/owners.ts';
 import type { StoredBytes } from '../../../lib/jobs/stored-bytes.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { clock, newJob, openDistant } from '../../fixtures/books.ts';
@@ -19,10 +19,10 @@ async function setUp(t: Test) {
     if (failing.has(code)) throw new ScenepressError(code, 'It fails.');
   };
   const gate = { assertDiskNotFull: () => fail('storage_full') } as unknown as Gate;
-  const owners = {
+  const fairness = {
     assertWithinBudget: () => fail('too_many_failures'),
     assertWithinRate: () => fail('too_many_requests'),
-  } as unknown as Owners;
+  } as unknown as Fairness;
   const resumed: string[] = [];
   const events: JobEvents = new EventEmitter();
   const changes: string[] = [];
@@ -37,7 +37,7 @@ async function setUp(t: Test) {
   const onStuck = (jobId: string) => void resumed.push(jobId);
   const admission = new Admission(
     { storage, ledger, pricing: new Pricing(), clock, random: systemRandom },
-    { admitsOwner, owners, storedBytes, gate, events, onStuck },
+    { admitsOwner, fairness, storedBytes, gate, events, onStuck },
   );
   const listed = async () => (await storage.listJobs({})).map(({ jobId }) => jobId);
   return { ...opened, admission, refused, failing, resumed, changes, added, listed };

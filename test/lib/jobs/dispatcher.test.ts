@@ -59,8 +59,8 @@ async function setUp(
     clock: more.clock ?? systemClock,
   };
   const discards = new Discards({ assets, logger });
-  const owners = more.owners ?? { precedenceOf: () => FIRST };
-  const book = new JobBook({ ...world, random: systemRandom, owners, logger });
+  const fairness = more.fairness ?? { precedenceOf: () => FIRST };
+  const book = new JobBook({ ...world, random: systemRandom, fairness, logger });
   const ends: ((result: RenderResult) => void)[] = [];
   const stops: StopReason[] = [];
   /** What the renderer reports of each render. */
@@ -107,8 +107,8 @@ async function setUp(
     logger,
     signals,
     discards,
-    owners,
-    shortRuns: shortRunsOf(owners),
+    fairness,
+    shortRuns: shortRunsOf(fairness),
     gate,
     storeWatch: { isAtFault: async () => false, noteStored: () => {} },
     spareSpace: undefined,
@@ -165,8 +165,8 @@ async function setUp(
   };
 }
 
-function shortRunsOf(owners: DispatcherOptions['owners']): ShortRuns {
-  const { precedenceOf } = owners;
+function shortRunsOf(fairness: DispatcherOptions['fairness']): ShortRuns {
+  const { precedenceOf } = fairness;
   return new ShortRuns({ precedenceOf, assertWithinBudget: () => {}, noteUnpaid: () => {} });
 }
 
@@ -455,7 +455,7 @@ t.test('one of two workers is reserved for owners in good standing', async (t) =
   const owners: string[] = [];
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
+    fairness: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: owner === 'good' }) },
     events: recordStartsIn(owners),
   });
   await add('b');
@@ -476,7 +476,7 @@ t.test('one of two workers is reserved for owners in good standing', async (t) =
 t.test('one worker always serves all owners', async (t) => {
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 100 },
-    owners: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
+    fairness: { precedenceOf: () => ({ yields: false, inGoodStanding: false }) },
   });
   await add('b');
   ends[0]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
@@ -489,7 +489,7 @@ t.test('one worker always serves all owners', async (t) => {
 t.test('running renders count against the standing of their owner', async (t) => {
   const runningMs: number[] = [];
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
-    owners: {
+    fairness: {
       precedenceOf: (owner, ms) => {
         if (owner === 'a' && ms !== undefined) runningMs.push(ms);
         return FIRST;
@@ -513,7 +513,7 @@ t.test('a job whose owner loses good standing while it runs leaves the other wor
   const good = new Set(['a', 'good']);
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    owners: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: good.has(owner) }) },
+    fairness: { precedenceOf: (owner) => ({ yields: false, inGoodStanding: good.has(owner) }) },
     events: recordStartsIn(owners),
   });
   good.delete('a');
@@ -535,7 +535,7 @@ t.test('a short run that waits keeps no job from a reserved worker', async (t) =
   const shortRuns = shortRunsOf(precedences);
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    owners: precedences,
+    fairness: precedences,
     shortRuns,
   });
   const waiting = shortRuns.run(
@@ -557,7 +557,7 @@ t.test('short runs take turns with jobs, and leave the reserved workers to them'
   const shortRuns = shortRunsOf(precedences);
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
     queue: { ...DEFAULT_QUEUE, reservedWorkers: 1 },
-    owners: precedences,
+    fairness: precedences,
     shortRuns,
     events: recordStartsIn(owners),
   });
@@ -754,7 +754,7 @@ t.test('an owner who yields regains turns in time, without an event of their own
   let isSpent = true;
   const owners: string[] = [];
   const { dispatcher, ends, add } = await setUp(t, silentLogger, {
-    owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
+    fairness: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
     clock,
     events: recordStartsIn(owners),
   });
@@ -993,7 +993,7 @@ t.test('an owner who has to yield loses turns at the end of a job', async (t) =>
   const owners: string[] = [];
   let isSpent = false;
   const { dispatcher, ends, add } = await setUpTimeless(t, {
-    owners: { precedenceOf: (owner) => ({ yields: owner === 'a' && isSpent, inGoodStanding: true }) },
+    fairness: { precedenceOf: (owner) => ({ yields: owner === 'a' && isSpent, inGoodStanding: true }) },
     events: recordStartsIn(owners),
   });
   await add('b');
@@ -1013,7 +1013,7 @@ for (const where of ['ended', 'endedElsewhere'] as const) {
     let isSpent = true;
     const owners: string[] = [];
     const { dispatcher, ends, add } = await setUpTimeless(t, {
-      owners: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
+      fairness: { precedenceOf: (owner) => ({ yields: owner === 'y' && isSpent, inGoodStanding: true }) },
       events: recordStartsIn(owners),
     });
     for (const owner of ['b', 'y', 'c', 'd']) await add(owner);

@@ -19,7 +19,7 @@ function hearing() {
         endedElsewhere: (owner) => void calls.push(['ended elsewhere', owner]),
       },
       ends: { notify: (jobId) => void calls.push(['end', jobId]) },
-      owners: { note: ({ owner }) => void calls.push(['noted', owner]) },
+      fairness: { note: ({ owner }) => void calls.push(['noted', owner]) },
       remoteJobs: { events, changes },
     },
     (name, ...values) => void calls.push([name, ...values]),

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
 import type { Storage } from '../../../lib/index.ts';
-import { Owners } from '../../../lib/jobs/owners.ts';
+import { Fairness } from '../../../lib/jobs/fairness.ts';
 import { scenesOf, scenesOfOwner } from '../../../lib/jobs/scenes-of.ts';
 import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
 import type { ListResult } from '../../../lib/render/run/render-task.ts';
@@ -30,7 +30,7 @@ t.test('a service lists no scenes whose names no job can have', async (t) => {
   const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'Größe'], durationMs: 1 });
   const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
   const clock = new FakeClock('2026-11-26T10:00:00Z');
-  const shortRuns = new ShortRuns(new Owners({ storage: {} as Storage, clock, budgets }));
+  const shortRuns = new ShortRuns(new Fairness({ storage: {} as Storage, clock, budgets }));
   shortRuns.onChange = () => shortRuns.begin(() => true);
   const parts = { renderer, shortRuns, roles: ROLES };
   t.same(await scenesOfOwner(parts, 'code', {}), ['A']);
@@ -65,10 +65,10 @@ t.test('the wait can be aborted', async (t) => {
 t.test('the time counts for the owner, whose budget must not be spent', async (t) => {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
-  const owners = new Owners({ storage: {} as Storage, clock, budgets });
+  const fairness = new Fairness({ storage: {} as Storage, clock, budgets });
   const listing = (result: ListResult, owner?: string) => {
     const renderer = rendererOf(result);
-    const shortRuns = new ShortRuns(owners);
+    const shortRuns = new ShortRuns(fairness);
     shortRuns.onChange = () => shortRuns.begin(() => true);
     return scenesOfOwner({ renderer, shortRuns, roles: ROLES }, 'code', owner === undefined ? {} : { owner });
   };
