@@ -11,11 +11,10 @@ import { known } from '../known-options.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
-import { Connection } from '../storage/sqlite/connection.ts';
+import type { Connection } from '../storage/sqlite/connection.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
-import { lostChanges } from './lost-changes.ts';
-import type { LostRow } from './lost-row.ts';
-import { mend } from './mend.ts';
+import { type LostRow, reasonOf } from './lost-row.ts';
+import { logFaults, openDamaged } from './open-damaged.ts';
 import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
 import { type Salvage, salvage } from './salvage.ts';
 
@@ -121,20 +120,20 @@ async function examine(
   newPath: string,
   how: Salvage,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost' | 'ledgerEntries'>> {
-  const { faults, laterLog } = await mend(damagedPath, SQLITE_SCHEMA);
+  const lostCommits = await logFaults(`${damagedPath}-wal`);
+  const { source, faults } = await openDamaged(damagedPath, SQLITE_SCHEMA);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
-  const source = Connection.open(damagedPath);
   try {
     const lost = await salvage(source, target, how);
-    if (laterLog) {
-      const laterPath = `${damagedPath}-later`;
-      await copyFile(damagedPath, laterPath);
-      await rename(laterLog, `${laterPath}-wal`);
-      lost.push(...changesAfter(laterPath, target));
-    }
     rebuildQueue(target);
-    const ledgerEntries = { found: entriesIn(source), saved: entriesIn(target) ?? 0 };
-    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost, ledgerEntries };
+    return {
+      faults: [...lostCommits, ...faults, ...faultsOf(source), ...queueFaults(source)],
+      lost,
+      ledgerEntries: {
+        found: lostCommits.length > 0 ? null : entriesIn(source),
+        saved: entriesIn(target) ?? 0,
+      },
+    };
   } finally {
     source.close();
     target.close();
@@ -144,34 +143,23 @@ async function examine(
 /** Reads the whole table, not an index of it. Null when that is damaged. */
 function entriesIn(connection: Connection): number | null {
   try {
-    const [row] = connection.all<{ count: number }>(
-      'SELECT count(*) AS count FROM ledger_entries NOT INDEXED',
-      [],
-    );
-    return row?.count ?? null;
+    const text = 'SELECT count(*) AS count FROM ledger_entries NOT INDEXED';
+    return connection.get<{ count: number }>(text, [])?.count ?? null;
   } catch {
     return null;
   }
 }
 
-function changesAfter(laterPath: string, target: Connection): LostRow[] {
-  const later = Connection.open(laterPath);
-  try {
-    return lostChanges(later, target);
-  } finally {
-    later.close();
-  }
-}
-
 function faultsOf(source: Connection): string[] {
   try {
-    return source
-      .all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, [])
-      .map(({ integrity_check: fault }) => fault)
-      .filter((fault) => fault !== 'ok');
+    const faults = source.all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, []);
+    const dangling = source.all<{ table: string; parent: string }>('PRAGMA foreign_key_check', []);
+    return [
+      ...faults.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok'),
+      ...dangling.map(({ table, parent }) => `a row of ${table} refers to a missing row of ${parent}`),
+    ];
   } catch (error) {
-    const { cause, message } = error as Error;
-    return [cause instanceof Error ? cause.message : message];
+    return [reasonOf(error)];
   }
 }
 

@@ -1,8 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { mend } from '../../../lib/recovery/mend.ts';
-import { Connection } from '../../../lib/storage/sqlite/connection.ts';
+import { openDamaged } from '../../../lib/recovery/open-damaged.ts';
 import { makeDatabase } from '../../../lib/storage/sqlite/make-database.ts';
 import { Schema } from '../../../lib/storage/sqlite/schema.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -24,18 +23,17 @@ async function olderDatabase(t: Test, harm: (bytes: Buffer) => void): Promise<st
 
 t.test('a damaged database of an older version is repaired as such, and then migrated', async (t) => {
   const path = await olderDatabase(t, (bytes) => bytes.write('TEXX', bytes.indexOf('TEXT NOT NULL')));
-  const { faults } = await mend(path, new Schema([NOTES, BY_TEXT]));
-  t.same(faults, ['the schema has another table notes']);
-  const database = Connection.open(path);
-  t.teardown(() => database.close());
-  t.match(database.all('SELECT text FROM notes INDEXED BY notes_by_text', []), [{ text: 'kept' }]);
-  t.match(database.get('PRAGMA user_version', []), { user_version: 2 });
+  const { source, faults } = await openDamaged(path, new Schema([NOTES, BY_TEXT]));
+  t.teardown(() => source.close());
+  t.match(faults, [/schema/]);
+  t.match(source.all('SELECT text FROM notes INDEXED BY notes_by_text', []), [{ text: 'kept' }]);
+  t.match(source.get('PRAGMA user_version', []), { user_version: 2 });
 });
 
 t.test('one that cannot be migrated is left to the version that made it', async (t) => {
   const path = await olderDatabase(t, (bytes) => bytes.fill(0xaa, 4096));
-  const mending = mend(path, new Schema([NOTES, BY_TEXT]));
-  await t.rejects(mending, {
+  const opening = openDamaged(path, new Schema([NOTES, BY_TEXT]));
+  await t.rejects(opening, {
     code: 'conflict',
     message: /another version .*schema 1,.*Use the version that made it/,
   });
