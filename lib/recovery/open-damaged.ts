@@ -20,8 +20,8 @@ export async function logFaults(path: string): Promise<string[]> {
 
 /**
  * Opens a copy of a database as a service does. If it can't, repairs the texts of the schema, and leaves the rest as it
- * is. Migrates it. Errors: `conflict` when another version made the data, or damage prevents the migration;
- * `storage_damaged` when SQLite can read no table.
+ * is. Errors: `conflict` when another version made the data, and damage prevents a migration; `storage_damaged` when SQLite
+ * can't read the tables.
  */
 export async function openDamaged(
   path: string,
@@ -41,9 +41,8 @@ function openTolerantly(path: string, schema: Schema): Connection {
     // Tolerates an inconsistent schema, and a file that is too short.
     source.exec('PRAGMA writable_schema = ON');
     const version = schema.numberIn(source);
-    if (version === undefined) throw schema.otherVersion(source);
-    repairSchema(source, schema, version);
-    if (version < schema.version) migrate(source, schema, version);
+    if (version !== schema.version) throw schema.otherVersion(source);
+    repairSchema(source, schema);
     return source;
   } catch (error) {
     source.close();
@@ -56,25 +55,17 @@ function openTolerantly(path: string, schema: Schema): Connection {
   }
 }
 
-function repairSchema(source: Connection, schema: Schema, version: number): void {
+function repairSchema(source: Connection, schema: Schema): void {
+  const rows = schema.rowsOf(schema.version);
   const set = 'UPDATE sqlite_schema SET type = ?, name = ?, tbl_name = ?, sql = ? WHERE rowid = ?';
   const found = schemaOf(source);
-  for (const { type, name, tbl_name, sql } of schema.rowsOf(version)) {
+  for (const { type, name, tbl_name, sql } of rows) {
     const row = found.find((other) => other.name === name || other.sql === sql);
     const isSame = row?.type === type && row.name === name && row.tbl_name === tbl_name && row.sql === sql;
     if (row && !isSame) source.run(set, [type, name, tbl_name, sql, row.rowid]);
   }
   source.exec('PRAGMA writable_schema = RESET; PRAGMA writable_schema = ON');
   const texts = new Set(schemaOf(source).map(({ sql }) => sql));
-  const missing = schema.rowsOf(version).find(({ type, sql }) => type === 'table' && !texts.has(sql));
+  const missing = rows.find(({ type, sql }) => type === 'table' && !texts.has(sql));
   if (missing) throw damaged(source.path, `it has no table ${missing.name}`);
-}
-
-function migrate(source: Connection, schema: Schema, version: number): void {
-  try {
-    schema.writeMark(source, version);
-    schema.migrate(source);
-  } catch (cause) {
-    throw schema.otherVersion(source, { cause });
-  }
 }

@@ -55,9 +55,10 @@ export interface RecoverOptions {
 }
 
 /**
- * Repairs a damaged data folder from its intact rows and its valid document entries. The original files are kept in a
- * subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
- * `storage_locked`; `not_found` when the folder contains no data; `conflict` when another version made the data.
+ * Saves the intact rows and the valid document entries of a damaged data folder, for want of a backup. The original files
+ * are kept in a subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
+ * `storage_locked`; `not_found` when the folder contains no data; `conflict` when another version made the data;
+ * `storage_damaged` when SQLite can't read the tables, because the header or the schema is damaged.
  *
  * ```ts
  * const found = await recover('./renders'); // changes nothing
@@ -151,16 +152,17 @@ function entriesIn(connection: Connection): number | null {
 }
 
 function faultsOf(source: Connection): string[] {
-  try {
-    const faults = source.all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, []);
-    const dangling = source.all<{ table: string; parent: string }>('PRAGMA foreign_key_check', []);
-    return [
-      ...faults.map(({ integrity_check: fault }) => fault).filter((fault) => fault !== 'ok'),
-      ...dangling.map(({ table, parent }) => `a row of ${table} refers to a missing row of ${parent}`),
-    ];
-  } catch (error) {
-    return [reasonOf(error)];
-  }
+  return [`integrity_check(${MOST_FAULTS})`, 'foreign_key_check'].flatMap((check) => {
+    try {
+      const rows = source.all<{ integrity_check?: string; table?: string }>(`PRAGMA ${check}`, []);
+      const faults = rows.map(
+        (row) => row.integrity_check ?? `a row that a row of ${row.table} refers to is missing`,
+      );
+      return faults.filter((fault) => fault !== 'ok');
+    } catch (error) {
+      return [reasonOf(error)];
+    }
+  });
 }
 
 /** Hard-links all files that may be replaced into a subfolder; returns its path. */

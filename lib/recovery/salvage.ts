@@ -37,7 +37,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): Table {
 }
 
 /** In dependency order: each table refers only to earlier ones. */
-export const TABLES: Table[] = [
+const TABLES: Table[] = [
   // A damaged key is detected when its texts are decrypted.
   { name: 'text_keys', key: ['text_key_id'], check: () => {} },
   { ...checked(formats.JOBS), withoutTexts: jobWithoutTexts },
@@ -110,8 +110,12 @@ export async function salvage(source: Connection, target: Connection, how: Salva
   return lost;
 }
 
-/** `unreadable`: why a row cannot be read, or those between two others. */
-type Found = { key: string; row: Row; unreadable?: never } | { key: string; row?: never; unreadable: string };
+/** Without `row`, it or those between two others cannot be read. */
+interface Found {
+  key: string;
+  row?: Row | undefined;
+  unreadable?: string;
+}
 
 function* allRows(
   source: Connection,
@@ -120,9 +124,16 @@ function* allRows(
   isKnown: (key: string) => boolean,
 ): Generator<Found> {
   yield* rowsFromBothEnds(source, table, isKnown);
+  const one = `SELECT * FROM ${table.name} WHERE ${table.key.map((column) => `${column} = ?`).join(' AND ')}`;
   for (const listed of keysOf(source, target, table)) {
     const key = nameOf(table.key, listed);
-    if (!isKnown(key)) yield { key, ...rowOf(source, table, listed) };
+    if (isKnown(key)) continue;
+    try {
+      const row = source.get<Row>(one, valuesOf(table.key, listed));
+      yield { key, row, unreadable: 'it is referred to, but the table has no such row' };
+    } catch (error) {
+      yield { key, unreadable: reasonOf(error) };
+    }
   }
 }
 
@@ -164,20 +175,6 @@ function* keysOf(source: Connection, target: Connection, { name, key, expected }
     } catch {
       // A damaged index lists fewer keys; others cover them, or the gap in the table has been reported.
     }
-  }
-}
-
-function rowOf(
-  source: Connection,
-  { name, key }: Table,
-  listed: Row,
-): { row: Row; unreadable?: never } | { row?: never; unreadable: string } {
-  const where = key.map((column) => `${column} = ?`).join(' AND ');
-  try {
-    const row = source.get<Row>(`SELECT * FROM ${name} WHERE ${where}`, valuesOf(key, listed));
-    return row ? { row } : { unreadable: 'it is referred to, but the table has no such row' };
-  } catch (error) {
-    return { unreadable: reasonOf(error) };
   }
 }
 

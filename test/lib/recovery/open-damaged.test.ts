@@ -21,20 +21,26 @@ async function olderDatabase(t: Test, harm: (bytes: Buffer) => void): Promise<st
   return path;
 }
 
-t.test('a damaged database of an older version is repaired as such, and then migrated', async (t) => {
-  const path = await olderDatabase(t, (bytes) => bytes.write('TEXX', bytes.indexOf('TEXT NOT NULL')));
+t.test('a database of an older version is migrated', async (t) => {
+  const path = await olderDatabase(t, () => {});
   const { source, faults } = await openDamaged(path, new Schema([NOTES, BY_TEXT]));
   t.teardown(() => source.close());
-  t.match(faults, [/schema/]);
+  t.same(faults, []);
   t.match(source.all('SELECT text FROM notes INDEXED BY notes_by_text', []), [{ text: 'kept' }]);
-  t.match(source.get('PRAGMA user_version', []), { user_version: 2 });
 });
 
-t.test('one that cannot be migrated is left to the version that made it', async (t) => {
-  const path = await olderDatabase(t, (bytes) => bytes.fill(0xaa, 4096));
-  const opening = openDamaged(path, new Schema([NOTES, BY_TEXT]));
-  await t.rejects(opening, {
-    code: 'conflict',
-    message: /another version .*schema 1,.*Use the version that made it/,
+const damages: [what: string, harm: (bytes: Buffer) => void][] = [
+  ['schema', (bytes) => bytes.write('TEXX', bytes.indexOf('TEXT NOT NULL'))],
+  ['table', (bytes) => bytes.fill(0xaa, 4096)],
+];
+
+for (const [what, harm] of damages) {
+  t.test(`one whose ${what} cannot be migrated is left to the version that made it`, async (t) => {
+    const path = await olderDatabase(t, harm);
+    const opening = openDamaged(path, new Schema([NOTES, BY_TEXT]));
+    await t.rejects(opening, {
+      code: 'conflict',
+      message: /another version .*schema 1,.*Use the version that made it/,
+    });
   });
-});
+}
