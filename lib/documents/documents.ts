@@ -7,13 +7,6 @@ import { DocumentKeyStore } from './document-key-store.ts';
 import type { DocumentPlace } from './document-place.ts';
 import { DocumentSettings } from './document-settings.ts';
 
-/** The initial contents of a folder's documents. */
-export interface FirstContents {
-  accounts: Account[];
-  keys: KeyRecord[];
-  settings: Settings;
-}
-
 /** The records of all documents. */
 export interface DocumentContents {
   accounts: Account[];
@@ -37,7 +30,7 @@ export class Documents {
   }
 
   /** Reads the documents, or creates them with `first` when none exist. Error: `storage_damaged`. */
-  async start(first: Partial<FirstContents> = {}): Promise<void> {
+  async start(first: Partial<DocumentContents> = {}): Promise<void> {
     const [accounts, keys, settings] = this.#all;
     const thereAre = { accounts: await accounts.start(), keys: await keys.start() };
     if (await settings.start()) {

@@ -11,11 +11,10 @@ import { known } from '../known-options.ts';
 import type { AuditReport } from '../ledger/ledger-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
-import { Connection } from '../storage/sqlite/connection.ts';
+import type { Connection } from '../storage/sqlite/connection.ts';
 import { makeDatabase } from '../storage/sqlite/make-database.ts';
-import { lostChanges } from './lost-changes.ts';
-import type { LostRow } from './lost-row.ts';
-import { mend } from './mend.ts';
+import { type LostRow, reasonOf } from './lost-row.ts';
+import { logFaults, openDamaged } from './open-damaged.ts';
 import { queueFaults, rebuildQueue } from './rebuild-queue.ts';
 import { type Salvage, salvage } from './salvage.ts';
 
@@ -56,9 +55,10 @@ export interface RecoverOptions {
 }
 
 /**
- * Repairs a damaged data folder from its intact rows and its valid document entries. The original files are kept in a
- * subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
- * `storage_locked`; `not_found` when the folder contains no data; `conflict` when another version made the data.
+ * Saves the intact rows and the valid document entries of a damaged data folder, for want of a backup. The original files
+ * are kept in a subfolder. No service may be running on the folder. Needs space for two copies of the database. Errors:
+ * `storage_locked`; `not_found` when the folder contains no data; `conflict` when another version made the data;
+ * `storage_damaged` when SQLite can't read the tables, because the header or the schema is damaged.
  *
  * ```ts
  * const found = await recover('./renders'); // changes nothing
@@ -121,20 +121,20 @@ async function examine(
   newPath: string,
   how: Salvage,
 ): Promise<Pick<RecoveryReport, 'faults' | 'lost' | 'ledgerEntries'>> {
-  const { faults, laterLog } = await mend(damagedPath, SQLITE_SCHEMA);
+  const lostCommits = await logFaults(`${damagedPath}-wal`);
+  const { source, faults } = await openDamaged(damagedPath, SQLITE_SCHEMA);
   const target = await makeDatabase(newPath, SQLITE_SCHEMA);
-  const source = Connection.open(damagedPath);
   try {
     const lost = await salvage(source, target, how);
-    if (laterLog) {
-      const laterPath = `${damagedPath}-later`;
-      await copyFile(damagedPath, laterPath);
-      await rename(laterLog, `${laterPath}-wal`);
-      lost.push(...changesAfter(laterPath, target));
-    }
     rebuildQueue(target);
-    const ledgerEntries = { found: entriesIn(source), saved: entriesIn(target) ?? 0 };
-    return { faults: [...faults, ...faultsOf(source), ...queueFaults(source)], lost, ledgerEntries };
+    return {
+      faults: [...lostCommits, ...faults, ...faultsOf(source), ...queueFaults(source)],
+      lost,
+      ledgerEntries: {
+        found: lostCommits.length > 0 ? null : entriesIn(source),
+        saved: entriesIn(target) ?? 0,
+      },
+    };
   } finally {
     source.close();
     target.close();
@@ -144,35 +144,25 @@ async function examine(
 /** Reads the whole table, not an index of it. Null when that is damaged. */
 function entriesIn(connection: Connection): number | null {
   try {
-    const [row] = connection.all<{ count: number }>(
-      'SELECT count(*) AS count FROM ledger_entries NOT INDEXED',
-      [],
-    );
-    return row?.count ?? null;
+    const text = 'SELECT count(*) AS count FROM ledger_entries NOT INDEXED';
+    return connection.get<{ count: number }>(text, [])?.count ?? null;
   } catch {
     return null;
   }
 }
 
-function changesAfter(laterPath: string, target: Connection): LostRow[] {
-  const later = Connection.open(laterPath);
-  try {
-    return lostChanges(later, target);
-  } finally {
-    later.close();
-  }
-}
-
 function faultsOf(source: Connection): string[] {
-  try {
-    return source
-      .all<{ integrity_check: string }>(`PRAGMA integrity_check(${MOST_FAULTS})`, [])
-      .map(({ integrity_check: fault }) => fault)
-      .filter((fault) => fault !== 'ok');
-  } catch (error) {
-    const { cause, message } = error as Error;
-    return [cause instanceof Error ? cause.message : message];
-  }
+  return [`integrity_check(${MOST_FAULTS})`, 'foreign_key_check'].flatMap((check) => {
+    try {
+      const rows = source.all<{ integrity_check?: string; table?: string }>(`PRAGMA ${check}`, []);
+      const faults = rows.map(
+        (row) => row.integrity_check ?? `a row that a row of ${row.table} refers to is missing`,
+      );
+      return faults.filter((fault) => fault !== 'ok');
+    } catch (error) {
+      return [reasonOf(error)];
+    }
+  });
 }
 
 /** Hard-links all files that may be replaced into a subfolder; returns its path. */

@@ -40,6 +40,11 @@ export class Connection {
     return this.#explained(() => this.#statement(text).all(...values) as Row[]);
   }
 
+  /** Reads row by row; other statements may run meanwhile. Errors are those of SQLite. */
+  iterate<Row extends object>(text: string): Iterable<Row> {
+    return this.#statement(text).iterate() as Iterable<Row>;
+  }
+
   get<Row extends object>(text: string, values: SqlValue[]): Row | undefined {
     return this.#explained(() => this.#statement(text).get(...values) as Row | undefined);
   }
@@ -158,7 +163,7 @@ export function explainedAtOpening(error: unknown, path: string): unknown {
   return errcode === CODES.error || errcode === CODES.readOnly ? damaged(path, message, error) : error;
 }
 
-export function damaged(path: string, why: string, cause?: unknown): ScenepressError {
+export function damaged(path: string, why: string, cause: unknown = new Error(why)): ScenepressError {
   return new ScenepressError(
     'storage_damaged',
     `The database ${path} is damaged (${why}). Restore a backup, or run \`scenepress recover\`.`,

@@ -110,7 +110,7 @@ export class SqliteDatabase implements SqlDatabase {
     try {
       if (emptyLog) {
         writer.all(TRUNCATE_LOG, []);
-        const fault = await freePagesFault(this.#path);
+        const fault = await freePagesFault(writer);
         if (fault !== undefined) throw damaged(this.#path, fault);
       }
       await this.#log.open();

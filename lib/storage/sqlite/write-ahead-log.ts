@@ -4,7 +4,7 @@ import { basename, dirname } from 'node:path';
 import { flushData, isOutOfSpace, realDisk, replaceFile } from '../../disk.ts';
 import { type FileReader, openToRead } from '../../file-reader.ts';
 import { damaged } from './connection.ts';
-import { damageOf, sizeOfLog } from './log-frames.ts';
+import { damagedFrame, sizeOfLog } from './log-frames.ts';
 
 const PIECE_BYTES = 1024 * 1024;
 const LONG_BYTES = 64 * 1024 * 1024;
@@ -35,9 +35,9 @@ export class WriteAheadLog {
     if (!log) return;
     try {
       if (log.sizeBytes === 0) return;
-      const damage = await damageOf(log);
-      if (damage) {
-        const why = `of the ${damage.frames} pages in its log, none after the first ${damage.frame} can be used`;
+      const frame = await damagedFrame(log);
+      if (frame !== undefined) {
+        const why = `its write-ahead log is damaged in page ${frame}; the commits after it can't be used`;
         throw damaged(this.#databasePath, why);
       }
       await replaceFile(realDisk, dirname(this.#path), basename(this.#path), piecesOf(log));

@@ -71,6 +71,16 @@ function pagesOf(path: string, name: string): number[] {
   return rows.map(({ pageno }) => Number(pageno));
 }
 
+function keysIn(path: string, table: string): string[] {
+  const database = new DatabaseSync(databaseIn(path));
+  const columns = database
+    .prepare(`SELECT name FROM pragma_table_info('${table}') WHERE pk > 0 ORDER BY pk`)
+    .all();
+  const rows = database.prepare(`SELECT * FROM ${table}`).all();
+  database.close();
+  return rows.map((row) => columns.map(({ name }) => row[String(name)]).join(', '));
+}
+
 function textsOf(path: string, table: string, jobId: string): Buffer {
   const database = new DatabaseSync(databaseIn(path));
   const row = database.prepare(`SELECT texts FROM ${table} WHERE job_id = ?`).get(jobId);
@@ -149,40 +159,47 @@ for (const [title, harm, maxJobsLost] of damages) {
   });
 }
 
-const restorable: [what: string, harm: (bytes: Buffer) => void, fault: RegExp][] = [
-  ['the file format', (bytes) => flip(bytes, 3), /a wrong value for the file format/],
-  ['the count of pages', (bytes) => flip(bytes, 28), /counts more pages/],
-  ['the version of the schema', (bytes) => flip(bytes, 62), /another version of the schema/],
-  [
-    'a constraint of the schema',
-    (bytes) => flip(bytes, bytes.indexOf('CHECK (reserve_credits >= 0)') + 7),
-    /page \d+ of the schema is damaged/,
-  ],
-  [
-    // Before the type: the sizes of the five columns, the last of which has two bytes, and the size of all of these.
-    'a row of the schema, without which no other can be read,',
-    (bytes) => flip(bytes, bytes.indexOf('tabledeliveriesdeliveries') - 7),
-    /page \d+ of the schema is damaged/,
-  ],
+const restorable: [what: string, harm: (bytes: Buffer) => void][] = [
+  ['the count of pages', (bytes) => flip(bytes, 28)],
+  ['the version of the schema', (bytes) => flip(bytes, 62)],
+  ['a constraint of the schema', (bytes) => flip(bytes, bytes.indexOf('CHECK (reserve_credits >= 0)') + 7)],
   [
     'several bytes of the schema',
     (bytes) => {
       const at = bytes.indexOf('CHECK (reserve_credits >= 0)');
       bytes.fill('x', at + 7, at + 14);
     },
-    /the schema has another table jobs/,
   ],
 ];
 
-for (const [what, harm, fault] of restorable) {
+for (const [what, harm] of restorable) {
   t.test(`recovery restores ${what} without loss`, async (t) => {
     const path = await usedFolder(t);
     change(path, harm);
     await t.rejects(jobsIn(path), { code: 'storage_damaged' });
     const { faults, lost } = await recover(path, { apply: true });
-    t.match(faults, [fault]);
+    t.ok(faults.length > 0);
     t.same(lost, []);
     t.equal((await jobsIn(path)).length, JOBS);
+  });
+}
+
+const hopeless: [what: string, harm: (bytes: Buffer) => void][] = [
+  ['the file format', (bytes) => flip(bytes, 3)],
+  ['the text encoding', (bytes) => bytes.writeUInt32BE(3, 56)],
+  // Before the type: the sizes of the five columns, the last of which has two bytes, and the size of all of these.
+  ['a row of the schema', (bytes) => flip(bytes, bytes.indexOf('tabledeliveriesdeliveries') - 7)],
+];
+
+for (const [what, harm] of hopeless) {
+  t.test(`recovery changes nothing if damage of ${what} hides the tables`, async (t) => {
+    const path = await usedFolder(t);
+    change(path, harm);
+    const before = contents(path);
+    await t.rejects(jobsIn(path), { code: 'storage_damaged' });
+    const refusal = { code: 'storage_damaged', message: /Nothing was changed\. Restore a backup/ };
+    await t.rejects(recover(path, { apply: true }), refusal);
+    t.same(contents(path), before);
   });
 }
 
@@ -202,11 +219,13 @@ t.test('commits behind damage in the log are lost and reported', async (t) => {
   const bytes = readFileSync(log);
   flip(bytes, whole + 1000);
   writeFileSync(join(path, 'database.sqlite-wal'), bytes);
-  await t.rejects(jobsIn(path), { code: 'storage_damaged', message: /none after the first \d+ can be used/ });
-  const { faults, lost } = await recover(path, { apply: true });
-  t.match(faults, [/the write-ahead log is damaged in its page \d+ of \d+/]);
-  const jobs = lost.filter(({ table }) => table === 'jobs').map(({ key }) => key);
-  t.same(jobs, ['lost1', 'lost2', 'lost3']);
+  await t.rejects(jobsIn(path), {
+    code: 'storage_damaged',
+    message: /its write-ahead log is damaged in page \d+/,
+  });
+  const { faults, ledgerEntries } = await recover(path, { apply: true });
+  t.match(faults, [/the write-ahead log is damaged in page \d+; later commits are lost/]);
+  t.equal(ledgerEntries.found, null, 'those behind the damage are not counted');
   const found = await jobsIn(path);
   t.equal(found.length, JOBS + 1);
   t.ok(found.includes('kept'));
@@ -230,7 +249,7 @@ for (const [what, texts] of others) {
     await t.rejects(new DataFolder(path).start(), refusal);
     for (const apply of [false, true]) await t.rejects(recover(path, { apply }), refusal);
     t.same(contents(path), before);
-    change(path, (bytes) => flip(bytes, 3));
+    change(path, (bytes) => flip(bytes, 28));
     await t.rejects(recover(path, { apply: true }), refusal, 'also when its header is damaged');
   });
 }
@@ -269,6 +288,26 @@ t.test('lost ledger entries show in the audit', async (t) => {
   t.ok(lost.some(({ table }) => table === 'ledger_entries'));
   t.ok((audit?.problems.length ?? 0) > 0);
 });
+
+for (const table of ['jobs', 'sources', 'ledger_entries', 'grants', 'text_keys']) {
+  t.test(`all rows of an unreadable page of ${table} are named or between named ones`, async (t) => {
+    const path = await usedFolder(t);
+    const before = keysIn(path, table);
+    wipePage(path, pagesOf(path, table).at(-1) as number);
+    const { lost } = await recover(path, { apply: true });
+    const after = keysIn(path, table);
+    const ofTable = lost.filter((row) => row.table === table);
+    const missing = before.filter((key) => !after.includes(key));
+    t.ok(ofTable.length > 0);
+    if (table === 'text_keys') t.match(ofTable, [{ key: /^between/ }]);
+    else
+      for (const key of missing)
+        t.ok(
+          ofTable.some((row) => row.key === key),
+          key,
+        );
+  });
+}
 
 t.test('an interrupted recovery stops the start and can be repeated', async (t) => {
   const path = await usedFolder(t);

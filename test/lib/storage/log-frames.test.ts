@@ -2,8 +2,7 @@ import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { resealed } from '../../../lib/recovery/reseal-log.ts';
-import * as frames from '../../../lib/storage/sqlite/log-frames.ts';
+import { damagedFrame, type LogBytes } from '../../../lib/storage/sqlite/log-frames.ts';
 import { WriteAheadLog } from '../../../lib/storage/sqlite/write-ahead-log.ts';
 import { isDeep } from '../../fixtures/depth.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
@@ -54,30 +53,21 @@ function overwritten({ log, old }: Log, length: number): Buffer {
 }
 
 /** In a buffer of its own, as pieces of a file are. */
-function logOf(bytes: Buffer): frames.LogBytes {
+function logOf(bytes: Buffer): LogBytes {
   return {
     sizeBytes: bytes.length,
     read: async (position, sizeBytes) => Buffer.from(bytes.subarray(position, position + sizeBytes)),
   };
 }
 
-function damageOf(bytes: Buffer): Promise<frames.LogDamage | undefined> {
-  return frames.damageOf(logOf(bytes));
+function damageOf(bytes: Buffer): Promise<number | undefined> {
+  return damagedFrame(logOf(bytes));
 }
 
 function flip(bytes: Buffer, bit: number): Buffer {
   const flipped = Buffer.from(bytes);
   flipped[bit >> 3] = (flipped[bit >> 3] as number) ^ (1 << (bit & 7));
   return flipped;
-}
-
-/** The pages without headers, whose counters and checksums change. */
-function pagesOf(log: Buffer): Buffer {
-  const frames = Array.from({ length: (log.length - HEADER_BYTES) / FRAME_BYTES }, (_, index) => {
-    const at = HEADER_BYTES + index * FRAME_BYTES;
-    return [log.subarray(at, at + 8), log.subarray(at + 24, at + FRAME_BYTES)];
-  });
-  return Buffer.concat(frames.flat());
 }
 
 for (const isReused of [false, true]) {
@@ -88,13 +78,13 @@ for (const isReused of [false, true]) {
     t.equal(made.old.length > made.log.length / 2, isReused);
     t.equal(await damageOf(Buffer.alloc(0)), undefined);
     for (let length = 0; length <= (made.lengths.at(-1) as number); length += 1021)
-      if (await damageOf(overwritten(made, length))) t.fail(`damage in ${length} bytes`);
+      if ((await damageOf(overwritten(made, length))) !== undefined) t.fail(`damage in ${length} bytes`);
   });
 
   t.test(`a flipped bit before the last commit of ${name} is located (SEED=${SEED})`, async (t) => {
     const { log, lengths } = makeLog(t, { isReused });
     const random = seededRandom(SEED);
-    const [lastBegins, end] = lengths.slice(-2) as [number, number];
+    const lastBegins = lengths.at(-2) as number;
     const bits = Array.from({ length: isDeep ? 400 : 50 }, () => Math.floor(random() * lastBegins * 8));
     // All bits of the log header and of some frame headers.
     const heads = [0, HEADER_BYTES, HEADER_BYTES + FRAME_BYTES, lastBegins - FRAME_BYTES];
@@ -106,12 +96,7 @@ for (const isReused of [false, true]) {
       const damage = await damageOf(flipped);
       // Damage in a header that crosses a sector boundary looks like a torn write.
       if (damage === undefined && frame === (lastBegins - HEADER_BYTES) / FRAME_BYTES) continue;
-      if (damage?.frame !== frame) t.match(damage, { frame }, `bit ${bit}`);
-      t.equal(damage?.frames, (end - HEADER_BYTES) / FRAME_BYTES);
-      const sealed = Buffer.concat(await Array.fromAsync(resealed(logOf(flipped))));
-      if (await damageOf(sealed)) t.fail(`bit ${bit} is still damage`);
-      if (damage?.hasItsPage && !pagesOf(sealed).equals(pagesOf(log.subarray(0, end))))
-        t.fail(`bit ${bit} has changed a page`);
+      if (damage !== frame) t.equal(damage, frame, `bit ${bit}`);
     }
     t.pass(`${bits.length} bits`);
   });
@@ -130,7 +115,7 @@ for (const isReused of [false, true]) {
         if (random() < 0.5)
           before.copy(torn, Math.max(from, at), Math.max(from, at), Math.min(to, at + piece));
       const damage = await damageOf(torn);
-      if (damage) t.fail(`attempt ${attempt}, commit ${commit}`, { damage });
+      if (damage !== undefined) t.fail(`attempt ${attempt}, commit ${commit}`, { damage });
     }
     t.pass();
   });
@@ -147,7 +132,7 @@ t.test(
       if (lastFrame <= begin || (lastFrame % SECTOR_BYTES) + 16 <= SECTOR_BYTES || !lengths[commit + 1])
         continue;
       const flipped = flip(log.subarray(0, lengths[commit + 1]), (begin + 17) * 8);
-      t.match(await damageOf(flipped), { frame: 1 + (begin - HEADER_BYTES) / FRAME_BYTES });
+      t.equal(await damageOf(flipped), 1 + (begin - HEADER_BYTES) / FRAME_BYTES);
       tried += 1;
     }
     t.ok(tried > 0);
@@ -163,7 +148,7 @@ if (isDeep) {
     truncateSync(`${path}-wal`, 2 ** 31 + FRAME_BYTES);
     await t.rejects(new WriteAheadLog(path).rewrite(), {
       code: 'storage_damaged',
-      message: /of the 150 pages in its log, none after the first/,
+      message: /its write-ahead log is damaged in page \d+; the commits after it/,
     });
   });
 }

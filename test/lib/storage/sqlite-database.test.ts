@@ -498,7 +498,7 @@ t.test('a page in use that is listed as free stops the start', async (t) => {
     const at = listAt + 8 + 4 * (bit % leaves) + 3;
     flipped[at] = (flipped[at] as number) ^ (1 << bit);
     writeFileSync(path, flipped);
-    await t.rejects(storage.start(), { code: 'storage_damaged', message: /free/ });
+    await t.rejects(storage.start(), { code: 'storage_damaged', message: /free/i });
   }
   writeFileSync(path, bytes);
   await storage.start();
