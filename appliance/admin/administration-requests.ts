@@ -1,13 +1,6 @@
 import Joi from 'joi';
-import {
-  type AccountRole,
-  type DeliveryState,
-  isWebhookUrl,
-  type JobStatus,
-  QUALITIES,
-  type Quality,
-  ScenepressError,
-} from '../../lib/index.ts';
+import { type JobStatus, QUALITIES, type Quality, ScenepressError } from '../../lib/index.ts';
+import { type AccountRole, type DeliveryState, isWebhookUrl } from '../../lib/internal.ts';
 
 /** `https://…`, or null. */
 export const webhookUrl: Joi.StringSchema = Joi.string()

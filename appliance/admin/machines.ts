@@ -1,11 +1,5 @@
-import {
-  isoTime,
-  MACHINE_DEAD_AFTER_MS,
-  type Machine,
-  type MachineStore,
-  QUALITIES,
-  ScenepressError,
-} from '../../lib/index.ts';
+import { QUALITIES, ScenepressError } from '../../lib/index.ts';
+import { isoTime, MACHINE_DEAD_AFTER_MS, type Machine, type MachineStore } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { MachineDifference, MachineInfo } from './service-views.ts';
 

@@ -1,7 +1,7 @@
 import { constants, statSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
-import type { LocalFile, LocalOutputOptions } from '../../lib/index.ts';
+import type { LocalFile, LocalOutputOptions } from '../../lib/internal.ts';
 import { UserError } from '../user-error.ts';
 import { saveFile } from './save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';

@@ -6,32 +6,35 @@ import { ScenepressClient } from '../../lib/client/index.ts';
 import {
   Accounts,
   ApiKeys,
-  backUp,
-  completeReplacement,
-  continueInstallation,
   DataFolder,
   Deliveries,
   ensureRenderer,
   LocalRenderer,
   MasterKey,
   MasterKeys,
-  Pricing,
-  parseLocalRequest,
-  Rates,
   RenderService,
+  StoredLedger,
+  storeFailure,
+  UnmeteredLedger,
+} from '../../lib/index.ts';
+import { Pricing } from '../../lib/ledger/pricing.ts';
+import { parseLocalRequest } from '../../lib/local/local-request.ts';
+import {
+  backUp,
+  completeReplacement,
+  continueInstallation,
+  migrateToFolder,
+  migrateToPostgres,
   recover,
   replaceMasterKey,
   restore,
-  StoredLedger,
   separateInstallation,
-  signWebhook,
-  storeFailure,
-  UnmeteredLedger,
-  verifyWebhook,
-} from '../../lib/index.ts';
-import { migrateToFolder, migrateToPostgres, postgres } from '../../lib/postgres/index.ts';
+} from '../../lib/operations.ts';
+import { postgres } from '../../lib/postgres/index.ts';
+import { Rates } from '../../lib/rates.ts';
 import * as testing from '../../lib/testing/index.ts';
 import { webHandler } from '../../lib/web/index.ts';
+import { signWebhook, verifyWebhook } from '../../lib/webhooks/signature.ts';
 import { readApi } from '../../scripts/public-api.ts';
 
 const folder = join(t.testdirName, 'data');

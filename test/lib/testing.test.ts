@@ -1,22 +1,32 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, type DataFolderOptions, FileAssetStore, LocalSignals } from '../../lib/index.ts';
+import { systemClock } from '../../lib/clock.ts';
 import {
-  accountStoreSuite,
-  actStoreSuite,
+  DataFolder,
+  type DataFolderOptions,
+  FileAssetStore,
+  LocalSignals,
+  SQL_SCHEMAS,
+} from '../../lib/index.ts';
+import { Schema } from '../../lib/storage/sqlite/schema.ts';
+import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
+import { accountStoreSuite } from '../../lib/testing/accounts.ts';
+import { actStoreSuite } from '../../lib/testing/acts.ts';
+import { deliveriesSuite } from '../../lib/testing/deliveries.ts';
+import { deliveryClaimsSuite } from '../../lib/testing/delivery-claims.ts';
+import {
   assetStoreSuite,
   type Behaviour,
-  deliveriesSuite,
-  deliveryClaimsSuite,
-  keyStoreSuite,
-  keyUseStoreSuite,
   ledgerSuite,
-  queueSuite,
-  sessionStoreSuite,
-  settingsStoreSuite,
   signalsSuite,
-  storageSuite,
+  sqlDatabaseSuite,
 } from '../../lib/testing/index.ts';
+import { keyUseStoreSuite } from '../../lib/testing/key-uses.ts';
+import { keyStoreSuite } from '../../lib/testing/keys.ts';
+import { queueSuite } from '../../lib/testing/queue.ts';
+import { sessionStoreSuite } from '../../lib/testing/sessions.ts';
+import { settingsStoreSuite } from '../../lib/testing/settings.ts';
+import { storageSuite } from '../../lib/testing/storage.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
@@ -99,6 +109,17 @@ for (const [name, behaviours] of suites) {
     }
   });
 }
+
+t.test('SQLite as an SQL database', async (t) => {
+  testFolder(t);
+  const open = async () => {
+    const path = join(t.testdirName, `${folders++}.db`);
+    const subject = new SqliteDatabase(path, new Schema(SQL_SCHEMAS.sqlite), { clock: systemClock });
+    await subject.start();
+    return { subject, close: () => subject.stop() };
+  };
+  for (const { title, run } of sqlDatabaseSuite(open)) await t.test(title, run);
+});
 
 t.test('signals within a process', async (t) => {
   const suite = signalsSuite(async () => ({ subject: new LocalSignals(), close: async () => {} }));

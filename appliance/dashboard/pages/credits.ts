@@ -1,4 +1,5 @@
-import { frameSizeOf, Pricing, QUALITIES } from '../../../lib/index.ts';
+import { QUALITIES } from '../../../lib/index.ts';
+import { frameSizeOf, Pricing } from '../../../lib/internal.ts';
 import type { HistoryLine, Prices, StatementLine } from '../../admin/administration-views.ts';
 import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';

@@ -18,14 +18,13 @@ import { type Disk, realDisk } from '../../../lib/disk.ts';
 import {
   Accounts,
   ApiKeys,
-  backUp,
   DataFolder,
   type DataFolderOptions,
   Deliveries,
   RenderService,
-  restore,
   StoredLedger,
 } from '../../../lib/index.ts';
+import { backUp, restore } from '../../../lib/operations.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { JobRecord } from '../../../lib/index.ts';
 import { type BudgetOptions, DEFAULT_BUDGETS, FailureBudgets } from '../../../lib/jobs/failure-budgets.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { Standing } from '../../../lib/jobs/standing.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
