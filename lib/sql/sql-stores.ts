@@ -1,6 +1,7 @@
 import type { AccountStore } from '../accounts/account-store.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
+import { known } from '../known-options.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { type Random, systemRandom } from '../random.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
@@ -49,6 +50,12 @@ export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
   postgres: POSTGRES_SCHEMA.migrations.texts,
 };
 
+/** Options of {@link sqlStorage}. */
+export interface SqlStorageOptions {
+  /** The source of keys and nonces. Default: cryptographically secure. */
+  random?: Random;
+}
+
 /**
  * All that a service keeps, in an SQL database of yours. Needs the tables of {@link SQL_SCHEMAS}.
  *
@@ -58,10 +65,8 @@ export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
  * const service = new RenderService({ storage, ledger, assets: new FileAssetStore('./renders'), workFolder: './work' });
  * ```
  */
-export function sqlStorage(
-  database: SqlDatabase,
-  { random = systemRandom }: { random?: Random } = {},
-): SqlStores {
+export function sqlStorage(database: SqlDatabase, options: SqlStorageOptions = {}): SqlStores {
+  const { random = systemRandom } = known('sqlStorage', options, { random: true });
   const storage = new SqlStorage(database, random);
   return Object.assign(storage, {
     ...(database.nowMs && { nowMs: database.nowMs.bind(database) }),

@@ -14,11 +14,10 @@ import {
   MasterKeys,
   RenderService,
   StoredLedger,
+  sqlStorage,
   storeFailure,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import { Pricing } from '../../lib/ledger/pricing.ts';
-import { parseLocalRequest } from '../../lib/local/local-request.ts';
 import {
   backUp,
   completeReplacement,
@@ -31,7 +30,6 @@ import {
   separateInstallation,
 } from '../../lib/operations.ts';
 import { postgres } from '../../lib/postgres/index.ts';
-import { Rates } from '../../lib/rates.ts';
 import * as testing from '../../lib/testing/index.ts';
 import { webHandler } from '../../lib/web/index.ts';
 import { signWebhook, verifyWebhook } from '../../lib/webhooks/signature.ts';
@@ -82,8 +80,6 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'LocalRenderer.render 0': (given) => local.render(given),
   'LocalRenderer.render': (given) => local.render(request, given),
   'MasterKeys.constructor': (given) => new MasterKeys(null, given),
-  'Pricing.constructor': (given) => new Pricing(given),
-  'Rates.constructor': (given) => new Rates(given),
   'RenderService.constructor': (given) => new RenderService(given),
   'RenderService.start': (given) => service.start(given),
   'RenderService.startWithoutWorkers': (given) => service.startWithoutWorkers(given),
@@ -124,6 +120,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'separateInstallation 0': (given) => separateInstallation(given),
   separateInstallation: (given) => separateInstallation({ storage, assets }, given),
   signWebhook: (given) => signWebhook('', 'whsec_1', given),
+  sqlStorage: (given) => sqlStorage(dataFolder.database, given),
   storeFailure: (given) => storeFailure(assets, given),
   verifyWebhook: (given) => verifyWebhook('', null, 'whsec_1', given),
   'ScenepressClient.constructor': (given) => new ScenepressClient(given),
@@ -138,7 +135,6 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'StoredMasterKey.load': (given) => database.masterKey.load(given),
   migrateToFolder: (given) => migrateToFolder(database, folder, given),
   migrateToPostgres: (given) => migrateToPostgres(dataFolder, database, given),
-  parseLocalRequest: (given) => parseLocalRequest(given),
   postgres: (given) => postgres('postgres://localhost/studio', given),
   'S3AssetStore.constructor': (given) => new S3AssetStore(given),
   'S3AssetStore.presign': (given) => bucket.presign('1/video.mp4', given),
