@@ -84,7 +84,7 @@ export { DataFolder, type DataFolderOptions } from './data-folder/data-folder.ts
 export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';
 export { SQL_SCHEMAS, type SqlStores, sqlStorage } from './sql/sql-stores.ts';
-export type { SqlDatabase, SqlTransaction, SqlValue } from './storage/sql.ts';
+export type { SqlDatabase, SqlReader, SqlTransaction, SqlValue } from './storage/sql.ts';
 export type { Transaction } from './storage/storage.ts';
 
 // Errors, logs and time

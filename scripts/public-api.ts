@@ -19,7 +19,7 @@ export interface Declaration {
 }
 
 /** The exports by entry point, such as `scenepress/client`. */
-export type Api = Map<string, { comment: string; names: Map<string, Declaration> }>;
+export type Api = Map<string, { comment: string; groups: string[]; names: Map<string, Declaration> }>;
 
 /** The public API, of declarations that the compiler makes for that. */
 export function readApi(): Api {
@@ -66,7 +66,8 @@ export function apiIn(folder: string): Api {
     const names = [...declarationsOf(path)]
       .map(([name, declaration]): [string, Declaration] => [name, { ...declaration, ...groups.get(name) }])
       .sort(([a], [b]) => (a < b ? -1 : 1));
-    api.set(name.replace('.', 'scenepress'), { comment, names: new Map(names) });
+    const titles = new Set([...groups.values()].map(({ group }) => group));
+    api.set(name.replace('.', 'scenepress'), { comment, groups: [...titles], names: new Map(names) });
   }
   return api;
 }

@@ -13,9 +13,9 @@ const KINDS = [
 
 /** The pages of the reference: their text by the name of the file. One for each entry point of the package. */
 export function reference(api: Api): Record<string, string> {
-  const pages = [...api].map(([entry, { comment, names }]): [string, string] => {
+  const pages = [...api].map(([entry, { comment, groups, names }]): [string, string] => {
     const linked = (text: string) => withLinks(text, entry, api);
-    const sections = sectionsOf([...names]).flatMap(({ title, found }) => [
+    const sections = sectionsOf([...names], groups).flatMap(({ title, found }) => [
       `## ${title}`,
       ...found.map(([name, declaration]) => sectionOf(name, declaration, linked)),
     ]);
@@ -27,13 +27,18 @@ export function reference(api: Api): Record<string, string> {
 
 type Named = [name: string, declaration: Declaration];
 
-/** By the groups of the entry point; by kinds if it has none. */
-function sectionsOf(names: Named[]): { title: string; found: Named[] }[] {
-  const groups = [...new Set(names.map(([, { group }]) => group))];
-  const sections = groups.includes(undefined)
-    ? KINDS.map(({ title, kind }) => ({ title, found: names.filter(([, { text }]) => kind.test(text)) }))
-    : groups.map((title = '') => ({ title, found: names.filter(([, { group }]) => group === title) }));
-  return sections.filter(({ found }) => found.length > 0);
+/** By the groups of the entry point, in which classes and functions are first; by kinds if it has none. */
+function sectionsOf(names: Named[], groups: string[]): { title: string; found: Named[] }[] {
+  const kinds = KINDS.map(({ title, kind }) => ({
+    title,
+    found: names.filter(([, { text }]) => kind.test(text)),
+  }));
+  const sorted = kinds.flatMap(({ found }) => found);
+  const sections = groups.map((title) => ({
+    title,
+    found: sorted.filter(([, { group }]) => group === title),
+  }));
+  return (groups.length > 0 ? sections : kinds).filter(({ found }) => found.length > 0);
 }
 
 const fileOf = (entry: string) => `${entry.replace('/', '-')}.md`;

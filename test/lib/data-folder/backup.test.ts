@@ -367,7 +367,7 @@ t.test(
     const { root, folder, backup, restored } = await openFolder(t);
     await backUp(folder, backup);
     mkdirSync(restored);
-    const library = new URL('../../../lib/index.ts', import.meta.url).href;
+    const library = new URL('../../../lib/operations.ts', import.meta.url).href;
     const source = `
     import { readdirSync } from 'node:fs';
     const { restore } = await import('${library}');
