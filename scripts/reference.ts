@@ -38,7 +38,8 @@ function sectionsOf(names: Named[], groups: string[]): { title: string; found: N
     title,
     found: sorted.filter(([, { group }]) => group === title),
   }));
-  return (groups.length > 0 ? sections : kinds).filter(({ found }) => found.length > 0);
+  const isGrouped = names.every(([, { group }]) => group !== undefined);
+  return (isGrouped ? sections : kinds).filter(({ found }) => found.length > 0);
 }
 
 const fileOf = (entry: string) => `${entry.replace('/', '-')}.md`;
