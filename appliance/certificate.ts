@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
-import { type Clock, systemClock } from '../lib/index.ts';
+import type { Clock } from '../lib/index.ts';
+import { systemClock } from '../lib/internal.ts';
 import type { Logger } from './support/log.ts';
 import { UserError } from './user-error.ts';
 

@@ -5,14 +5,11 @@ import {
   DataFolder,
   type Logger,
   type MasterKeys,
-  Pricing,
   type RenderService,
-  ScheduledBackups,
   StoredLedger,
-  silentLogger,
-  systemClock,
   UnmeteredLedger,
 } from '../lib/index.ts';
+import { Pricing, ScheduledBackups, silentLogger, systemClock } from '../lib/internal.ts';
 import { administrationFor } from './admin/access.ts';
 import { type Actor, Acts } from './admin/acts.ts';
 import type { RemoteAdministration } from './admin/admin-socket.ts';

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { TexInstallation } from '../lib/index.ts';
+import { TexInstallation } from '../lib/internal.ts';
 import type { Logger } from './support/log.ts';
 
 /** In a checkout. */

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { type Logger, type RendererOptions, UnpackedRoot } from '../lib/index.ts';
+import type { Logger, RendererOptions } from '../lib/index.ts';
+import { UnpackedRoot } from '../lib/internal.ts';
 import type { Config } from './config/config.ts';
 import { ownArchive } from './packed/own-root.ts';
 

@@ -1,11 +1,6 @@
 import { availableParallelism } from 'node:os';
-import {
-  type Accounts,
-  type Clock,
-  MACHINE_DEAD_AFTER_MS,
-  type Machine,
-  type MachineStore,
-} from '../lib/index.ts';
+import type { Accounts, Clock } from '../lib/index.ts';
+import { MACHINE_DEAD_AFTER_MS, type Machine, type MachineStore } from '../lib/internal.ts';
 import { FIRST_ACCOUNT } from './first-account.ts';
 
 /** How long a limit is used again. */

@@ -8,9 +8,8 @@ import {
   type MasterKeys,
   type QueueOptions,
   RenderService,
-  systemClock,
-  type TexInstallation,
 } from '../lib/index.ts';
+import { systemClock, type TexInstallation } from '../lib/internal.ts';
 import type { Config } from './config/config.ts';
 import { INTERNAL_OWNER } from './http/authentication.ts';
 import type { Readiness } from './http/health.ts';

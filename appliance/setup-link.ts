@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { type Account, type Accounts, type Clock, type MasterKeys, systemClock } from '../lib/index.ts';
+import type { Account, Accounts, Clock, MasterKeys } from '../lib/index.ts';
+import { systemClock } from '../lib/internal.ts';
 import { FIRST_ACCOUNT, findAccount } from './first-account.ts';
 
 /** Of a link: to claim the account of the first start as its administrator, or to choose the password of an account. */

@@ -37,8 +37,8 @@ export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
 export type Role = (typeof ROLES)[number];
 
 /**
- * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `settings` (unless the
- * storage has them), `assets` and, with the role `worker`, `workFolder`. An option that is undefined has its default. For
+ * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `assets` and, with the role
+ * `worker`, `workFolder`. An option that is undefined has its default. For
  * an option that does not exist, or a value that is not allowed, the constructor throws `invalid_request`, which names it.
  */
 export interface RenderServiceOptions {
@@ -46,9 +46,9 @@ export interface RenderServiceOptions {
   folder?: string;
   /** Instead of `folder`, when you also need its other stores (keys, accounts, ledger). */
   dataFolder?: DataFolder;
-  /** The store of jobs; default: the data folder. */
+  /** Where jobs, queue and webhooks are kept: `postgres(url)`, or {@link sqlStorage}; default: the data folder. */
   storage?: Storage;
-  /** The store of persistent settings; default: that of the storage, else the data folder. */
+  /** The store of persistent settings; default: that of the storage, else the data folder. @internal */
   settings?: SettingsStore;
   /** The store of artifacts; default: the data folder. */
   assets?: AssetStore;

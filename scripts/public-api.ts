@@ -1,10 +1,9 @@
-// Writes what is exported by the package: test/checks/public-api.txt with the declarations, and lib/reference/ with their
-// descriptions. A test fails when these files are out of date, so that a change of the public API is a conscious one.
+// Writes what is exported by the package to test/checks/public-api.txt. A test fails when it is out of date, so that a
+// change of the public API is a conscious one.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { reference } from './reference.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 export const SNAPSHOT: string = join(ROOT, 'test/checks/public-api.txt');
@@ -15,12 +14,14 @@ export interface Declaration {
   comment: string;
   /** With the comments of its members. */
   text: string;
+  /** The comment above the exports of its group, if the entry point has groups. */
+  group?: string;
 }
 
 /** The exports by entry point, such as `scenepress/client`. */
-export type Api = Map<string, { comment: string; names: Map<string, Declaration> }>;
+export type Api = Map<string, { comment: string; groups: string[]; names: Map<string, Declaration> }>;
 
-/** Reads the public API from the declarations that the compiler makes. */
+/** The public API, of declarations that the compiler makes for that. */
 export function readApi(): Api {
   const out = mkdtempSync(join(tmpdir(), 'public-api-'));
   try {
@@ -38,27 +39,48 @@ export function readApi(): Api {
     // NODE_OPTIONS loads tap, which breaks tsc.
     const { status, stdout } = spawnSync('env', [...args, '--outDir', out], { cwd: ROOT, encoding: 'utf8' });
     if (status !== 0) throw new Error(stdout);
-    const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
-      exports: Record<string, string | { types: string }>;
-    };
-    const api: Api = new Map();
-    const checked = new Set<string>();
-    for (const [name, target] of Object.entries(exports)) {
-      if (typeof target === 'string') continue;
-      const path = join(out, target.types.replace('./dist/', ''));
-      if (name !== './hapi') assertStandsAlone(path, checked); // Its types are those of hapi.
-      const names = [...declarationsOf(path)].sort(([a], [b]) => (a < b ? -1 : 1));
-      // Of the source: declarations lose it when the module begins with an import.
-      const source = join(ROOT, target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts'));
-      const [comment = ''] =
-        /^\/\*\*[\s\S]*?\*\/(?=\n+(?:import|export \{|export type \{))/.exec(readFileSync(source, 'utf8')) ??
-        [];
-      api.set(name.replace('.', 'scenepress'), { comment, names: new Map(names) });
-    }
-    return api;
+    return apiIn(out);
   } finally {
     rmSync(out, { recursive: true });
   }
+}
+
+/** The public API, of the declarations in a folder. */
+export function apiIn(folder: string): Api {
+  const { exports } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+    exports: Record<string, string | { types: string }>;
+  };
+  const api: Api = new Map();
+  const checked = new Set<string>();
+  for (const [name, target] of Object.entries(exports)) {
+    if (typeof target === 'string') continue;
+    const path = join(folder, target.types.replace('./dist/', ''));
+    if (name !== './hapi') assertStandsAlone(path, checked); // Its types are those of hapi.
+    // Comments of the source: declarations lose those of the module when it begins with an import.
+    const source = readFileSync(
+      join(ROOT, target.types.replace('./dist/', '').replace(/\.d\.ts$/, '.ts')),
+      'utf8',
+    );
+    const [comment = ''] = /^\/\*\*[\s\S]*?\*\/(?=\n+(?:import|export \{|export type \{))/.exec(source) ?? [];
+    const groups = groupsIn(source);
+    const names = [...declarationsOf(path)]
+      .map(([name, declaration]): [string, Declaration] => [name, { ...declaration, ...groups.get(name) }])
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+    const titles = new Set([...groups.values()].map(({ group }) => group));
+    api.set(name.replace('.', 'scenepress'), { comment, groups: [...titles], names: new Map(names) });
+  }
+  return api;
+}
+
+/** The groups of exported names: comments of one line above the exports. */
+function groupsIn(source: string): Map<string, { group: string }> {
+  const parts = source.split(/^\/\/ (.+)$/m).slice(1);
+  const found = new Map<string, { group: string }>();
+  for (let at = 0; at < parts.length; at += 2)
+    for (const [, names = ''] of parts[at + 1]?.matchAll(/\{([^}]*)\}/g) ?? [])
+      for (const name of names.split(','))
+        found.set(name.trim().replace(/^type /, ''), { group: parts[at] ?? '' });
+  return found;
 }
 
 const IMPORT = /(?:\bfrom |\bimport\(|^import )'([^']+)'/gm;
@@ -141,8 +163,4 @@ function withoutComments(text: string): string {
     .replaceAll(/\n{2,}/g, '\n');
 }
 
-if (import.meta.main) {
-  const api = readApi();
-  writeFileSync(SNAPSHOT, publicApi(api));
-  for (const [path, text] of Object.entries(reference(api))) writeFileSync(path, text);
-}
+if (import.meta.main) writeFileSync(SNAPSHOT, publicApi(readApi()));

@@ -1,7 +1,9 @@
+// Writes the reference of the package, from the declarations of a build in `dist`: `npm pack` puts it into the package.
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Api, Declaration } from './public-api.ts';
+import { type Api, apiIn, type Declaration } from './public-api.ts';
 
-const FOLDER = join(import.meta.dirname, '../lib/reference');
+const ROOT = join(import.meta.dirname, '..');
 const KINDS = [
   { title: 'Classes', kind: /^export (?:declare )?(?:abstract )?class / },
   { title: 'Functions', kind: /^export (?:declare )?(?:async )?function/ },
@@ -9,23 +11,38 @@ const KINDS = [
   { title: 'Types', kind: /^export (?:declare )?(?:interface|type|enum) / },
 ];
 
-/** The pages of the reference: their text by path. One for each entry point of the package. */
+/** The pages of the reference: their text by the name of the file. One for each entry point of the package. */
 export function reference(api: Api): Record<string, string> {
-  const pages = [...api].map(([entry, { comment, names }]): [string, string] => {
+  const pages = [...api].map(([entry, { comment, groups, names }]): [string, string] => {
     const linked = (text: string) => withLinks(text, entry, api);
-    const sections = KINDS.flatMap(({ title, kind }) => {
-      const found = [...names].filter(([, { text }]) => kind.test(text));
-      if (found.length === 0) return [];
-      return [`## ${title}`, ...found.map(([name, declaration]) => sectionOf(name, declaration, linked))];
-    });
-    const head = `# ${entry}\n\n<!-- made by scripts/public-api.ts -->\n\n${linked(textOf(comment))}`;
-    return [pathOf(entry), `${[head, ...sections].join('\n\n')}\n`];
+    const sections = sectionsOf([...names], groups).flatMap(({ title, found }) => [
+      `## ${title}`,
+      ...found.map(([name, declaration]) => sectionOf(name, declaration, linked)),
+    ]);
+    const head = `# ${entry}\n\n${linked(textOf(comment))}`;
+    return [fileOf(entry), `${[head, ...sections].join('\n\n')}\n`];
   });
   return Object.fromEntries(pages);
 }
 
+type Named = [name: string, declaration: Declaration];
+
+/** By the groups of the entry point, in which classes and functions are first; by kinds if it has none. */
+function sectionsOf(names: Named[], groups: string[]): { title: string; found: Named[] }[] {
+  const kinds = KINDS.map(({ title, kind }) => ({
+    title,
+    found: names.filter(([, { text }]) => kind.test(text)),
+  }));
+  const sorted = kinds.flatMap(({ found }) => found);
+  const sections = groups.map((title) => ({
+    title,
+    found: sorted.filter(([, { group }]) => group === title),
+  }));
+  const isGrouped = names.every(([, { group }]) => group !== undefined);
+  return (isGrouped ? sections : kinds).filter(({ found }) => found.length > 0);
+}
+
 const fileOf = (entry: string) => `${entry.replace('/', '-')}.md`;
-const pathOf = (entry: string) => join(FOLDER, fileOf(entry));
 
 function sectionOf(name: string, { comment, text }: Declaration, linked: (text: string) => string): string {
   const shown = text
@@ -57,3 +74,12 @@ function withLinks(text: string, entry: string, api: Api): string {
     return `[\`${target}\`](${page === entry ? '' : fileOf(page)}#${name.toLowerCase()})`;
   });
 }
+
+/** Writes the pages into an empty folder. */
+export function writeReference(folder: string, api: Api): void {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  for (const [name, text] of Object.entries(reference(api))) writeFileSync(join(folder, name), text);
+}
+
+if (import.meta.main) writeReference(join(ROOT, 'lib/reference'), apiIn(join(ROOT, 'dist')));

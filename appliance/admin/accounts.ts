@@ -1,11 +1,5 @@
-import {
-  type AccountRole,
-  type Accounts,
-  type ApiKeys,
-  isoTime,
-  type RenderService,
-  ScenepressError,
-} from '../../lib/index.ts';
+import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
+import { type AccountRole, isoTime } from '../../lib/internal.ts';
 import { FIRST_ACCOUNT } from '../first-account.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { SetupLink } from '../setup-link.ts';

@@ -1,4 +1,5 @@
-import { type Accounts, type ActStore, type ApiKeys, isoTime, type RenderService } from '../../lib/index.ts';
+import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
+import { type ActStore, isoTime } from '../../lib/internal.ts';
 import { type Acts, countedAct } from './acts.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit } from './administration-requests.ts';

@@ -1,15 +1,12 @@
+import { type Accounts, type Clock, type Logger, ScenepressError } from '../../lib/index.ts';
 import {
-  type Accounts,
   type Act,
   type ActStore,
-  type Clock,
-  type Logger,
   Rates,
-  ScenepressError,
   SortableIds,
   systemClock,
   systemRandom,
-} from '../../lib/index.ts';
+} from '../../lib/internal.ts';
 
 /** The actor of an operation, and the address of the request. */
 export interface Actor {

@@ -1,13 +1,6 @@
 import Joi from 'joi';
-import {
-  type AccountRole,
-  type DeliveryState,
-  isWebhookUrl,
-  type JobStatus,
-  QUALITY_NAMES,
-  type Quality,
-  ScenepressError,
-} from '../../lib/index.ts';
+import { type JobStatus, type Quality, ScenepressError } from '../../lib/index.ts';
+import { type AccountRole, type DeliveryState, isWebhookUrl, QUALITY_NAMES } from '../../lib/internal.ts';
 
 /** `https://…`, or null. */
 export const webhookUrl: Joi.StringSchema = Joi.string()

@@ -1,18 +1,15 @@
-import {
-  type Account,
-  type AccountRole,
-  type Charges,
-  type FailedBy,
-  isoTime,
-  type Job,
-  type JobStatus,
-  type KeyRecord,
-  type LedgerEntry,
-  type Play,
-  type Quality,
-  type RenderProgress,
-  type RenderUsage,
+import type {
+  Account,
+  FailedBy,
+  Job,
+  JobStatus,
+  LedgerEntry,
+  Play,
+  Quality,
+  RenderProgress,
+  RenderUsage,
 } from '../../lib/index.ts';
+import { type AccountRole, type Charges, isoTime, type KeyRecord } from '../../lib/internal.ts';
 
 /** An account as administration shows it. */
 export interface AccountInfo {

@@ -3,10 +3,10 @@ import type {
   ApiKeys,
   MasterKeys,
   RenderService,
-  ScheduledBackups,
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
+import type { ScheduledBackups } from '../../lib/internal.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';

@@ -1,15 +1,12 @@
 import {
   type Accounts,
-  type AuditReport,
   type Balance,
-  type Charges,
-  isoTime,
   type RenderService,
   ScenepressError,
   StoredLedger,
-  systemClock,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
+import { type AuditReport, type Charges, isoTime, systemClock } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { amount, check, days, idempotencyKey, listLimit } from './administration-requests.ts';
 import {

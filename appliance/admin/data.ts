@@ -3,20 +3,15 @@ import { tmpdir } from 'node:os';
 import {
   type Accounts,
   type ApiKeys,
-  type BackupReport,
-  backUp,
-  completeReplacement,
   DataFolder,
   type RenderService,
-  replaceMasterKey,
   ScenepressError,
-  type ScheduledBackups,
   StoredLedger,
   storeFailure,
-  systemClock,
   type UnmeteredLedger,
-  within,
 } from '../../lib/index.ts';
+import { type ScheduledBackups, systemClock, within } from '../../lib/internal.ts';
+import { type BackupReport, backUp, completeReplacement, replaceMasterKey } from '../../lib/operations.ts';
 import { DATABASE_BACKUPS } from '../database-backups.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';

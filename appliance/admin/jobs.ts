@@ -8,8 +8,8 @@ import {
   type RenderRequest,
   type RenderService,
   ScenepressError,
-  type Storage,
 } from '../../lib/index.ts';
+import type { Storage } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../scene-classes.ts';
 import type { AdministrationParts } from './administration.ts';
 import {

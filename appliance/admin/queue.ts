@@ -1,4 +1,5 @@
-import type { MachineStore, RenderService } from '../../lib/index.ts';
+import type { RenderService } from '../../lib/index.ts';
+import type { MachineStore } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { machineInfos, missingWorkers } from './machines.ts';
 import type { QueueInfo } from './service-views.ts';

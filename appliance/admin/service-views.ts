@@ -1,11 +1,5 @@
-import type {
-  AuditReport,
-  BackupsInfo,
-  DataStatistics,
-  Quality,
-  Role,
-  ServiceStatus,
-} from '../../lib/index.ts';
+import type { Quality, Role, ServiceStatus } from '../../lib/index.ts';
+import type { AuditReport, BackupsInfo, DataStatistics } from '../../lib/internal.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Fault } from '../support/faults.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import type { AccountRole } from '../../lib/index.ts';
+import type { AccountRole } from '../../lib/internal.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';

@@ -1,12 +1,7 @@
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import {
-  type BackupReport,
-  DATA_FILES,
-  type RestoredMasterKey,
-  restore,
-  type SealedSecrets,
-} from '../../lib/index.ts';
+import { DATA_FILES, type SealedSecrets } from '../../lib/internal.ts';
+import { type BackupReport, type RestoredMasterKey, restore } from '../../lib/operations.ts';
 import { configuredMasterKey } from '../place/master-key.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { withAdministration } from '../runtime/with-administration.ts';

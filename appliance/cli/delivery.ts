@@ -1,5 +1,6 @@
 import { Command, Option } from 'commander';
-import type { Delivery, DeliveryDetails, DeliveryState, WebhookTest } from '../../lib/index.ts';
+import type { Delivery } from '../../lib/index.ts';
+import type { DeliveryDetails, DeliveryState, WebhookTest } from '../../lib/internal.ts';
 import { DELIVERY_STATES } from '../admin/administration-requests.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';

@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
+import type { AssetStore } from '../../lib/index.ts';
+import { DATA_FILES, silentLogger } from '../../lib/internal.ts';
 import {
-  type AssetStore,
   type CopiedInstallation,
   continueInstallation,
-  DATA_FILES,
   type SeparateOptions,
   separateInstallation,
-  silentLogger,
-} from '../../lib/index.ts';
+} from '../../lib/operations.ts';
 import type { Config } from '../config/config.ts';
 import { artifactStoreOf } from '../place/artifact-store.ts';
 import { openPlace, placeNameOf } from '../place/open-place.ts';

@@ -1,5 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { type JobStatus, QUALITY_NAMES, type Quality } from '../../lib/index.ts';
+import type { JobStatus, Quality } from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/internal.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
 import type { JobInfo, ShownJob } from '../admin/administration-views.ts';

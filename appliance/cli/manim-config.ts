@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { homeFolder } from '../../lib/index.ts';
+import { homeFolder } from '../../lib/internal.ts';
 import { UserError } from '../user-error.ts';
 
 /** The settings of `manim.cfg`. */

@@ -2,7 +2,9 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { type AssetStore, DATA_FILES, DataFolder, type MigrationReport } from '../../lib/index.ts';
+import { type AssetStore, DataFolder } from '../../lib/index.ts';
+import { DATA_FILES } from '../../lib/internal.ts';
+import type { MigrationReport } from '../../lib/operations.ts';
 import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import type { Config } from '../config/config.ts';
 import { withoutPassword } from '../config/database-options.ts';
@@ -81,7 +83,7 @@ async function moveUp(
   const folder = new DataFolder(path);
   await folder.start();
   try {
-    const { migrateToPostgres } = await import('../../lib/postgres/index.ts');
+    const { migrateToPostgres } = await import('../../lib/operations.ts');
     return await withStorage(config, async (storage) => {
       await options.assets?.start?.();
       return migrateToPostgres(folder, storage, { ...options, masterKey });
@@ -104,7 +106,7 @@ async function moveDown(
     throw new UserError('Set SCENEPRESS_MASTER_KEY or --master-key-file to the key that the machines have.', {
       exitCode: 2,
     });
-  const { migrateToFolder } = await import('../../lib/postgres/index.ts');
+  const { migrateToFolder } = await import('../../lib/operations.ts');
   await options.assets?.start?.();
   try {
     return await withStorage(config, (storage) => migrateToFolder(storage, path, { ...options, masterKey }), {

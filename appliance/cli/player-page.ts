@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { basename, extname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { openRegularFile } from '../../lib/index.ts';
+import { openRegularFile } from '../../lib/internal.ts';
 import { byteRangeOf } from '../../lib/web/index.ts';
 
 /** What became of a scene. */

@@ -1,4 +1,5 @@
-import type { RenderProgress, RenderStage } from '../../lib/index.ts';
+import type { RenderProgress } from '../../lib/index.ts';
+import type { RenderStage } from '../../lib/internal.ts';
 import { counted } from './output.ts';
 
 const BAR_WIDTH = 24;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { Command } from 'commander';
-import { type RecoveryReport, recover } from '../../lib/index.ts';
+import { type RecoveryReport, recover } from '../../lib/operations.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';

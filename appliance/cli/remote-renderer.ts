@@ -6,16 +6,8 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { ApiError, type EndedJob, ScenepressClient } from '../../lib/client/index.ts';
-import {
-  ARTIFACT_NAMES,
-  ARTIFACTS,
-  type LocalFile,
-  type LocalRender,
-  type LocalRenderOptions,
-  type LocalRequest,
-  type RenderProgress,
-  type RenderStage,
-} from '../../lib/index.ts';
+import type { LocalRender, LocalRenderOptions, LocalRequest, RenderProgress } from '../../lib/index.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type LocalFile, type RenderStage } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../scene-classes.ts';
 import { UserError } from '../user-error.ts';
 import { guardedFetch } from './guarded-fetch.ts';

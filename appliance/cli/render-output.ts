@@ -1,15 +1,15 @@
 import { constants, statSync } from 'node:fs';
 import { access, mkdir } from 'node:fs/promises';
 import { dirname, extname, join, resolve, sep } from 'node:path';
+import type { ArtifactName } from '../../lib/index.ts';
 import {
   ARTIFACT_NAMES,
   ARTIFACTS,
   type ArtifactField,
   type ArtifactKind,
-  type ArtifactName,
   type LocalFile,
   type LocalOutputOptions,
-} from '../../lib/index.ts';
+} from '../../lib/internal.ts';
 import { UserError } from '../user-error.ts';
 import { saveFile } from './save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';

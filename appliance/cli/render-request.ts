@@ -2,14 +2,12 @@ import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import {
   type AspectRatio,
-  isReadableByOthers,
   isScenepressError,
   type LocalRequest,
-  parseLocalRequest,
   type Quality,
-  type SceneFolder,
   sceneFolderOf,
 } from '../../lib/index.ts';
+import { isReadableByOthers, parseLocalRequest, type SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { configOf } from './config-flags.ts';

@@ -1,16 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import {
-  ASPECT_RATIOS,
-  abortable,
-  isScenepressError,
-  LocalRenderer,
-  QUALITIES,
-  QUALITY_NAMES,
-  type Quality,
-  type SceneFolder,
-} from '../../lib/index.ts';
+import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
+import { abortable, QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';

@@ -1,7 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
-import { openRegularFile } from '../../lib/index.ts';
+import { openRegularFile } from '../../lib/internal.ts';
 import { UserError } from '../user-error.ts';
 
 /** Copies a file to a path, by renaming a temporary copy. */

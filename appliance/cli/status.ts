@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { type BackupsInfo, isoTime } from '../../lib/index.ts';
+import { type BackupsInfo, isoTime } from '../../lib/internal.ts';
 import type { DiskInfo, ServiceInfo } from '../admin/service-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';

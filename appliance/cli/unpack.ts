@@ -2,7 +2,7 @@ import { lstat, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { unpackTar } from 'modern-tar/fs';
-import { openRegularFile } from '../../lib/index.ts';
+import { openRegularFile } from '../../lib/internal.ts';
 import { UserError } from '../user-error.ts';
 import { printable } from './output.ts';
 

@@ -11,9 +11,9 @@ import {
   type LocalRenderOptions,
   type LocalRequest,
   type RenderProgress,
-  type SceneFolder,
   ScenepressError,
 } from '../../lib/index.ts';
+import type { SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../version.ts';
 import { socketLines } from './socket-lines.ts';

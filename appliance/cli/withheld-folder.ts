@@ -1,7 +1,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { DATA_FILES } from '../../lib/index.ts';
+import { DATA_FILES } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 
 /**

@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { QUALITY_NAMES, ROLES } from '../../lib/index.ts';
+import { ROLES } from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/internal.ts';
 import type { DatabaseConfig } from './config-values.ts';
 import type { ConfigOption } from './option.ts';
 import { count, listOf } from './option-schemas.ts';

@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { assertNetworks, assertSchedule, DEFAULT_PRICING, QUALITY_NAMES } from '../../lib/index.ts';
+import { DEFAULT_PRICING } from '../../lib/index.ts';
+import { assertNetworks, assertSchedule, QUALITY_NAMES } from '../../lib/internal.ts';
 
 export function count(fallback?: number, minimum = 1): Joi.NumberSchema {
   const schema = Joi.number().integer().min(minimum);

@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, QUALITY_NAMES } from '../../lib/index.ts';
+import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING } from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/internal.ts';
 import { ARTIFACT_OPTIONS } from './artifact-options.ts';
 import { BACKUP_OPTIONS } from './backup-options.ts';
 import type { Config } from './config-values.ts';

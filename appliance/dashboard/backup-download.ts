@@ -3,7 +3,8 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { packTar } from 'modern-tar/fs';
-import { type BackupReport, ScenepressError } from '../../lib/index.ts';
+import { ScenepressError } from '../../lib/index.ts';
+import type { BackupReport } from '../../lib/operations.ts';
 
 /** Starts the names of copies in the data folder. */
 const PREFIX = '.backup-';

@@ -3,13 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import {
-  type AssetStore,
-  inspectClaim,
-  isClaimable,
-  isScenepressError,
-  type Storage,
-} from '../../lib/index.ts';
+import { type AssetStore, isScenepressError } from '../../lib/index.ts';
+import { inspectClaim, isClaimable, type Storage } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { artifactStoreOf } from '../place/artifact-store.ts';
 import { UserError } from '../user-error.ts';

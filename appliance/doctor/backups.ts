@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { type BackupsInfo, isoTime } from '../../lib/index.ts';
+import { type BackupsInfo, isoTime } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { nearestFolder } from './machine.ts';

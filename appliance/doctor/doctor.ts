@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { DataFolder, type Storage, silentLogger } from '../../lib/index.ts';
+import { DataFolder } from '../../lib/index.ts';
+import { type Storage, silentLogger } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { NEEDS } from '../place/needs.ts';
 import { openPlace } from '../place/open-place.ts';

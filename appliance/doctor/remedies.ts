@@ -1,4 +1,4 @@
-import type { UnpackedRoot } from '../../lib/index.ts';
+import type { UnpackedRoot } from '../../lib/internal.ts';
 import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 

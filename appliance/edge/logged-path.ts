@@ -1,4 +1,4 @@
-import { ARTIFACT_NAMES } from '../../lib/index.ts';
+import { ARTIFACT_NAMES } from '../../lib/internal.ts';
 import { redact } from '../support/redact.ts';
 
 const LONGEST = 256;

@@ -1,10 +1,6 @@
 import type { ServerRoute } from '@hapi/hapi';
-import {
-  type RenderService,
-  type SandboxLimits,
-  SERVICE_STOPPING,
-  type ServiceProblem,
-} from '../../lib/index.ts';
+import type { RenderService, ServiceProblem } from '../../lib/index.ts';
+import { type SandboxLimits, SERVICE_STOPPING } from '../../lib/internal.ts';
 
 /** The response of `/health/ready`. It is public, so it contains no paths, accounts or causes. */
 export interface Readiness {

@@ -1,4 +1,5 @@
-import type { KeyUseStore, Logger } from '../../lib/index.ts';
+import type { Logger } from '../../lib/index.ts';
+import type { KeyUseStore } from '../../lib/internal.ts';
 
 const WRITE_EVERY_MS = 60_000;
 

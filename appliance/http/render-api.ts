@@ -1,6 +1,7 @@
 /** The HTTP API as plugins of a hapi server: {@link renderApi} and {@link artifacts}. */
 import type { Plugin, Request, RouteOptionsCors } from '@hapi/hapi';
-import { type ArtifactUrl, jobJson, type Logger, type RenderService } from '../../lib/index.ts';
+import type { ArtifactUrl, Logger, RenderService } from '../../lib/index.ts';
+import { jobJson } from '../../lib/internal.ts';
 import {
   type Authenticate,
   accountBody,

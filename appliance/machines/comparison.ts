@@ -1,4 +1,4 @@
-import type { Disagreement, MachineOrders } from '../../lib/index.ts';
+import type { Disagreement, MachineOrders } from '../../lib/internal.ts';
 import type { Logger } from '../support/log.ts';
 import { clockWarning, isClockWrong } from './clock.ts';
 import { optionOf } from './settings.ts';

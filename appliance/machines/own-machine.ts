@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { MachineReport, MachineStore, RenderService } from '../../lib/index.ts';
+import type { RenderService } from '../../lib/index.ts';
+import type { MachineReport, MachineStore } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../support/log.ts';
 import { VERSION } from '../version.ts';

@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ScheduledBackups } from '../../lib/index.ts';
+import type { ScheduledBackups } from '../../lib/internal.ts';
 import { gauge } from './gauge.ts';
 
 /** Scheduled backups; no metrics without them. */

@@ -1,5 +1,5 @@
 import { Gauge, type Registry } from 'prom-client';
-import { abortable } from '../../lib/index.ts';
+import { abortable } from '../../lib/internal.ts';
 
 /** Prefix of all metric names. */
 export const PREFIX = 'scenepress_';

@@ -2,7 +2,7 @@ import { readFile, realpath } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
-import { type Archive, findArchive, rendererFolder, UnpackedRoot } from '../../lib/index.ts';
+import { type Archive, findArchive, rendererFolder, UnpackedRoot } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 
 type Places = Pick<Config, 'rendererDir' | 'dataDir'>;

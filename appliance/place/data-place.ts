@@ -1,4 +1,5 @@
-import type { AssetStore, DataFolder, DataFolderEvents, MachineStore } from '../../lib/index.ts';
+import type { AssetStore, DataFolder } from '../../lib/index.ts';
+import type { DataFolderEvents, MachineStore } from '../../lib/internal.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
 
 /**

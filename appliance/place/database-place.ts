@@ -1,24 +1,21 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { type AssetStore, isScenepressError, type MasterKeys, ScenepressError } from '../../lib/index.ts';
 import {
   type AccountStore,
   type ActStore,
-  type AssetStore,
   DATA_FILES,
   type DataStatistics,
   FolderLock,
-  isScenepressError,
   type KeyStore,
   type KeyUseStore,
   type LedgerStore,
   type MachineStore,
   type MasterKeyOptions,
-  type MasterKeys,
   type QueueWork,
-  ScenepressError,
   type SessionStore,
-} from '../../lib/index.ts';
+} from '../../lib/internal.ts';
 import type { PostgresRights, PostgresStorage } from '../../lib/postgres/index.ts';
 import { UserError } from '../user-error.ts';
 import type { DataPlace } from './data-place.ts';

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { homeFolder } from '../../lib/index.ts';
+import { homeFolder } from '../../lib/internal.ts';
 
 /** Readable by others: libpq ignores such a file, too. */
 const OTHERS = 0o077;

@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RendererOptions, RenderLimits, UnpackedRoot } from '../../lib/index.ts';
+import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
+import type { UnpackedRoot } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { limitsOf } from '../limits.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';

@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { isoTime, systemClock } from '../../lib/index.ts';
+import { isoTime, systemClock } from '../../lib/internal.ts';
 import { redact } from './redact.ts';
 
 /** A warning or an error of the service. */

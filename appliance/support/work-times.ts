@@ -1,4 +1,4 @@
-import { RENDER_WORK, type RenderWork } from '../../lib/index.ts';
+import { RENDER_WORK, type RenderWork } from '../../lib/internal.ts';
 
 /** Where the time of a render went, such as `start 0.02 s, scene 0.31 s, TeX 1.20 s, …`. */
 export function shownWork(workMs: Record<RenderWork, number>): string {

@@ -31,7 +31,7 @@ export interface AccountQuery extends Page {
 }
 
 /**
- * The store of accounts. Implement it to keep accounts in another database.
+ * The store of accounts: a file of the data folder, or a table of an SQL database.
  *
  * - Each method is atomic, and durable when its promise resolves. One that fails changes nothing; reject with
  *   `storage_failed`, or `storage_full`.

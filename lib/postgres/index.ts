@@ -3,7 +3,6 @@ import '../node-version.ts';
 import '../bundled.ts';
 
 export type { MasterKeyRecords, StoredMasterKey } from '../keys/stored-master-key.ts';
-export { type MigrationOptions, migrateToFolder, migrateToPostgres } from '../migration/migrate.ts';
 export type { PostgresOptions } from '../postgres-database/options.ts';
 export type { PostgresRights } from './postgres-rights.ts';
 export { type PostgresStorage, postgres } from './postgres-storage.ts';

@@ -1,57 +1,28 @@
-import type { AccountStore } from '../accounts/account-store.ts';
 import { systemClock } from '../clock.ts';
 import type { InstallationRecords } from '../installation/installation-records.ts';
-import type { KeyStore } from '../keys/key-store.ts';
-import type { KeyUseStore } from '../keys/key-use-store.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
 import { known, type Names } from '../known-options.ts';
-import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { clockAheadMs } from '../machines/clock-ahead.ts';
 import type { MachineStore } from '../machines/machine-store.ts';
 import type { PostgresOptions } from '../postgres-database/options.ts';
 import { PostgresDatabase } from '../postgres-database/postgres-database.ts';
 import { QUALITY_NAMES } from '../qualities.ts';
 import { systemRandom } from '../random.ts';
-import type { SettingsStore } from '../settings/settings-store.ts';
-import type { ActStore } from '../sign-in/act-store.ts';
-import type { SessionStore } from '../sign-in/session-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import { POSTGRES_SCHEMA } from '../sql/postgres/schema.ts';
 import { type QueueWork, queueWork } from '../sql/queue-work.ts';
-import { SqlAccountStore } from '../sql/sql-account-store.ts';
-import { SqlActStore } from '../sql/sql-act-store.ts';
-import { SqlKeyStore } from '../sql/sql-key-store.ts';
-import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
-import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
-import { SqlSessionStore } from '../sql/sql-session-store.ts';
-import { SqlSettings } from '../sql/sql-settings.ts';
-import { SqlStorage } from '../sql/sql-storage.ts';
+import { type SqlStores, sqlStorage } from '../sql/sql-stores.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
 import { PostgresInstallation } from './postgres-installation.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
 import { type PostgresRights, rightsOf } from './postgres-rights.ts';
 import { PostgresSignals } from './postgres-signals.ts';
 
-/** A storage in Postgres, with the other stores that are kept in the same database. They open and close with it. */
-export interface PostgresStorage extends Storage {
-  /** The settings, for all processes. */
-  readonly settings: SettingsStore;
+/** All that a service keeps, in Postgres. */
+export interface PostgresStorage extends SqlStores {
   /** Tells all processes of changes, by `LISTEN`. */
   readonly signals: Signals;
-  /** For `new StoredLedger({ store })`. */
-  readonly ledgerStore: LedgerStore;
-  /** The accounts. */
-  readonly accountStore: AccountStore;
-  /** The API keys. */
-  readonly keyStore: KeyStore;
-  /** When keys were last used. */
-  readonly keyUseStore: KeyUseStore;
-  /** Sessions of the dashboard. */
-  readonly sessionStore: SessionStore;
-  /** The record of administrative acts. */
-  readonly actStore: ActStore;
   /** The processes that use the storage, if they report to it. */
   readonly machineStore: MachineStore;
   /** Checks the master key that a process was given: `masterKey.load({ given })`. */
@@ -110,19 +81,8 @@ const ARTIFACT_BYTES = `SELECT coalesce(sum((artifact ->> 'sizeBytes')::bigint),
 export function postgres(url: string, options: PostgresOptions = {}): PostgresStorage {
   const { clock = systemClock, random = systemRandom } = known('postgres', options, OPTIONS);
   const database = new PostgresDatabase(url, POSTGRES_SCHEMA, { ...options, clock, random });
-  const storage = new SqlStorage(database, random);
-  return Object.assign(storage, {
-    nowMs: (tx?: Transaction) => database.nowMs(tx),
-    lead: (task: string, holder: string, forMs: number) => database.lead(task, holder, forMs),
-    purgeDue: () => database.purgeDue(),
-    settings: new SqlSettings(database),
+  return Object.assign(sqlStorage(database, { random }), {
     signals: new PostgresSignals(database, { clock, id: random.bytes(8).toString('hex') }),
-    ledgerStore: new SqlLedgerStore(database, storage),
-    accountStore: new SqlAccountStore(database),
-    keyStore: new SqlKeyStore(database),
-    keyUseStore: new SqlKeyUseStore(database),
-    sessionStore: new SqlSessionStore(database),
-    actStore: new SqlActStore(database),
     machineStore: new PostgresMachines(database, clock),
     masterKey: new StoredMasterKey(new PostgresMasterKeyRecords(database), { random }),
     installation: new PostgresInstallation(database),

@@ -1,4 +1,4 @@
-import type { Storage, Transaction, TransactionOptions } from './storage.ts';
+import type { Transaction, TransactionOptions } from './storage.ts';
 
 /** A parameter or column value. Integers up to 2^53. */
 export type SqlValue = string | number | Uint8Array | null;
@@ -40,12 +40,19 @@ export interface SqlTransaction extends SqlReader, Transaction {
   afterCommit(listener: () => void): void;
 }
 
-/** An SQL database. Reads outside a transaction see only durable data, never commits that a power loss could undo. */
+/**
+ * An SQL database: what `sqlStorage` needs to keep jobs, books, accounts and keys in it. Implement it for a database or a
+ * driver of yours, and test it with `sqlDatabaseSuite` of `scenepress/testing`.
+ *
+ * Reads outside a transaction see only durable data, never commits that a power loss could undo. A statement that is not
+ * carried out rejects; after that its transaction can only be rolled back.
+ */
 export interface SqlDatabase extends SqlReader {
   /** Other processes may use it at the same time. */
   readonly isShared: boolean;
-  /** As {@link Storage.isFull}. */
+  /** Whether writes fail because the disk of the database is full; undefined if it does not know. */
   readonly isFull?: boolean;
+  /** Opens it, and makes the tables that it does not have yet. Does nothing while it is open. */
   start(): Promise<void>;
   /** Waits for running transactions. Can be started again. */
   stop(): Promise<void>;
@@ -60,7 +67,10 @@ export interface SqlDatabase extends SqlReader {
    * what no index guards takes a lock by name.
    */
   transaction<T>(work: (tx: SqlTransaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** As {@link Storage.alone}. */
+  /**
+   * Runs `work` unless a task of that name is already running in this or another process; then resolves with
+   * undefined.
+   */
   alone<T>(task: string, work: () => Promise<T>): Promise<T | undefined>;
   /** A query that may take minutes; does not block other work. Do not await it in a transaction. */
   queryInBackground<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]>;
@@ -68,9 +78,21 @@ export interface SqlDatabase extends SqlReader {
   check(): Promise<string[]>;
   /**
    * Resolves when the database files no longer contain data that was replaced or deleted before the call; in a shared
-   * database, when {@link Storage.purgeDue} will remove it.
+   * database, it may leave that to the next {@link purgeDue}.
    */
   purge(): Promise<void>;
+  /** Removes from the disk what `purge` put off, because others have to wait meanwhile. Called every hour. */
+  purgeDue?(): Promise<void>;
+  /**
+   * The time at which the transaction began, or the present, by the clock of the database, in epoch milliseconds. For a
+   * database that several machines share, whose clocks may differ.
+   */
+  nowMs?(tx?: Transaction): Promise<number>;
+  /**
+   * Takes or renews the lease of an exclusive task for `forMs`. False while another holder's lease is valid. With `forMs`
+   * 0, releases it. Required where `isShared`.
+   */
+  lead?(task: string, holder: string, forMs: number): Promise<boolean>;
   /** The transaction of a handle. Asserts that it belongs to this database and is open. */
   inside(tx: Transaction): SqlTransaction;
 }

@@ -33,7 +33,7 @@ export interface TransactionOptions {
 }
 
 /**
- * The store of jobs. Implement it to keep jobs in another database.
+ * The store of jobs, as the parts of a service use it. In an SQL database it is `SqlStorage`.
  *
  * - A transaction is atomic, isolated from other transactions, and durable when its promise resolves: a power loss
  *   afterwards must not lose it.

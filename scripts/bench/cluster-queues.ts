@@ -1,6 +1,8 @@
+import { systemClock } from '../../lib/clock.ts';
 import { randomId, SortableIds } from '../../lib/ids.ts';
-import { Pricing, StoredLedger, systemClock } from '../../lib/index.ts';
+import { StoredLedger } from '../../lib/index.ts';
 import type { NewJob } from '../../lib/jobs/new-job.ts';
+import { Pricing } from '../../lib/ledger/pricing.ts';
 import { type PostgresStorage, postgres } from '../../lib/postgres/index.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { frameSizeOf, QUALITIES } from '../../lib/index.ts';
+import { QUALITIES } from '../../lib/index.ts';
+import { frameSizeOf } from '../../lib/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { qualityOf } from './manim-command.ts';
 import { runPython } from './python.ts';

@@ -1,15 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  Accounts,
-  ApiKeys,
-  DataFolder,
-  Pricing,
-  type RenderRequest,
-  StoredLedger,
-  systemClock,
-} from '../../lib/index.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { Accounts, ApiKeys, DataFolder, type RenderRequest, StoredLedger } from '../../lib/index.ts';
+import { Pricing } from '../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';

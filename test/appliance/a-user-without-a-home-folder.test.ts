@@ -30,7 +30,7 @@ t.test('a user without a home folder can start a service', async (t) => {
 
 t.test('where a home folder is needed, a message says what to name instead', async (t) => {
   const cwd = await temporaryFolder(t);
-  const module = JSON.stringify(join(import.meta.dirname, '../../lib/index.ts'));
+  const module = JSON.stringify(join(import.meta.dirname, '../../lib/internal.ts'));
   const program = [process.execPath, '--input-type=module', '-e'];
   const ended = await scenepress([`import { rendererFolder } from ${module}; rendererFolder();`], {
     cwd,

@@ -1,7 +1,8 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { Acts } from '../../appliance/admin/acts.ts';
-import { type Act, type ActStore, silentLogger } from '../../lib/index.ts';
+import { silentLogger } from '../../lib/logger.ts';
+import type { Act, ActStore } from '../../lib/sign-in/act-store.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { listeningAppliance } from './listening-appliance.ts';
 

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t from 'tap';
 import { accountsReport, RunningLimit } from '../../appliance/running-limit.ts';
-import { type Account, Accounts, DataFolder, type Machine, type MachineStore } from '../../lib/index.ts';
+import { type Account, Accounts, DataFolder } from '../../lib/index.ts';
+import type { Machine, MachineStore } from '../../lib/machines/machine-store.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';

@@ -5,7 +5,7 @@ import { loadConfig } from '../../appliance/config/config.ts';
 import { examineBackups } from '../../appliance/doctor/backups.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
 import { openInstallation } from '../../appliance/installation.ts';
-import { restore } from '../../lib/index.ts';
+import { restore } from '../../lib/operations.ts';
 import { smallDisk } from '../fixtures/small-disk.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';

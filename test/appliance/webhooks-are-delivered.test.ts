@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { verifyWebhook } from '../../lib/index.ts';
+import { verifyWebhook } from '../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { testFolder } from '../fixtures/test-folder.ts';

@@ -18,7 +18,9 @@ const LIB: Tree = {
   root: join(import.meta.dirname, '../../lib'),
   assembly: [
     'index.ts',
+    'internal.ts',
     'lifecycle.ts',
+    'operations.ts',
     'render-service.ts',
     'service-options.ts',
     'service-parts.ts',
@@ -49,7 +51,7 @@ const LIB: Tree = {
     signals: [],
     sql: ['postgres-database', 'queue', 'settings', 'storage'],
     storage: [],
-    testing: ['jobs', 'settings'],
+    testing: ['jobs', 'ledger', 'settings', 'sql'],
     web: ['jobs'],
     webhooks: ['jobs', 'storage'],
   },

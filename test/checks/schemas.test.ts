@@ -4,7 +4,7 @@ import t from 'tap';
 import { MIGRATIONS, RECORDS } from '../../scripts/schemas.ts';
 
 const CHANGED =
-  'databases with this number exist: put the change into a further migration (lib/README.md, "Changes of the schema")';
+  'databases with this number exist: put the change into a further migration (lib/inside.md, "Changes of the schema")';
 const NEW = 'a record of each migration: write that of a new one with `node scripts/schemas.ts`';
 
 t.test('the schemas of SQLite and Postgres are as recorded, number by number', async (t) => {

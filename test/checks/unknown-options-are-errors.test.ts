@@ -6,9 +6,6 @@ import { ScenepressClient } from '../../lib/client/index.ts';
 import {
   Accounts,
   ApiKeys,
-  backUp,
-  completeReplacement,
-  continueInstallation,
   DataFolder,
   DEFAULT_PRICING,
   Deliveries,
@@ -16,23 +13,27 @@ import {
   LocalRenderer,
   MasterKey,
   MasterKeys,
-  Pricing,
-  parseLocalRequest,
-  Rates,
   RenderService,
+  StoredLedger,
+  sqlStorage,
+  storeFailure,
+  UnmeteredLedger,
+} from '../../lib/index.ts';
+import {
+  backUp,
+  completeReplacement,
+  continueInstallation,
+  migrateToFolder,
+  migrateToPostgres,
   recover,
   replaceMasterKey,
   restore,
-  StoredLedger,
   separateInstallation,
-  signWebhook,
-  storeFailure,
-  UnmeteredLedger,
-  verifyWebhook,
-} from '../../lib/index.ts';
-import { migrateToFolder, migrateToPostgres, postgres } from '../../lib/postgres/index.ts';
+} from '../../lib/operations.ts';
+import { postgres } from '../../lib/postgres/index.ts';
 import * as testing from '../../lib/testing/index.ts';
 import { webHandler } from '../../lib/web/index.ts';
+import { signWebhook, verifyWebhook } from '../../lib/webhooks/signature.ts';
 import { readApi } from '../../scripts/public-api.ts';
 
 const folder = join(t.testdirName, 'data');
@@ -80,8 +81,6 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'LocalRenderer.render 0': (given) => local.render(given),
   'LocalRenderer.render': (given) => local.render(request, given),
   'MasterKeys.constructor': (given) => new MasterKeys(null, given),
-  'Pricing.constructor': (given) => new Pricing(given),
-  'Rates.constructor': (given) => new Rates(given),
   'RenderService.constructor': (given) => new RenderService(given),
   'RenderService.start': (given) => service.start(given),
   'RenderService.startWithoutWorkers': (given) => service.startWithoutWorkers(given),
@@ -122,6 +121,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'separateInstallation 0': (given) => separateInstallation(given),
   separateInstallation: (given) => separateInstallation({ storage, assets }, given),
   signWebhook: (given) => signWebhook('', 'whsec_1', given),
+  sqlStorage: (given) => sqlStorage(dataFolder.database, given),
   storeFailure: (given) => storeFailure(assets, given),
   verifyWebhook: (given) => verifyWebhook('', null, 'whsec_1', given),
   'ScenepressClient.constructor': (given) => new ScenepressClient(given),
@@ -136,7 +136,6 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'StoredMasterKey.load': (given) => database.masterKey.load(given),
   migrateToFolder: (given) => migrateToFolder(database, folder, given),
   migrateToPostgres: (given) => migrateToPostgres(dataFolder, database, given),
-  parseLocalRequest: (given) => parseLocalRequest(given),
   postgres: (given) => postgres('postgres://localhost/studio', given),
   'S3AssetStore.constructor': (given) => new S3AssetStore(given),
   'S3AssetStore.presign': (given) => bucket.presign('1/video.mp4', given),

@@ -5,7 +5,8 @@ import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
 import { Live } from '../../appliance/dashboard/live.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
-import { type AccountStore, Accounts } from '../../lib/index.ts';
+import type { AccountStore } from '../../lib/accounts/account-store.ts';
+import { Accounts } from '../../lib/index.ts';
 import { peopledAppliance } from './browser.ts';
 import { type Client, signedIn } from './client.ts';
 

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { verifyWebhook } from '../../lib/index.ts';
+import { verifyWebhook } from '../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { webhookReceiver } from '../fixtures/webhook-receiver.ts';

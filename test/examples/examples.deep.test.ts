@@ -177,7 +177,7 @@ t.test('a worker', async (t) => {
   t.equal(stdout, 'Hello completed \nBye completed \n');
 });
 
-for (const name of ['ledger', 'asset-store']) {
+for (const name of ['ledger', 'asset-store', 'database']) {
   t.test(`own ${name}`, async (t) => {
     const { stdout } = await runClean(
       [process.execPath, '--test', '--test-reporter=tap'],

@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
-import { Deliveries, type DeliveryRecord } from '../../lib/index.ts';
+import { Deliveries } from '../../lib/index.ts';
 import { systemRandom } from '../../lib/random.ts';
 import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
+import type { DeliveryRecord } from '../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';

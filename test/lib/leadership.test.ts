@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { turn } from '../../lib/clock.ts';
-import { silentLogger } from '../../lib/index.ts';
 import { Leadership } from '../../lib/leadership.ts';
+import { silentLogger } from '../../lib/logger.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';
 

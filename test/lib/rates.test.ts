@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Rates } from '../../lib/index.ts';
+import { Rates } from '../../lib/rates.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 
 function make() {

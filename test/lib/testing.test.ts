@@ -1,22 +1,33 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, type DataFolderOptions, FileAssetStore, LocalSignals } from '../../lib/index.ts';
+import { systemClock } from '../../lib/clock.ts';
 import {
-  accountStoreSuite,
-  actStoreSuite,
+  DataFolder,
+  type DataFolderOptions,
+  FileAssetStore,
+  LocalSignals,
+  SQL_SCHEMAS,
+} from '../../lib/index.ts';
+import type { SqlDatabase, SqlTransaction } from '../../lib/storage/sql.ts';
+import { Schema } from '../../lib/storage/sqlite/schema.ts';
+import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
+import { accountStoreSuite } from '../../lib/testing/accounts.ts';
+import { actStoreSuite } from '../../lib/testing/acts.ts';
+import { deliveriesSuite } from '../../lib/testing/deliveries.ts';
+import { deliveryClaimsSuite } from '../../lib/testing/delivery-claims.ts';
+import {
   assetStoreSuite,
   type Behaviour,
-  deliveriesSuite,
-  deliveryClaimsSuite,
-  keyStoreSuite,
-  keyUseStoreSuite,
   ledgerSuite,
-  queueSuite,
-  sessionStoreSuite,
-  settingsStoreSuite,
   signalsSuite,
-  storageSuite,
+  sqlDatabaseSuite,
 } from '../../lib/testing/index.ts';
+import { keyUseStoreSuite } from '../../lib/testing/key-uses.ts';
+import { keyStoreSuite } from '../../lib/testing/keys.ts';
+import { queueSuite } from '../../lib/testing/queue.ts';
+import { sessionStoreSuite } from '../../lib/testing/sessions.ts';
+import { settingsStoreSuite } from '../../lib/testing/settings.ts';
+import { storageSuite } from '../../lib/testing/storage.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
@@ -97,6 +108,68 @@ for (const [name, behaviours] of suites) {
     for (const { title, run } of behaviours(t, (store) => late.of(store))) {
       if (!IN_ORDER.test(title)) await t.test(title, run);
     }
+  });
+}
+
+async function openDatabase(t: Test): Promise<SqliteDatabase> {
+  const path = join(t.testdirName, `${folders++}.db`);
+  const database = new SqliteDatabase(path, new Schema(SQL_SCHEMAS.sqlite), { clock: systemClock });
+  await database.start();
+  return database;
+}
+
+t.test('SQLite as an SQL database', async (t) => {
+  testFolder(t);
+  const open = async () => {
+    const subject = await openDatabase(t);
+    return { subject, close: () => subject.stop() };
+  };
+  for (const { title, run } of sqlDatabaseSuite(open)) await t.test(title, run);
+});
+
+/** Databases that lack a behaviour, by its title. */
+const FLAWS: Record<string, (database: SqliteDatabase) => Partial<SqlDatabase>> = {
+  'runs a task of one name once at a time': () => ({ alone: async (_task, work) => work() }),
+  'knows its transactions by their handles': () => ({ inside: (tx) => tx as SqlTransaction }),
+  'stores nothing of a transaction that throws, and rejects with its error': (database) => ({
+    transaction: async (work) => {
+      let thrown: unknown;
+      const result = await database.transaction(async (tx) => {
+        try {
+          return await work(tx);
+        } catch (error) {
+          thrown = error;
+          return undefined;
+        }
+      });
+      if (thrown) throw thrown;
+      return result as never;
+    },
+  }),
+  'calls back after a commit, and not after a rollback': (database) => ({
+    transaction: (work) =>
+      database.transaction((tx) =>
+        work(Object.assign(tx, { afterCommit: (listener: () => void) => listener() })),
+      ),
+  }),
+};
+
+for (const [title, flaw] of Object.entries(FLAWS)) {
+  t.test(`a database fails that lacks: ${title}`, async (t) => {
+    testFolder(t);
+    const open = async () => {
+      const database = await openDatabase(t);
+      const own = flaw(database);
+      const subject = new Proxy<SqlDatabase>(database, {
+        get(target, name) {
+          const found = own[name as keyof SqlDatabase] ?? target[name as keyof SqlDatabase];
+          return typeof found === 'function' ? (found as () => unknown).bind(target) : found;
+        },
+      });
+      return { subject, close: () => database.stop() };
+    };
+    const behaviour = sqlDatabaseSuite(open, { timeoutMs: 5_000 }).find((each) => each.title === title);
+    await t.rejects(behaviour?.run() as Promise<void>, { code: 'ERR_ASSERTION' });
   });
 }
 

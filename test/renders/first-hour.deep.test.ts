@@ -1,5 +1,5 @@
 import t from 'tap';
-import { verifyWebhook } from '../../lib/index.ts';
+import { verifyWebhook } from '../../lib/webhooks/signature.ts';
 import { listeningAppliance, send } from '../appliance/listening-appliance.ts';
 import { launchBrowser, openPage, PASSWORD, replaceText, until } from '../dashboard/browser.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Job, Storage, StoredLedger } from '../../lib/index.ts';
+import type { Job, StoredLedger } from '../../lib/index.ts';
+import type { Storage } from '../../lib/storage/storage.ts';
 import type { ClusterRecorder } from './cluster-recorder.ts';
 import type { Member } from './simulated-member.ts';
 import type { SimulatedTime } from './simulated-time.ts';

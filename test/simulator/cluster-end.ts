@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
-import { type Job, jobJson, type Storage } from '../../lib/index.ts';
+import type { Job } from '../../lib/index.ts';
 import { assetKeyOf } from '../../lib/jobs/job.ts';
+import { jobJson } from '../../lib/jobs/job-json.ts';
 import type { SqlReader } from '../../lib/storage/sql.ts';
+import type { Storage } from '../../lib/storage/storage.ts';
 import type { DeliveryAttempt } from '../../lib/webhooks/delivery.ts';
 import type { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { ASSET_URL } from './simulated-life.ts';

@@ -1,21 +1,16 @@
 import assert from 'node:assert/strict';
 import { copyFileSync, existsSync, fstatSync, mkdirSync, statSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  type Logger,
-  type Random,
-  RenderService,
-  type RenderServiceOptions,
-  type Storage,
-  StoredLedger,
-} from '../../lib/index.ts';
+import { type Logger, RenderService, type RenderServiceOptions, StoredLedger } from '../../lib/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import type { Random } from '../../lib/random.ts';
 import type { Renderer } from '../../lib/render/pool/renderer.ts';
 import { makeParts } from '../../lib/service-parts.ts';
 import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
+import type { Storage } from '../../lib/storage/storage.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import type { LateStores } from '../fixtures/late-stores.ts';
 import { inForeground } from './in-foreground.ts';

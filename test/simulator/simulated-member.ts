@@ -3,13 +3,13 @@ import {
   type Clock,
   type Ledger,
   type Logger,
-  type Random,
   RenderService,
   type RenderServiceOptions,
   type Role,
   StoredLedger,
 } from '../../lib/index.ts';
 import { silentLogger } from '../../lib/logger.ts';
+import type { Random } from '../../lib/random.ts';
 import type { Renderer } from '../../lib/render/pool/renderer.ts';
 import { makeParts, type OutsideParts } from '../../lib/service-parts.ts';
 import type { DistantLedger } from '../fixtures/distant-ledger.ts';

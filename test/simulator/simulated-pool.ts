@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import type { Clock, Logger, Random } from '../../lib/index.ts';
+import type { Clock, Logger } from '../../lib/index.ts';
+import type { Random } from '../../lib/random.ts';
 import { Renderer } from '../../lib/render/pool/renderer.ts';
 import { DEFAULT_LIMITS } from '../../lib/render/run/limits.ts';
 import type { Launcher } from '../../lib/render/start/launcher.ts';

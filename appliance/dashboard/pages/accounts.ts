@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
-import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/index.ts';
+import { isScenepressError, ScenepressError } from '../../../lib/index.ts';
+import type { AccountRole } from '../../../lib/internal.ts';
 import { MOST_GRANTED } from '../../admin/administration-requests.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import type { DataPlace } from '../../place/data-place.ts';

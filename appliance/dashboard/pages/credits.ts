@@ -1,4 +1,4 @@
-import { frameSizeOf, Pricing, QUALITY_NAMES } from '../../../lib/index.ts';
+import { frameSizeOf, Pricing, QUALITY_NAMES } from '../../../lib/internal.ts';
 import type { HistoryLine, Prices, StatementLine } from '../../admin/administration-views.ts';
 import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';

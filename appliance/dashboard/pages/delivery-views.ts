@@ -1,4 +1,5 @@
-import type { Delivery, FailureReason } from '../../../lib/index.ts';
+import type { Delivery } from '../../../lib/index.ts';
+import type { FailureReason } from '../../../lib/internal.ts';
 import { counted } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { textBox } from './texts.ts';

@@ -1,4 +1,5 @@
-import { QUALITY_NAMES, type Quality } from '../../../lib/index.ts';
+import type { Quality } from '../../../lib/index.ts';
+import { QUALITY_NAMES } from '../../../lib/internal.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
 import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';

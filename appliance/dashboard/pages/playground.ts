@@ -1,13 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
 import {
-  frameSizeOf,
   isScenepressError,
   QUALITIES,
-  QUALITY_NAMES,
   type Quality,
   type RenderRequest,
   ScenepressError,
 } from '../../../lib/index.ts';
+import { frameSizeOf, QUALITY_NAMES } from '../../../lib/internal.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';

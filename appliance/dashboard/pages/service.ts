@@ -1,4 +1,4 @@
-import { isoTime } from '../../../lib/index.ts';
+import { isoTime } from '../../../lib/internal.ts';
 import type { DiskInfo, ServiceInfo } from '../../admin/service-views.ts';
 import type { Fault } from '../../support/faults.ts';
 import { counted, shownNumber, shownSize, shownTime } from '../format.ts';

@@ -1,4 +1,4 @@
-import type { RenderStage, RenderWork } from '../../../lib/index.ts';
+import type { RenderStage, RenderWork } from '../../../lib/internal.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { shownDuration, shownSize } from '../format.ts';
 import { type Html, html } from '../html.ts';

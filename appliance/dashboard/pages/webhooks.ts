@@ -1,9 +1,5 @@
-import {
-  type Delivery,
-  type DeliveryDetails,
-  type DeliveryState,
-  isScenepressError,
-} from '../../../lib/index.ts';
+import { type Delivery, isScenepressError } from '../../../lib/index.ts';
+import type { DeliveryDetails, DeliveryState } from '../../../lib/internal.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';

@@ -1,12 +1,6 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import {
-  type AccountRole,
-  type Accounts,
-  type Clock,
-  isScenepressError,
-  type SessionStore,
-  systemClock,
-} from '../../../lib/index.ts';
+import { type Accounts, type Clock, isScenepressError } from '../../../lib/index.ts';
+import { type AccountRole, type SessionStore, systemClock } from '../../../lib/internal.ts';
 
 const DAY_MS = 86_400_000;
 /** A session ends this long after its last use. */

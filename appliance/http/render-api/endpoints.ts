@@ -1,5 +1,6 @@
 import Joi from 'joi';
-import { ARTIFACTS, RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
+import { RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
+import { ARTIFACTS } from '../../../lib/internal.ts';
 
 /** The groups of endpoints, with descriptions. */
 export const TAGS = {

@@ -18,7 +18,7 @@ export interface SchemaRow {
 export class Schema {
   readonly migrations: Migrations;
 
-  constructor(texts: string[]) {
+  constructor(texts: readonly string[]) {
     this.migrations = new Migrations(texts);
   }
 

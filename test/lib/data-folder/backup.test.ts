@@ -18,14 +18,13 @@ import { type Disk, realDisk } from '../../../lib/disk.ts';
 import {
   Accounts,
   ApiKeys,
-  backUp,
   DataFolder,
   type DataFolderOptions,
   Deliveries,
   RenderService,
-  restore,
   StoredLedger,
 } from '../../../lib/index.ts';
+import { backUp, restore } from '../../../lib/operations.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
@@ -368,7 +367,7 @@ t.test(
     const { root, folder, backup, restored } = await openFolder(t);
     await backUp(folder, backup);
     mkdirSync(restored);
-    const library = new URL('../../../lib/index.ts', import.meta.url).href;
+    const library = new URL('../../../lib/operations.ts', import.meta.url).href;
     const source = `
     import { readdirSync } from 'node:fs';
     const { restore } = await import('${library}');

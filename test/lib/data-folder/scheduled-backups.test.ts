@@ -14,7 +14,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { backUp, DataFolder, restore, ScheduledBackups } from '../../../lib/index.ts';
+import { ScheduledBackups } from '../../../lib/data-folder/scheduled-backups.ts';
+import { DataFolder } from '../../../lib/index.ts';
+import { backUp, restore } from '../../../lib/operations.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';

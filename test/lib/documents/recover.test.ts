@@ -1,7 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Accounts, ApiKeys, DataFolder, recover } from '../../../lib/index.ts';
+import { Accounts, ApiKeys, DataFolder } from '../../../lib/index.ts';
+import { recover } from '../../../lib/operations.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** A closed folder with three accounts and a key for each. */

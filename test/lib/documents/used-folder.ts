@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
-import { type Account, DataFolder, type DataFolderOptions, type KeyRecord } from '../../../lib/index.ts';
+import { type Account, DataFolder, type DataFolderOptions } from '../../../lib/index.ts';
+import type { KeyRecord } from '../../../lib/keys/key-store.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 export const ADA: Account = { accountId: 'acct_1', email: 'ada@example.org', createdAtMs: 1_700_000_000_000 };

@@ -1,16 +1,13 @@
 import { cp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import {
-  continueInstallation,
-  DataFolder,
-  FileAssetStore,
-  type InstallationRecord,
-  type InstallationRecords,
-  type RenderService,
-  separateInstallation,
-} from '../../../lib/index.ts';
+import { DataFolder, FileAssetStore, type RenderService } from '../../../lib/index.ts';
 import { ClaimedAssets } from '../../../lib/installation/claimed-assets.ts';
+import type {
+  InstallationRecord,
+  InstallationRecords,
+} from '../../../lib/installation/installation-records.ts';
+import { continueInstallation, separateInstallation } from '../../../lib/operations.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

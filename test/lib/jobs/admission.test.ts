@@ -1,11 +1,12 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
 import type { Gate } from '../../../lib/gate.ts';
-import { Pricing, ScenepressError } from '../../../lib/index.ts';
+import { ScenepressError } from '../../../lib/index.ts';
 import { Admission, StuckError } from '../../../lib/jobs/admission.ts';
 import type { Fairness } from '../../../lib/jobs/fairness.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { StoredBytes } from '../../../lib/jobs/stored-bytes.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { clock, newJob, openDistant } from '../../fixtures/books.ts';
 import { until } from '../../fixtures/until.ts';

@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type AssetStore, Pricing, silentLogger } from '../../../lib/index.ts';
+import type { AssetStore } from '../../../lib/index.ts';
 import { endOfAttempt, endOfFailure, resultOf } from '../../../lib/jobs/attempt-end.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { SCENE_FAULTS } from '../../../lib/render/run/protocol.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';

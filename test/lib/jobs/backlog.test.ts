@@ -1,8 +1,8 @@
 import t from 'tap';
 import { turn } from '../../../lib/clock.ts';
 import { SortableIds } from '../../../lib/ids.ts';
-import type { Queue, QueueState } from '../../../lib/index.ts';
 import { Backlog } from '../../../lib/jobs/backlog.ts';
+import type { Queue, QueueState } from '../../../lib/queue/queue.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -1,9 +1,10 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
-import { type AssetStore, LocalSignals, ScenepressError, silentLogger } from '../../../lib/index.ts';
+import { type AssetStore, LocalSignals, ScenepressError } from '../../../lib/index.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { clock, completed, newJob, openDistant } from '../../fixtures/books.ts';
 import { until } from '../../fixtures/until.ts';
 

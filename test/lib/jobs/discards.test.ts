@@ -1,6 +1,7 @@
 import t from 'tap';
-import { type AssetStore, silentLogger } from '../../../lib/index.ts';
+import type { AssetStore } from '../../../lib/index.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 
 t.test('artifacts are removed in the background, and settled() waits for all of them', async (t) => {
   const deleted: string[] = [];

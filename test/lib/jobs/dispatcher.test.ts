@@ -3,15 +3,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import {
-  type Claim,
-  DataFolder,
-  type Ledger,
-  LocalSignals,
-  type Logger,
-  type Precedence,
-  type Signals,
-} from '../../../lib/index.ts';
+import { DataFolder, type Ledger, LocalSignals, type Logger, type Signals } from '../../../lib/index.ts';
 import type { Renders } from '../../../lib/jobs/attempt.ts';
 import { Cancellations } from '../../../lib/jobs/cancellations.ts';
 import { Discards } from '../../../lib/jobs/discards.ts';
@@ -23,6 +15,7 @@ import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { UnmeteredLedger } from '../../../lib/ledger/unmetered-ledger.ts';
 import { silentLogger } from '../../../lib/logger.ts';
+import type { Claim, Precedence } from '../../../lib/queue/queue.ts';
 import { DEFAULT_QUEUE } from '../../../lib/queue/queue-options.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';

@@ -1,7 +1,8 @@
 import t, { type Test } from 'tap';
 import { SortableIds } from '../../../lib/ids.ts';
-import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+import { DataFolder } from '../../../lib/index.ts';
 import { type BudgetOptions, DEFAULT_BUDGETS, Fairness } from '../../../lib/jobs/fairness.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

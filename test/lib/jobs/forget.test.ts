@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { DataFolder, type JobRecord } from '../../../lib/index.ts';
+import { DataFolder } from '../../../lib/index.ts';
 import { FORGOTTEN, forgetJob, forgetJobsOf } from '../../../lib/jobs/forget.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import type { DeliveryAttempt } from '../../../lib/webhooks/delivery.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { fingerprintOf } from '../../../lib/jobs/new-job.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import type { JobBook } from '../../fixtures/job-book.ts';

@@ -1,15 +1,11 @@
 import t, { type Test } from 'tap';
-import {
-  type Logger,
-  Pricing,
-  ScenepressError,
-  silentLogger,
-  type Transaction,
-  type TransactionOptions,
-} from '../../../lib/index.ts';
+import { type Logger, ScenepressError, type Transaction } from '../../../lib/index.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import type { Claim } from '../../../lib/queue/queue.ts';
 import { systemRandom } from '../../../lib/random.ts';
+import type { TransactionOptions } from '../../../lib/storage/storage.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

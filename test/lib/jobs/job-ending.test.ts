@@ -1,6 +1,6 @@
 import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 

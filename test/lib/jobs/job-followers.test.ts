@@ -1,7 +1,7 @@
 import { EventEmitter, getEventListeners } from 'node:events';
 import t from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { jobOf } from '../../../lib/jobs/job.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { type JobEvent, JobFollowers } from '../../../lib/jobs/job-followers.ts';

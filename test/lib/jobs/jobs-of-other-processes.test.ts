@@ -1,13 +1,13 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import {
   type BudgetOptions,
   FileAssetStore,
   type JobEvent,
   RenderService,
   type Role,
-  systemClock,
 } from '../../../lib/index.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { RemoteJobs } from '../../../lib/jobs/remote-jobs.ts';

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { silentLogger } from '../../../lib/index.ts';
 import { LEASE_MS } from '../../../lib/jobs/job-claims.ts';
 import { Leases } from '../../../lib/jobs/leases.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import type { Claim } from '../../../lib/queue/queue.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

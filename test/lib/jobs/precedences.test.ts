@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { Queue } from '../../../lib/index.ts';
 import { Precedences } from '../../../lib/jobs/precedences.ts';
+import type { Queue } from '../../../lib/queue/queue.ts';
 
 interface Owner {
   owner: string;

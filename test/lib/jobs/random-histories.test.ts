@@ -2,25 +2,19 @@ import { copyFileSync, mkdirSync, rmSync, statSync, truncateSync } from 'node:fs
 import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
-import {
-  type Artifact,
-  type Claim,
-  DataFolder,
-  type DeliveryRecord,
-  type JobOutcome,
-  type JobRecord,
-  type Ledger,
-  type LedgerStore,
-  Pricing,
-  StoredLedger,
-} from '../../../lib/index.ts';
+import { type Artifact, DataFolder, type Ledger, StoredLedger } from '../../../lib/index.ts';
 import { MOST_ATTEMPTS } from '../../../lib/jobs/failures.ts';
+import type { JobOutcome, JobRecord } from '../../../lib/jobs/job.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
+import type { LedgerStore } from '../../../lib/ledger/ledger-store.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
+import type { Claim } from '../../../lib/queue/queue.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { auditBooks } from '../../../lib/sql/audit.ts';
 import type { SqlDatabase } from '../../../lib/storage/sql.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimJobs } from '../../fixtures/claims.ts';

@@ -1,7 +1,8 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { type JobRecord, LocalSignals } from '../../../lib/index.ts';
+import { LocalSignals } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { RemoteJobs } from '../../../lib/jobs/remote-jobs.ts';
 import { systemRandom } from '../../../lib/random.ts';

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { parseRenderRequest } from '../../../lib/index.ts';
-import { RENDER_REQUEST_SCHEMA } from '../../../lib/jobs/render-request.ts';
+import { parseRenderRequest, RENDER_REQUEST_SCHEMA } from '../../../lib/jobs/render-request.ts';
 import { QUALITY_NAMES } from '../../../lib/qualities.ts';
 
 const valid = { code: 'x', className: 'A' };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { firstIdAt } from '../../../lib/ids.ts';
-import type { JobQuery } from '../../../lib/index.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
+import type { JobQuery } from '../../../lib/jobs/job-list-query.ts';
 import { validJobQuery } from '../../../lib/jobs/job-list-query.ts';
 import { searchErrors } from '../../../lib/jobs/search-errors.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';

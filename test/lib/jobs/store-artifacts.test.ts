@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { type AssetStore, silentLogger } from '../../../lib/index.ts';
+import type { AssetStore } from '../../../lib/index.ts';
 import { discardArtifacts, sizeOfFiles, storeArtifacts } from '../../../lib/jobs/store-artifacts.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const NAMES = ['video.mp4', 'thumbnail.jpg', 'captions.vtt'] as const;

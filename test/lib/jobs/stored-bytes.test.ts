@@ -1,8 +1,8 @@
 import t from 'tap';
-import type { Storage } from '../../../lib/index.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { StoredBytes } from '../../../lib/jobs/stored-bytes.ts';
 import { silentLogger } from '../../../lib/logger.ts';
+import type { Storage } from '../../../lib/storage/storage.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { settled } from '../../simulator/settled.ts';

@@ -1,7 +1,9 @@
 import t from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { type Ledger, Pricing, silentLogger } from '../../../lib/index.ts';
+import type { Ledger } from '../../../lib/index.ts';
 import { watchFunds } from '../../../lib/jobs/watch-funds.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -1,7 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { ApiKeys, DataFolder, type KeyStore, MasterKey } from '../../../lib/index.ts';
+import { ApiKeys, DataFolder, MasterKey } from '../../../lib/index.ts';
+import type { KeyStore } from '../../../lib/keys/key-store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

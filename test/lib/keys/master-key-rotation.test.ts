@@ -2,15 +2,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { Disk } from '../../../lib/disk.ts';
-import {
-  ApiKeys,
-  backUp,
-  completeReplacement,
-  DataFolder,
-  RenderService,
-  replaceMasterKey,
-  restore,
-} from '../../../lib/index.ts';
+import { ApiKeys, DataFolder, RenderService } from '../../../lib/index.ts';
+import { backUp, completeReplacement, replaceMasterKey, restore } from '../../../lib/operations.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { crashingDisk } from '../../fixtures/crashing-disk.ts';

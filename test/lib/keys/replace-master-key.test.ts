@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { completeReplacement, DataFolder, MasterKey, replaceMasterKey } from '../../../lib/index.ts';
+import { DataFolder, MasterKey } from '../../../lib/index.ts';
+import { completeReplacement, replaceMasterKey } from '../../../lib/operations.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

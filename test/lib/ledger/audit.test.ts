@@ -1,7 +1,10 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { type Claim, DataFolder, type JobOutcome, Pricing, StoredLedger } from '../../../lib/index.ts';
+import { DataFolder, StoredLedger } from '../../../lib/index.ts';
+import type { Claim } from '../../../lib/queue/queue.ts';
+import type { JobOutcome } from '../../../lib/jobs/job.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

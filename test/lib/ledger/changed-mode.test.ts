@@ -1,14 +1,9 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import {
-  DataFolder,
-  type JobOutcome,
-  type Ledger,
-  Pricing,
-  StoredLedger,
-  UnmeteredLedger,
-} from '../../../lib/index.ts';
+import { DataFolder, type Ledger, StoredLedger, UnmeteredLedger } from '../../../lib/index.ts';
+import type { JobOutcome } from '../../../lib/jobs/job.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

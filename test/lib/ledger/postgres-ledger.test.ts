@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { LedgerStore } from '../../../lib/index.ts';
+import type { LedgerStore } from '../../../lib/ledger/ledger-store.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { openPostgres } from '../../fixtures/postgres/database.ts';

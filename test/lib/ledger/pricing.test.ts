@@ -1,6 +1,7 @@
 import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
-import { DEFAULT_PRICING, Pricing } from '../../../lib/index.ts';
+import { DEFAULT_PRICING } from '../../../lib/index.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
 
 const pricing = new Pricing();
 

@@ -3,13 +3,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import {
-  DataFolder,
-  type LedgerStore,
-  ScenepressError,
-  StoredLedger,
-  type Transaction,
-} from '../../../lib/index.ts';
+import { DataFolder, ScenepressError, StoredLedger, type Transaction } from '../../../lib/index.ts';
+import type { LedgerStore } from '../../../lib/ledger/ledger-store.ts';
 import { ledgerSuite } from '../../../lib/testing/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { LateStores } from '../../fixtures/late-stores.ts';

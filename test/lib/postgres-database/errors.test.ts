@@ -1,6 +1,7 @@
 import t from 'tap';
-import { isScenepressError, silentLogger } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/index.ts';
 import { endOfFailure } from '../../../lib/jobs/attempt-end.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { explained } from '../../../lib/postgres-database/errors.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 

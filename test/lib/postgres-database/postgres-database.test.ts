@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { type PostgresOptions, type PostgresStorage, postgres } from '../../../lib/postgres/index.ts';
 import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';

@@ -10,7 +10,8 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { DataFolder, recover, StoredLedger } from '../../../lib/index.ts';
+import { DataFolder, StoredLedger } from '../../../lib/index.ts';
+import { recover } from '../../../lib/operations.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { salvage } from '../../../lib/recovery/salvage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';

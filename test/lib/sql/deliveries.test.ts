@@ -2,16 +2,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import {
-  DataFolder,
-  type DeliveryRecord,
-  type DueLanes,
-  type DueRequest,
-  type HostPace,
-  recover,
-  type Storage,
-} from '../../../lib/index.ts';
+import { DataFolder } from '../../../lib/index.ts';
+import { recover } from '../../../lib/operations.ts';
+import type { Storage } from '../../../lib/storage/storage.ts';
 import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
+import type { DueLanes, DueRequest, HostPace } from '../../../lib/webhooks/delivery-store.ts';
 import { isDeep } from '../../fixtures/depth.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

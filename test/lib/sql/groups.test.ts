@@ -1,13 +1,10 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import {
-  type LedgerAccount,
-  type Random,
-  StoredLedger,
-  systemClock,
-  type Transaction,
-} from '../../../lib/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { StoredLedger, type Transaction } from '../../../lib/index.ts';
+import type { LedgerAccount } from '../../../lib/ledger/ledger-store.ts';
 import type { Claim, ClaimRequest } from '../../../lib/queue/queue.ts';
+import type { Random } from '../../../lib/random.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';

@@ -1,8 +1,10 @@
 import pg from 'pg';
 import t from 'tap';
-import { Pricing, StoredLedger, systemClock } from '../../../lib/index.ts';
+import { systemClock } from '../../../lib/clock.ts';
+import { StoredLedger } from '../../../lib/index.ts';
 import type { AdmissionChecks } from '../../../lib/jobs/admission.ts';
 import type { NewJob } from '../../../lib/jobs/new-job.ts';
+import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { claimJobs } from '../../fixtures/claims.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
-import type { JobRecord } from '../../../lib/index.ts';
+import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { pagesOfJobs } from '../../../lib/jobs/pages-of-jobs.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { Line } from '../../../lib/line.ts';

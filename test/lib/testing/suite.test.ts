@@ -1,12 +1,11 @@
 import { text } from 'node:stream/consumers';
 import t from 'tap';
-import { DEFAULT_SETTINGS, type Ledger, type Settings, type Storage } from '../../../lib/index.ts';
-import {
-  ledgerSuite,
-  queueSuite,
-  type SuiteOptions,
-  settingsStoreSuite,
-} from '../../../lib/testing/index.ts';
+import type { Ledger } from '../../../lib/index.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../lib/settings/settings-store.ts';
+import type { Storage } from '../../../lib/storage/storage.ts';
+import { ledgerSuite, type SuiteOptions } from '../../../lib/testing/index.ts';
+import { queueSuite } from '../../../lib/testing/queue.ts';
+import { settingsStoreSuite } from '../../../lib/testing/settings.ts';
 import { behaviours } from '../../../lib/testing/suite.ts';
 import { watched } from '../../../lib/testing/watched-calls.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';

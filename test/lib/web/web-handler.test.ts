@@ -7,10 +7,10 @@ import {
   type RenderServiceOptions,
   ScenepressError,
   StoredLedger,
-  silentLogger,
 } from '../../../lib/index.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import { JobFollowers } from '../../../lib/jobs/job-followers.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';

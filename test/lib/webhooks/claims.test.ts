@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
-import type { DeliveryRecord } from '../../../lib/index.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import type { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
-import { signWebhook, verifyWebhook } from '../../../lib/index.ts';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
 import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
+import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';

@@ -1,12 +1,15 @@
 import t, { type Test } from 'tap';
 import { turn } from '../../../lib/clock.ts';
-import { DataFolder, type DeliveryRecord, silentLogger, verifyWebhook } from '../../../lib/index.ts';
+import { DataFolder } from '../../../lib/index.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
+import { verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 

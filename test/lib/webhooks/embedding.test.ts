@@ -8,9 +8,9 @@ import {
   MasterKeys,
   RenderService,
   type RenderServiceOptions,
-  replaceMasterKey,
-  verifyWebhook,
 } from '../../../lib/index.ts';
+import { replaceMasterKey } from '../../../lib/operations.ts';
+import { verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { IDLE_PYTHON } from '../../appliance/listening-appliance.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';

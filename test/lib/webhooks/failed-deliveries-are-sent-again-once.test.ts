@@ -1,8 +1,9 @@
 import t, { type Test } from 'tap';
 import { firstIdAt } from '../../../lib/ids.ts';
-import { DataFolder, Deliveries, type DeliveryRecord } from '../../../lib/index.ts';
+import { DataFolder, Deliveries } from '../../../lib/index.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 

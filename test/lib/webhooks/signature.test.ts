@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import t from 'tap';
-import { signWebhook, verifyWebhook } from '../../../lib/index.ts';
+import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 
 const SECRET = 'whsec_0123456789abcdef';
 const BODY = '{"jobId":"1","metadata":{"name":"数学","n":1.0}}';

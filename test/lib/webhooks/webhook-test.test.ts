@@ -1,10 +1,11 @@
 import t from 'tap';
+import { systemClock } from '../../../lib/clock.ts';
 import { SortableIds } from '../../../lib/ids.ts';
-import { type ArtifactName, type ArtifactUrl, systemClock, verifyWebhook } from '../../../lib/index.ts';
+import type { ArtifactName, ArtifactUrl } from '../../../lib/index.ts';
 import { assetKeyOf } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
-import { signWebhook } from '../../../lib/webhooks/signature.ts';
+import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { WebhookTests } from '../../../lib/webhooks/webhook-test.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -1,8 +1,9 @@
 import { AssertionError } from 'node:assert/strict';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { turn } from '../../../lib/clock.ts';
-import { DataFolder, type Delivery, LocalSignals, silentLogger, systemClock } from '../../../lib/index.ts';
+import { systemClock, turn } from '../../../lib/clock.ts';
+import { DataFolder, type Delivery, LocalSignals } from '../../../lib/index.ts';
+import { silentLogger } from '../../../lib/logger.ts';
 import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';

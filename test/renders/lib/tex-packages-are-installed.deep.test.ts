@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { TexInstallation } from '../../../lib/index.ts';
+import { TexInstallation } from '../../../lib/render/tex/tex-installation.ts';
 import { enqueue, render, scene, startService } from '../../fixtures/renders.ts';
 
 const tex = new TexInstallation();

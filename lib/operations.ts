@@ -1,0 +1,39 @@
+/** What operators do with an installation: backups, recovery, moves and copies, a new master key. */
+import './node-version.ts';
+import './bundled.ts';
+
+// Backups
+
+export { backUp } from './data-folder/backup.ts';
+export type { BackupReport, RestoredMasterKey, RestoreOptions } from './data-folder/backup-report.ts';
+export { restore } from './data-folder/restore.ts';
+
+// Recovery
+
+export type { LostRow } from './recovery/lost-row.ts';
+export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
+
+// Moves and copies
+
+export {
+  type CopiedInstallation,
+  continueInstallation,
+  type SeparateOptions,
+  separateInstallation,
+} from './migration/copied-installation.ts';
+export {
+  type MigrationOptions,
+  type MigrationReport,
+  migrateToFolder,
+  migrateToPostgres,
+} from './migration/migrate.ts';
+
+// Master key
+
+export {
+  completeReplacement,
+  type HasMasterKey,
+  type Replacement,
+  type Resealing,
+  replaceMasterKey,
+} from './keys/replace-master-key.ts';

@@ -1,0 +1,38 @@
+/** What a data folder keeps in JSON files: accounts, keys and settings. See `main-schema.ts` for checksums. */
+export const DOCUMENT_SCHEMA: string = `
+CREATE TABLE accounts (
+  account_id TEXT PRIMARY KEY CHECK (account_id <> ''),
+  email TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  disabled_at_ms INTEGER,
+  deleted_at_ms INTEGER,
+  password_hash TEXT,
+  role TEXT CHECK (role IN ('admin', 'member')),
+  max_queued INTEGER CHECK (max_queued >= 1),
+  checksum INTEGER NOT NULL,
+  address TEXT CHECK ((address IS NULL) = (email = ''))
+) STRICT, WITHOUT ROWID;
+CREATE UNIQUE INDEX one_account_of_address ON accounts (address);
+CREATE INDEX accounts_by_age ON accounts (created_at_ms, account_id) WHERE address IS NOT NULL;
+
+CREATE TABLE api_keys (
+  key_id TEXT PRIMARY KEY CHECK (key_id <> ''),
+  account_id TEXT NOT NULL,
+  name TEXT NOT NULL,
+  prefix TEXT NOT NULL,
+  hash TEXT NOT NULL UNIQUE CHECK (length(hash) = 64),
+  webhook_url TEXT,
+  webhook_secret_sealed TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  revoked_at_ms INTEGER,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX api_keys_by_age ON api_keys (created_at_ms, key_id);
+CREATE INDEX api_keys_of_account ON api_keys (account_id, created_at_ms, key_id);
+
+CREATE TABLE settings (
+  settings_id INTEGER PRIMARY KEY CHECK (settings_id = 1),
+  queue_paused_at_ms INTEGER,
+  checksum INTEGER NOT NULL
+) STRICT;
+`;
