@@ -225,11 +225,10 @@ export type {
   DeliveryQuery,
   DeliveryState,
   DeliveryStore,
-  DueLanes,
   DuePeriod,
   DueQuery,
-  DueRequest,
-  HostPace,
+  DueToHostQuery,
+  UnfinishedHost,
 } from './webhooks/delivery-store.ts';
 export type { Resolve } from './webhooks/resolver.ts';
 export {
