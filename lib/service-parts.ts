@@ -131,8 +131,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     caps: queue,
     owners,
     logger,
-    outcomes: webhooks,
-    secrets: webhooks,
+    outcomes: webhooks.book,
+    secrets: webhooks.secrets,
   });
   const renderer =
     outside.renderer ??

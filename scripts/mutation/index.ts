@@ -49,7 +49,6 @@ const TESTS: Record<string, string[]> = {
   'jobs/job-book': ['job-book', 'recovery', 'job-claims'],
   'webhooks/deliveries': ['deliveries', 'failed-deliveries-are-sent-again-once'],
   'webhooks/delivery-book': ['delivery-book', 'failed-deliveries-are-sent-again-once'],
-  'webhooks/exchange-state': ['http-exchange'],
 };
 
 /**
