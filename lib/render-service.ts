@@ -148,7 +148,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       metadataJson,
       webhookUrl,
       keyId,
-      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.decryptSecret(sealed) }),
+      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.secrets.decrypt(sealed) }),
     });
     return jobOf(taken);
   }
@@ -162,7 +162,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     options: { keys?: ApiKeys; signal?: AbortSignal } = {},
   ): Promise<{ jobs: number; keys: number }> {
     const { keys: apiKeys, signal } = known('resealSecrets', options, { keys: true, signal: true });
-    return this.#parts.webhooks.resealSecrets(apiKeys, signal);
+    const { storage, webhooks } = this.#parts;
+    return webhooks.secrets.resealAll(storage, apiKeys, signal);
   }
 
   /** Error: `not_found` when the job does not exist or has another owner. */

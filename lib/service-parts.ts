@@ -171,7 +171,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
   });
   const admission = new Admission(
-    { storage, ledger, pricing, clock, random, caps: queue, fairness, secrets: webhooks },
+    { storage, ledger, pricing, clock, random, caps: queue, fairness, secrets: webhooks.secrets },
     {
       admitsOwner,
       fairness,
@@ -182,7 +182,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     },
   );
   const claims = new JobClaims({ storage, clock, logger });
-  const ending = new JobEnding({ storage, ledger, clock, outcomes: webhooks, admission, claims });
+  const ending = new JobEnding({ storage, ledger, clock, outcomes: webhooks.book, admission, claims });
   const cancellations: Cancellations = new Cancellations({
     ending,
     storage,

@@ -146,33 +146,15 @@ const QUEUE: Check<object>[] = [
   ),
 ];
 
-const DUE: Check<object>[] = [
-  check<{ delivery_id: string }>(
-    `SELECT d.delivery_id FROM deliveries AS d
-     LEFT JOIN due_deliveries AS q ON q.delivery_id = d.delivery_id AND q.owner = d.owner AND q.host = d.host
-     LEFT JOIN due_hosts AS h ON h.owner = d.owner AND h.host = d.host
-     LEFT JOIN due_owners AS o ON o.owner = d.owner
-     WHERE d.due_at_ms IS NOT NULL AND (q.delivery_id IS NULL OR h.owner IS NULL OR o.owner IS NULL)`,
-    ({ delivery_id }) => `delivery ${delivery_id} has not ended, but is missing from the send queue`,
-  ),
-  check<{ delivery_id: string }>(
-    `SELECT q.delivery_id FROM due_deliveries AS q LEFT JOIN deliveries AS d ON d.delivery_id = q.delivery_id
-     WHERE d.due_at_ms IS NULL`,
-    ({ delivery_id }) => `delivery ${delivery_id} has ended, but is in the send queue`,
-  ),
-];
-
 /** Each query sees one consistent snapshot of the database. */
-const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE, ...DUE];
+const CHECKS: Check<object>[] = [...BOOKS, ...QUEUE];
 
-/** Finds violations of the invariants of the queue and of due deliveries. `all` runs a query. */
+/** Finds violations of the invariants of the queue. `all` runs a query. */
 export function queueProblems(all: (text: string) => object[]): string[] {
-  return [...QUEUE, ...DUE].flatMap(({ text, problem }) =>
-    all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem),
-  );
+  return QUEUE.flatMap(({ text, problem }) => all(`${text} LIMIT ${MOST_PROBLEMS}`).map(problem));
 }
 
-/** Finds violations of the invariants of ledger, queue and deliveries, without blocking other work. `signal` ends it between two queries. */
+/** Finds violations of the invariants of ledger and queue, without blocking other work. `signal` ends it between two queries. */
 export async function auditBooks(
   database: SqlDatabase,
   { signal }: { signal?: AbortSignal | undefined } = {},

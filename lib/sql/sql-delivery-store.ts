@@ -10,9 +10,9 @@ import type {
   DeliveryState,
   DeliveryStore,
   DueQuery,
-  DueRequest,
+  DueToHostQuery,
+  UnfinishedHost,
 } from '../webhooks/delivery-store.ts';
-import { DueRound } from './due-round.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
@@ -29,15 +29,40 @@ const STATE_CONDITIONS: Record<DeliveryState, string> = {
   failed: 'due_at_ms IS NULL AND delivered_at_ms IS NULL',
 };
 
-/** The lock of transactions that claim deliveries of several owners. */
-const DUE = 'due deliveries';
+const UNFINISHED = 'FROM deliveries WHERE due_at_ms IS NOT NULL';
 
-/** Deliveries in an SQL database. Triggers maintain the tables of due deliveries, hosts and owners. */
+/** The first value of a column, found by one lookup in the index; `min` would read all rows of an owner. */
+const first = (column: string, condition: string) =>
+  `(SELECT deliveries.${column} ${UNFINISHED} AND ${condition} ORDER BY deliveries.${column} LIMIT 1)`;
+
+/** Selects the next different values of a column, one after the other. */
+const distinct = (column: 'owner' | 'host', condition: string) =>
+  `WITH RECURSIVE found (${column}, number) AS (
+     SELECT ${first(column, `${condition}${column} > ?`)}, 1
+     UNION ALL SELECT ${first(column, `${condition}deliveries.${column} > found.${column}`)}, number + 1
+       FROM found WHERE found.${column} IS NOT NULL AND number < ?
+   )`;
+
+const OWNERS = `${distinct('owner', '')} SELECT owner FROM found WHERE owner IS NOT NULL ORDER BY number`;
+
+const HOSTS = `${distinct('host', 'owner = ? AND ')}
+  SELECT host, ${first('due_at_ms', 'owner = ? AND deliveries.host = found.host')} AS first_due_ms
+  FROM found WHERE host IS NOT NULL ORDER BY number`;
+
+/** A later time than any valid one was written by a wrong clock. */
+const DUE_TO_HOST = ['due_at_ms <= ?', 'due_at_ms > ?']
+  .map(
+    (
+      when,
+    ) => `SELECT * FROM (SELECT delivery_id, due_at_ms FROM deliveries WHERE owner = ? AND host = ? AND ${when}
+      ORDER BY due_at_ms, delivery_id LIMIT ?) AS due`,
+  )
+  .join(' UNION ALL ');
+
+/** Deliveries in an SQL database. */
 export class SqlDeliveryStore implements DeliveryStore {
   readonly #database: SqlDatabase;
   readonly #random: Random;
-  readonly #unreadable = new Set<string>();
-  #lastNumber = 0;
 
   constructor(database: SqlDatabase, random: Random) {
     this.#database = database;
@@ -122,21 +147,14 @@ export class SqlDeliveryStore implements DeliveryStore {
     return inOrder(DELIVERIES, ({ deliveryId }) => deliveryId, deliveries, { up: false, from: before });
   }
 
-  async claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]> {
-    const inside = this.#database.inside(tx);
-    const unreadable = this.#unreadable;
-    const postponed = [...unreadable];
-    inside.afterCommit(() => {
-      for (const deliveryId of postponed) unreadable.delete(deliveryId);
-    });
-    const nextNumber = () => ++this.#lastNumber;
-    await inside.lock(DUE);
-    return new DueRound(inside, request, { unreadable, nextNumber }).take();
+  async getUnlocked(deliveryId: string, tx: Transaction): Promise<DeliveryRecord | undefined> {
+    const [row] = await this.#database.inside(tx).allUnlocked(DELIVERIES.byKey, deliveryId);
+    return row && DELIVERIES.record(row);
   }
 
   async countDue({ nowMs, latestDueMs, limit }: DueQuery): Promise<number> {
     const upTo = (condition: string) =>
-      `(SELECT count(*) FROM (SELECT 1 FROM due_deliveries WHERE ${condition} LIMIT ?) AS due)`;
+      `(SELECT count(*) FROM (SELECT 1 FROM deliveries WHERE ${condition} LIMIT ?) AS due)`;
     const counted = await this.#database.get<{ due: number }>(
       `SELECT ${upTo('due_at_ms <= ?')} + ${upTo('due_at_ms > ?')} AS due`,
       Math.floor(nowMs),
@@ -147,11 +165,36 @@ export class SqlDeliveryStore implements DeliveryStore {
     return Math.min(counted?.due ?? 0, limit);
   }
 
+  async listDue({ owner, host, nowMs, latestDueMs, limit }: DueToHostQuery): Promise<string[]> {
+    const times = [nowMs, latestDueMs].map(Math.floor);
+    const values = times.flatMap((time) => [owner, host, time, limit]);
+    const rows = await this.#database.all<{ delivery_id: string }>(DUE_TO_HOST, ...values);
+    return rows.slice(0, limit).map(({ delivery_id }) => delivery_id);
+  }
+
+  async listUnfinishedOwners({ after = '', limit = DEFAULT_LIMIT }: Page): Promise<string[]> {
+    const rows = await this.#database.all<{ owner: string }>(OWNERS, after, limit);
+    return rows.map(({ owner }) => owner);
+  }
+
+  async listUnfinishedHosts(
+    owner: string,
+    { after = '', limit = DEFAULT_LIMIT }: Page,
+  ): Promise<UnfinishedHost[]> {
+    const rows = await this.#database.all<{ host: string; first_due_ms: number }>(
+      HOSTS,
+      owner,
+      after,
+      owner,
+      limit,
+      owner,
+    );
+    return rows.map(({ host, first_due_ms }) => ({ host, firstDueMs: first_due_ms }));
+  }
+
   async listUnfinished({ after = '', limit = DEFAULT_LIMIT }: Page = {}): Promise<DeliveryRecord[]> {
     const rows = await this.#database.all(
-      `SELECT ${DELIVERIES.names} FROM deliveries WHERE delivery_id IN
-         (SELECT delivery_id FROM due_deliveries WHERE delivery_id > ? ORDER BY delivery_id LIMIT ?)
-       ORDER BY delivery_id`,
+      `SELECT ${DELIVERIES.names} ${UNFINISHED} AND delivery_id > ? ORDER BY delivery_id LIMIT ?`,
       after,
       limit,
     );

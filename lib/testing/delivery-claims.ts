@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Storage } from '../storage/storage.ts';
-import type { DeliveryAttempt, DeliveryRecord } from '../webhooks/delivery.ts';
-import type { DueLanes, DueQuery, DueRequest, HostPace } from '../webhooks/delivery-store.ts';
-import { deliveryRecord, EVERY_LANE } from './delivery-record.ts';
+import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DueQuery, DueToHostQuery } from '../webhooks/delivery-store.ts';
+import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
 
 const AT_FIRST = {
@@ -11,7 +11,7 @@ const AT_FIRST = {
 };
 
 /**
- * Behaviors of claiming deliveries of a {@link Storage}. `open` returns a new, empty, started one.
+ * Behaviors of finding and claiming due deliveries of a {@link Storage}. `open` returns a new, empty, started one.
  *
  * ```ts
  * const open = async () => ({ subject: await MyStorage.open(), close: async () => {} });
@@ -24,7 +24,7 @@ export function deliveryClaimsSuite(
 ): Behaviour[] {
   const suite = { name: 'deliveryClaimsSuite', open, options, ...AT_FIRST };
   return behaviours(suite, {
-    async 'claims due deliveries once, those due longest first for each host'(storage) {
+    async 'lists due deliveries of an owner to a host, those due longest first'(storage) {
       await insert(
         storage,
         deliveryRecord('1', { dueAtMs: 300 }),
@@ -32,84 +32,83 @@ export function deliveryClaimsSuite(
         deliveryRecord('3', { dueAtMs: 200 }),
         deliveryRecord('4', { dueAtMs: null }),
         deliveryRecord('5', { dueAtMs: 301 }),
+        deliveryRecord('6', { dueAtMs: 100, host: 'b' }),
+        deliveryRecord('7', { dueAtMs: 100, owner: 'b' }),
+        deliveryRecord('8', { dueAtMs: 200 }),
       );
-      assert.deepEqual(await claim(storage, { nowMs: 99 }), []);
-      assert.deepEqual(await claim(storage, { nowMs: 300 }), ['2', '3', '1']);
-      assert.deepEqual(await claim(storage, { nowMs: 300 }), []);
+      assert.deepEqual(await listDue(storage, { nowMs: 99 }), []);
+      assert.deepEqual(await listDue(storage, { nowMs: 300 }), ['2', '3', '8', '1']);
+      assert.deepEqual(await listDue(storage, { nowMs: 300, limit: 2 }), ['2', '3']);
+      assert.deepEqual(await listDue(storage, { nowMs: 300, host: 'b' }), ['6']);
       await update(storage, deliveryRecord('2', { token: 1, dueAtMs: 400 }));
       await update(storage, deliveryRecord('3', { token: 1, dueAtMs: null }));
-      assert.deepEqual(await claim(storage, { nowMs: 301 }), ['5']);
       await storage.stop();
       await storage.start();
-      assert.deepEqual(await claim(storage, { nowMs: 400 }), ['2']);
-      assert.deepEqual(await claim(storage, { nowMs: 300 + LAPSES_AFTER_MS }), ['1']);
+      assert.deepEqual(await listDue(storage, { nowMs: 301 }), ['8', '1', '5']);
+      assert.deepEqual(await listDue(storage, { nowMs: 400 }), ['8', '1', '5', '2']);
     },
 
-    async 'stores what `begin` returns, with an increasing token'(storage) {
-      await insert(storage, deliveryRecord('1', { keyId: 'k' }));
-      const attempts = [
-        { startedAtMs: 7, endedAtMs: null, status: 0, reason: null, detail: null } satisfies DeliveryAttempt,
+    async 'lists owners with unfinished deliveries, and their hosts, by name'(storage) {
+      const { deliveries } = storage;
+      assert.deepEqual(await deliveries.listUnfinishedOwners({}), []);
+      assert.deepEqual(await deliveries.listUnfinishedHosts('ada', {}), []);
+      await insert(
+        storage,
+        deliveryRecord('1', { owner: 'ada', host: 'y', dueAtMs: 7 }),
+        deliveryRecord('2', { owner: 'ada', host: 'y', dueAtMs: 3 }),
+        deliveryRecord('3', { owner: 'ada', host: 'x', dueAtMs: 9 }),
+        deliveryRecord('4', { owner: 'ada', host: 'w', dueAtMs: null }),
+        deliveryRecord('5', { owner: 'eve', host: 'z', dueAtMs: 1 }),
+        deliveryRecord('6', { owner: 'bob', host: 'z', dueAtMs: null }),
+        deliveryRecord('7', { owner: 'dan', host: 'z', dueAtMs: 1 }),
+      );
+      assert.deepEqual(await deliveries.listUnfinishedOwners({}), ['ada', 'dan', 'eve']);
+      assert.deepEqual(await deliveries.listUnfinishedOwners({ after: 'ada', limit: 1 }), ['dan']);
+      assert.deepEqual(await deliveries.listUnfinishedOwners({ after: 'b', limit: 2 }), ['dan', 'eve']);
+      assert.deepEqual(await deliveries.listUnfinishedOwners({ after: 'eve' }), []);
+      const [x, y] = [
+        { host: 'x', firstDueMs: 9 },
+        { host: 'y', firstDueMs: 3 },
       ];
-      const begin = (delivery: DeliveryRecord) => ({
-        ...delivery,
-        attempts,
-        dueAtMs: (delivery.dueAtMs ?? 0) + 50,
-      });
-      const [first] = await claimed(storage, { nowMs: 0, begin });
-      assert.deepEqual(first, deliveryRecord('1', { keyId: 'k', attempts, dueAtMs: 50, token: 1 }));
+      assert.deepEqual(await deliveries.listUnfinishedHosts('ada', {}), [x, y]);
+      assert.deepEqual(await deliveries.listUnfinishedHosts('ada', { limit: 1 }), [x]);
+      assert.deepEqual(await deliveries.listUnfinishedHosts('ada', { after: 'x', limit: 5 }), [y]);
+      assert.deepEqual(await deliveries.listUnfinishedHosts('bob', {}), []);
+    },
+
+    async 'stores a claim until it is replaced by a later one'(storage) {
+      await insert(storage, deliveryRecord('1', { keyId: 'k' }));
+      const attempts = [{ startedAtMs: 7, endedAtMs: null, status: 0, reason: null, detail: null }];
+      const first = deliveryRecord('1', { keyId: 'k', attempts, dueAtMs: 50, token: 1 });
+      await update(storage, first);
       assert.deepEqual(await storage.deliveries.get('1'), first);
       assert.equal(await storage.deliveries.readBody('1'), 'body');
-      assert.deepEqual(await claimed(storage, { nowMs: 49, begin }), []);
-      assert.equal((await claimed(storage, { nowMs: 50, begin }))[0]?.token, 2);
-      await assert.rejects(update(storage, first as DeliveryRecord), 'an earlier claim');
+      assert.deepEqual(await listDue(storage, { nowMs: 49 }), []);
+      assert.deepEqual(await listDue(storage, { nowMs: 50 }), ['1']);
+      await update(storage, { ...first, token: 2 });
+      await assert.rejects(update(storage, first), 'an earlier claim');
       assert.equal((await storage.deliveries.get('1'))?.token, 2);
+      await update(storage, { ...first, token: 2, dueAtMs: null });
+      await assert.rejects(update(storage, { ...first, token: 2 }), 'an ended delivery stays ended');
+    },
+
+    async 'reads a delivery to claim it, in its transaction'(storage) {
+      await insert(storage, deliveryRecord('1'));
+      const { deliveries } = storage;
+      await storage.transaction(async (tx) => {
+        assert.deepEqual(await deliveries.getUnlocked('1', tx), deliveryRecord('1'));
+        assert.equal(await deliveries.getUnlocked('2', tx), undefined);
+        await deliveries.update(tx, deliveryRecord('1', { token: 1 }));
+        assert.equal((await deliveries.getUnlocked('1', tx))?.token, 1);
+      });
     },
 
     async 'gives each delivery to one of several concurrent claims'(storage) {
-      await insert(
-        storage,
-        ...Array.from({ length: 40 }, (_, i) => deliveryRecord(`${i}`, { host: `${i % 7}` })),
-      );
-      const all = await Promise.all(Array.from({ length: 8 }, () => claim(storage, { most: 6 })));
-      assert.equal(new Set(all.flat()).size, 40);
-      assert.equal(all.flat().length, 40);
-    },
-
-    async 'claims nothing if the transaction throws'(storage) {
-      await insert(storage, deliveryRecord('1'));
-      const failing = storage.transaction(async (tx) => {
-        await storage.deliveries.claimDue(tx, requestOf({}));
-        throw new Error('no');
-      });
-      await assert.rejects(failing, { message: 'no' });
-      assert.equal((await storage.deliveries.get('1'))?.token, 0);
-      assert.deepEqual(await claim(storage), ['1']);
-    },
-
-    async 'does not claim a delivery that `begin` ends, but continues with others'(storage) {
-      await insert(storage, deliveryRecord('1', { dueAtMs: 1 }), deliveryRecord('2', { dueAtMs: 2 }));
-      const begin = (delivery: DeliveryRecord) =>
-        delivery.deliveryId === '1'
-          ? { ...delivery, dueAtMs: null }
-          : { ...delivery, dueAtMs: NOW_MS + 5000 };
-      const lanes = countedLanes(() => 1);
-      const given = await claimed(storage, { begin, lanes });
-      const tokens = given.map(({ deliveryId, dueAtMs, token }) => ({ deliveryId, dueAtMs, token }));
-      assert.deepEqual(tokens, [
-        { deliveryId: '1', dueAtMs: null, token: 0 },
-        { deliveryId: '2', dueAtMs: NOW_MS + 5000, token: 1 },
-      ]);
-      await assert.rejects(
-        update(storage, deliveryRecord('1', { dueAtMs: 0 })),
-        'an ended delivery stays ended',
-      );
-    },
-
-    async 'skips deliveries in progress and claims them later'(storage) {
-      await insert(storage, deliveryRecord('1'), deliveryRecord('2', { dueAtMs: 1 }));
-      const underWay = new Set(['1']);
-      assert.deepEqual(await claim(storage, { underWay }), ['2']);
-      assert.deepEqual((await claim(storage, { nowMs: NOW_MS + 60 * 60_000 })).sort(), ['1', '2']);
+      const ids = Array.from({ length: 40 }, (_, i) => `${i}`);
+      await insert(storage, ...ids.map((id) => deliveryRecord(id)));
+      const all = await Promise.all(Array.from({ length: 8 }, () => claim(storage, ids)));
+      assert.deepEqual(all.flat().sort(), ids.toSorted());
+      assert.deepEqual(await claim(storage, ids), []);
     },
 
     async 'treats an impossibly late time, written by a wrong clock, as due'(storage) {
@@ -118,18 +117,12 @@ export function deliveryClaimsSuite(
         storage,
         deliveryRecord('1', { dueAtMs: inTenYears }),
         deliveryRecord('2', { dueAtMs: NOW_MS + LONGEST_MS, host: 'b' }),
-        deliveryRecord('3', { dueAtMs: NOW_MS, host: 'c' }),
+        deliveryRecord('3', { dueAtMs: NOW_MS }),
       );
       assert.equal(await countDue(storage), 2);
-      assert.deepEqual((await claim(storage)).sort(), ['1', '3']);
-      // The turns of hosts and owners have the wrong time, too.
-      await insert(
-        storage,
-        deliveryRecord('4', { dueAtMs: NOW_MS }),
-        deliveryRecord('5', { dueAtMs: NOW_MS }),
-      );
-      const then = await claim(storage, { nowMs: inTenYears, most: 1 });
-      assert.deepEqual((await claim(storage)).sort(), [...new Set([...then, '4', '5'])].sort());
+      assert.deepEqual(await listDue(storage), ['3', '1']);
+      assert.deepEqual(await listDue(storage, { limit: 1 }), ['3']);
+      assert.deepEqual(await listDue(storage, { host: 'b' }), []);
     },
 
     async 'counts due deliveries and lists unfinished ones'(storage) {
@@ -142,7 +135,7 @@ export function deliveryClaimsSuite(
       );
       assert.equal(await countDue(storage), 2);
       assert.equal(await countDue(storage, { limit: 1 }), 1);
-      await claim(storage, { lanes: countedLanes((owner) => (owner === 'b' ? 1 : 0)) });
+      await update(storage, deliveryRecord('4', { token: 1, dueAtMs: NOW_MS + 1, owner: 'b' }));
       assert.equal(await countDue(storage), 1);
       assert.deepEqual(idsOf(await storage.deliveries.listUnfinished()), ['1', '2', '4']);
       assert.deepEqual(idsOf(await storage.deliveries.listUnfinished({ after: '1', limit: 1 })), ['2']);
@@ -152,121 +145,30 @@ export function deliveryClaimsSuite(
       assert.deepEqual(idsOf(await storage.deliveries.listUnfinished()), ['1', '4']);
       assert.equal(await countDue(storage), 0);
     },
-
-    async 'gives owners and their hosts turns, and skips excluded ones'(storage) {
-      const to = (owner: string, host: string, ...ids: string[]) =>
-        ids.map((id) => deliveryRecord(id, { owner, host }));
-      await insert(
-        storage,
-        ...to('ada', 'x', 'ax1', 'ax2', 'ax3'),
-        ...to('ada', 'y', 'ay1', 'ay2'),
-        ...to('eve', 'x', 'ex1', 'ex2'),
-        ...to('eve', 'z', 'ez1'),
-      );
-      const may = (call: (owner: string, host: string) => boolean, most = 100) =>
-        claim(storage, { most, lanes: { ...EVERY_LANE, enter: call } });
-      assert.deepEqual(await may(() => false), []);
-      const two = await may(() => true, 2);
-      assert.deepEqual(two.map((id) => id.charAt(0)).sort(), ['a', 'e'], 'one of each owner');
-      const four = [...two, ...(await may(() => true, 2))];
-      assert.equal(new Set(four.map((id) => id.slice(0, 2))).size, 4, 'one of each host');
-      assert.deepEqual(await may((owner) => owner === 'eve'), ['ex2']);
-      assert.deepEqual(await may((_owner, host) => host !== 'x'), ['ay2']);
-      assert.deepEqual(await may(() => true), ['ax2', 'ax3']);
-    },
-
-    async 'lets a late delivery wait for one turn of each other owner'(storage) {
-      const many = Array.from({ length: 30 }, (_, i) =>
-        deliveryRecord(`e${i}`, { owner: 'eve', host: `${i % 3}` }),
-      );
-      await insert(storage, ...many);
-      await claim(storage, { nowMs: 10, most: 4 });
-      await insert(storage, deliveryRecord('late', { owner: 'ada', dueAtMs: 10 }));
-      const next = await claim(storage, { nowMs: 10, most: 2 });
-      assert.ok(next.includes('late'), next.join());
-    },
-
-    async 'finds a quick host behind any number of excluded ones'(storage) {
-      const others = Array.from({ length: 500 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
-      await insert(
-        storage,
-        ...others,
-        deliveryRecord('q1', { host: 'q' }),
-        deliveryRecord('q2', { host: 'q' }),
-      );
-      const asked = { times: 0 };
-      const counted = { ...countedLanes(() => 2, asked), ...paces({ q: 'quick' }, ['quick']) };
-      const changed = [{ owner: 'a', host: 'q' }];
-      assert.deepEqual(await claim(storage, { lanes: counted, changed }), ['q1', 'q2']);
-      assert.ok(asked.times < 100, `asked ${asked.times} times`);
-      assert.deepEqual(await claim(storage, { lanes: counted }), []);
-    },
-
-    async 'finds a quick host that was not listed as changed'(storage) {
-      const others = Array.from({ length: 20 }, (_, i) => deliveryRecord(`n${i}`, { host: `host-${i}` }));
-      await insert(storage, ...others, deliveryRecord('q1', { host: 'q' }));
-      const lanes = { ...EVERY_LANE, ...paces({ q: 'quick' }, ['quick']) };
-      assert.deepEqual(await claim(storage, { lanes }), ['q1']);
-    },
-
-    async 'skips hosts that became slow'(storage) {
-      await insert(
-        storage,
-        deliveryRecord('1', { host: 's' }),
-        deliveryRecord('2', { host: 'n', dueAtMs: 1 }),
-      );
-      const lanes = { ...EVERY_LANE, ...paces({ s: 'slow' }, ['quick', 'new']) };
-      assert.deepEqual(await claim(storage, { lanes, changed: [{ owner: 'a', host: 's' }] }), ['2']);
-      assert.deepEqual(await claim(storage), ['1']);
-    },
   });
 }
 
 const NOW_MS = 1_000_000;
 const LONGEST_MS = 30 * 60_000;
-const LAPSES_AFTER_MS = 40_000;
 
-/** Lanes with a fixed number of places per host. */
-function countedLanes(placesOf: (owner: string, host: string) => number, asked = { times: 0 }): DueLanes {
-  const taken = new Map<string, number>();
-  const enter = (owner: string, host: string) => {
-    asked.times += 1;
-    const line = `${owner} ${host}`;
-    const count = (taken.get(line) ?? 0) + 1;
-    if (count > placesOf(owner, host)) return false;
-    taken.set(line, count);
-    return true;
-  };
-  return { ...EVERY_LANE, enter };
+function listDue(storage: Storage, query: Partial<DueToHostQuery> = {}): Promise<string[]> {
+  const { nowMs = NOW_MS } = query;
+  const all = { owner: 'a', host: 'a.test', nowMs, latestDueMs: nowMs + LONGEST_MS, limit: 100 };
+  return storage.deliveries.listDue({ ...all, ...query });
 }
 
-/** Lanes with given paces; other hosts are `new`. */
-function paces(known: Record<string, HostPace>, callable: HostPace[]): Pick<DueLanes, 'paceOf' | 'mayCall'> {
-  return {
-    paceOf: (_owner, host) => known[host] ?? 'new',
-    mayCall: (_owner, pace) => callable.includes(pace),
-  };
-}
-
-function requestOf(request: Partial<DueRequest>): DueRequest {
-  const { nowMs = NOW_MS } = request;
-  return {
-    nowMs,
-    latestDueMs: nowMs + LONGEST_MS,
-    most: 1000,
-    lanes: EVERY_LANE,
-    begin: (delivery) => ({ ...delivery, dueAtMs: nowMs + LAPSES_AFTER_MS }),
-    onUnreadable: (deliveryId) => assert.fail(`${deliveryId} can't be read`),
-    ...request,
-  };
-}
-
-function claimed(storage: Storage, request: Partial<DueRequest>): Promise<DeliveryRecord[]> {
-  return storage.transaction((tx) => storage.deliveries.claimDue(tx, requestOf(request)));
-}
-
-async function claim(storage: Storage, request: Partial<DueRequest> = {}): Promise<string[]> {
-  return idsOf(await claimed(storage, request));
+/** Claims those of the deliveries that no other transaction has claimed. */
+function claim(storage: Storage, ids: string[]): Promise<string[]> {
+  return storage.transaction(async (tx) => {
+    const claimed: string[] = [];
+    for (const id of ids) {
+      const delivery = await storage.deliveries.getUnlocked(id, tx);
+      if (delivery?.token !== 0) continue;
+      await storage.deliveries.update(tx, { ...delivery, token: 1 });
+      claimed.push(id);
+    }
+    return claimed;
+  });
 }
 
 function countDue(storage: Storage, query: Partial<DueQuery> = {}): Promise<number> {

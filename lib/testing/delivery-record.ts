@@ -1,5 +1,4 @@
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
-import type { DueLanes } from '../webhooks/delivery-store.ts';
 
 /** A due delivery with the fields of `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {
@@ -21,6 +20,3 @@ export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecor
     ...change,
   };
 }
-
-/** Lanes without limits. */
-export const EVERY_LANE: DueLanes = { paceOf: () => 'new', mayCall: () => true, enter: () => true };

@@ -17,7 +17,7 @@ import { type WebhookTest, type WebhookTestRequest, WebhookTests } from './webho
 
 const STATES: readonly DeliveryState[] = ['pending', 'delivered', 'failed'];
 const MOST_SENT_AGAIN = 1000;
-/** Added together, those of an owner in one transaction, which takes some ten milliseconds. */
+/** Added in one transaction, which takes some ten milliseconds. */
 const SENT_AGAIN_AT_ONCE = 100;
 
 /** Failed deliveries to be sent again: those that were created in a period. */

@@ -8,7 +8,7 @@ import type { Random } from '../random.ts';
 import { nowOf } from '../storage/now-of.ts';
 import type { Storage, Transaction } from '../storage/storage.ts';
 import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
-import type { DueLanes, DuePeriod, DueRequest } from './delivery-store.ts';
+import type { DuePeriod } from './delivery-store.ts';
 import { EXCHANGE_TIMEOUT_MS, type ExchangeResult } from './outbound.ts';
 
 /** Delays after the first, second and third attempt (contract §6.4). */
@@ -27,18 +27,6 @@ const LONGEST_DELAY_MS = EXCHANGE_TIMEOUT_MS + Math.max(...RETRY_DELAYS_MS);
 /** The period of deliveries that are due at a time. */
 export function dueAt(nowMs: number): DuePeriod {
   return { nowMs, latestDueMs: nowMs + LONGEST_DELAY_MS };
-}
-
-/** A sender's request for due deliveries. */
-export interface Claiming extends Pick<DueRequest, 'most' | 'changed' | 'underWay' | 'onUnreadable'> {
-  /** Called again when the transaction is retried; returns lanes without places taken. */
-  lanes: () => DueLanes;
-}
-
-/** A delivery that is to be sent again, and its body. */
-interface Redelivery {
-  delivery: DeliveryRecord;
-  body: string;
 }
 
 /** Records the lifecycle of deliveries: every transition of {@link DeliveryStatus}. */
@@ -99,39 +87,28 @@ export class DeliveryBook {
   }
 
   /**
-   * As {@link redeliver}, for several deliveries, those of an owner in one transaction. Leaves out those whose body was
-   * removed, and those whose job has a newer delivery.
+   * As {@link redeliver}, for several deliveries, in one transaction. Leaves out those whose body was removed, and those
+   * whose job has a newer delivery.
    */
   async redeliverAll(deliveries: DeliveryRecord[]): Promise<DeliveryRecord[]> {
-    const bodies = await Promise.all(
-      deliveries.map(({ deliveryId }) => this.#storage.deliveries.readBody(deliveryId)),
-    );
-    const found = deliveries.flatMap((delivery, i): Redelivery[] => {
-      const body = bodies[i];
-      return body === undefined ? [] : [{ delivery, body }];
-    });
-    const added: DeliveryRecord[] = [];
-    for (const ofOwner of Map.groupBy(found, ({ delivery }) => delivery.owner).values())
-      added.push(...(await this.#redeliverOf(ofOwner)));
-    return added;
-  }
-
-  /**
-   * Those of one owner: a transaction of several would lock what is due of each in another order than the sender. First
-   * locks all jobs and deliveries, in one order, then what is due of the owner, as others do.
-   */
-  #redeliverOf(ofOwner: Redelivery[]): Promise<DeliveryRecord[]> {
-    const inOrder = ofOwner.toSorted(({ delivery: a }, { delivery: b }) => (a.jobId < b.jobId ? -1 : 1));
+    const store = this.#storage.deliveries;
+    const bodies = await Promise.all(deliveries.map(({ deliveryId }) => store.readBody(deliveryId)));
+    // Jobs are locked in one order, so that two such transactions do not deadlock.
+    const inOrder = deliveries
+      .map((delivery, i) => ({ delivery, body: bodies[i] }))
+      .sort(({ delivery: a }, { delivery: b }) => (a.jobId < b.jobId ? -1 : 1));
     return this.#storage.transaction(async (tx) => {
-      const wanted: { again: DeliveryRecord; body: string }[] = [];
+      const added: DeliveryRecord[] = [];
       for (const { delivery, body } of inOrder) {
-        const { jobId, deliveryId } = delivery;
-        const [newest] = await this.#storage.deliveries.list({ jobId, limit: 1 }, tx);
-        const again = newest?.deliveryId === deliveryId ? await this.#again(tx, delivery) : undefined;
-        if (again) wanted.push({ again, body });
+        if (body === undefined) continue;
+        const [newest] = await store.list({ jobId: delivery.jobId, limit: 1 }, tx);
+        if (newest?.deliveryId !== delivery.deliveryId) continue;
+        const again = await this.#again(tx, delivery);
+        if (!again) continue;
+        await store.insert(tx, again, body);
+        added.push(again);
       }
-      for (const { again, body } of wanted) await this.#storage.deliveries.insert(tx, again, body);
-      return wanted.map(({ again }) => again);
+      return added;
     });
   }
 
@@ -183,25 +160,33 @@ export class DeliveryBook {
     });
   }
 
-  /** Whether any delivery is due. */
-  async isAnyDue(): Promise<boolean> {
+  /** The period of what is due; undefined when nothing is. */
+  async duePeriod(): Promise<DuePeriod | undefined> {
     const period = dueAt(await this.#nowMs());
-    return (await this.#storage.deliveries.countDue({ ...period, limit: 1 })) > 0;
+    return (await this.#storage.deliveries.countDue({ ...period, limit: 1 })) > 0 ? period : undefined;
   }
 
   /**
-   * Claims due deliveries and records their attempts in advance, so a crash cannot lead to extra attempts. Returns
-   * the claimed deliveries, and those that have used up their attempts (no longer due).
+   * Claims deliveries and records their attempts in advance, so a crash cannot lead to extra attempts. Each gets a
+   * higher `token`, a fencing token that is compared when its attempt ends. Returns the claimed deliveries, and those
+   * that have used up their attempts (no longer due). Leaves out those that are no longer due or locked, because
+   * another process has claimed or changes them.
    */
-  claim({ lanes, ...claiming }: Claiming): Promise<DeliveryRecord[]> {
+  claim(deliveryIds: readonly string[]): Promise<DeliveryRecord[]> {
+    const { deliveries } = this.#storage;
     return this.#storage.transaction(async (tx) => {
-      const nowMs = await this.#nowMs(tx);
-      return this.#storage.deliveries.claimDue(tx, {
-        ...claiming,
-        ...dueAt(nowMs),
-        lanes: lanes(),
-        begin: (delivery) => withNewAttempt(withoutOpenAttempt(delivery), nowMs),
+      const [nowMs, ...found] = await Promise.all([
+        this.#nowMs(tx),
+        ...deliveryIds.map((id) => deliveries.getUnlocked(id, tx)),
+      ]);
+      const { latestDueMs } = dueAt(nowMs);
+      const begun = found.flatMap((delivery) => {
+        if (!delivery || delivery.dueAtMs === null) return [];
+        if (delivery.dueAtMs > nowMs && delivery.dueAtMs <= latestDueMs) return [];
+        return [withNewAttempt(withoutOpenAttempt(delivery), nowMs)];
       });
+      await Promise.all(begun.map((delivery) => deliveries.update(tx, delivery)));
+      return begun;
     });
   }
 
@@ -256,7 +241,7 @@ export class DeliveryBook {
   }
 }
 
-/** Adds an attempt; finishes the delivery when it has used up its attempts. */
+/** Claims a delivery for a new attempt; finishes it when it has used up its attempts. */
 function withNewAttempt(delivery: DeliveryRecord, nowMs: number): DeliveryRecord {
   if (delivery.attempts.length >= delivery.mostAttempts) return { ...delivery, dueAtMs: null };
   const attempt: DeliveryAttempt = {
@@ -269,7 +254,8 @@ function withNewAttempt(delivery: DeliveryRecord, nowMs: number): DeliveryRecord
   const attempts = [...delivery.attempts, attempt];
   // An attempt that never ends counts as having taken the full time-out.
   const again = nextAttemptMs({ ...delivery, attempts }, nowMs + EXCHANGE_TIMEOUT_MS);
-  return { ...delivery, attempts, dueAtMs: again ?? nowMs + ABANDONED_AFTER_MS };
+  const dueAtMs = again ?? nowMs + ABANDONED_AFTER_MS;
+  return { ...delivery, token: delivery.token + 1, attempts, dueAtMs };
 }
 
 function nextAttemptMs({ attempts, mostAttempts }: DeliveryRecord, endedAtMs: number): number | null {

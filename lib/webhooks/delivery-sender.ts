@@ -1,13 +1,15 @@
 import { EventEmitter } from 'node:events';
 import { retry } from '../backoff.ts';
 import type { Clock, Timer } from '../clock.ts';
+import { isScenepressError } from '../errors.ts';
 import type { Logger } from '../logger.ts';
 import { within } from '../within.ts';
+import { ConcurrencyLimits, type ConcurrencyOptions, type Slot } from './concurrency-limits.ts';
 import type { DeliveryRecord } from './delivery.ts';
 import { BEGIN_WITHIN_MS, type DeliveryBook } from './delivery-book.ts';
 import type { DeliveryStore } from './delivery-store.ts';
-import { HostLanes, type LaneOptions, type Place, Places } from './host-lanes.ts';
 import type { ExchangeResult, OutboundRequest, Sends } from './outbound.ts';
+import { type Addressed, type Chosen, SendOrder } from './send-order.ts';
 import { signWebhook } from './signature.ts';
 
 /** Returns the current signing secret of a delivery; null when there is none. */
@@ -17,9 +19,11 @@ export type SecretOf = (delivery: DeliveryRecord) => Promise<string | null>;
 const POLL_MS = 1_000;
 /** Claims per transaction, which then takes a few milliseconds. */
 const CLAIMED_AT_ONCE = 32;
+/** The delay before a delivery that cannot be read is claimed again. */
+const UNREADABLE_MS = 5 * 60_000;
 
-export interface DeliverySenderOptions extends LaneOptions {
-  store: Pick<DeliveryStore, 'readBody'>;
+export interface DeliverySenderOptions extends ConcurrencyOptions {
+  store: DeliveryStore;
   book: DeliveryBook;
   outbound: Sends;
   secretOf: SecretOf;
@@ -46,6 +50,7 @@ const TOO_LATE: ExchangeResult = {
 };
 
 interface Sending {
+  delivery: DeliveryRecord;
   controller: AbortController;
   ended: Promise<void>;
 }
@@ -57,23 +62,25 @@ interface Claimed {
 }
 
 /**
- * Sends due deliveries. Only deliveries with a running attempt are in memory; all others are in the store and survive
- * crashes. Several processes can share a store: each delivery is claimed by one of them at a time. Limits per owner
- * and host apply to each process, so only one of them should send.
+ * Sends due deliveries: reads which are due, chooses those that the limits allow, and claims them in a short
+ * transaction. Only deliveries with a running attempt are in memory; all others are in the store and survive crashes.
+ * Several processes can share a store: each delivery is claimed by one of them at a time. Limits per owner and host apply
+ * to each process, so only one of them should send.
  * Emits `attempt` for every recorded attempt.
  */
 export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryRecord] }> {
-  readonly #store: Pick<DeliveryStore, 'readBody'>;
+  readonly #store: DeliveryStore;
   readonly #book: DeliveryBook;
   readonly #outbound: Sends;
   readonly #secretOf: SecretOf;
   readonly #mayBegin: () => boolean;
   readonly #clock: Clock;
   readonly #logger: Logger;
-  readonly #lanes: HostLanes;
+  readonly #limits: ConcurrencyLimits;
+  readonly #order: SendOrder;
   readonly #sending = new Map<string, Sending>();
-  /** Hosts whose pace has changed since the last claim. */
-  #changedPaces: { owner: string; host: string }[] = [];
+  /** Deliveries that could not be read, and until when they are left out. */
+  readonly #unreadable = new Map<string, Addressed & { untilMs: number }>();
   #poll: Timer | undefined;
   #filling: Promise<void> | undefined;
   #fillAgain = false;
@@ -88,7 +95,8 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
     this.#mayBegin = options.mayBegin ?? (() => true);
     this.#clock = options.clock;
     this.#logger = options.logger;
-    this.#lanes = new HostLanes(options);
+    this.#limits = new ConcurrencyLimits(options);
+    this.#order = new SendOrder(options.store, this.#limits);
   }
 
   start(): void {
@@ -133,35 +141,61 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
 
   /** False when no more attempts can start. */
   async #beginSome(): Promise<boolean> {
-    const most = Math.min(this.#lanes.free, CLAIMED_AT_ONCE);
-    if (most <= 0 || !this.#mayBegin() || !(await this.#book.isAnyDue())) return false;
+    const most = Math.min(this.#limits.free, CLAIMED_AT_ONCE);
+    if (most <= 0 || !this.#mayBegin()) return false;
+    const period = await this.#book.duePeriod();
+    if (!period) return false;
+    const chosen = await this.#order.choose(period, most, this.#excluded());
+    if (chosen.length === 0) return false;
+    const unused = new Map(chosen.map(({ deliveryId, slot }) => [deliveryId, slot]));
     const sinceMs = this.#clock.uptimeMs();
-    this.#changedPaces.push(...this.#lanes.changed());
-    const changed = this.#changedPaces.slice();
-    const places = new Places(this.#lanes);
     try {
-      const lanes = () => {
-        places.leave();
-        return places;
-      };
-      const onUnreadable = (deliveryId: string, error: unknown) =>
-        this.#logger.error({ err: error, deliveryId }, "A delivery can't be read; retrying later.");
-      const underWay = new Set(this.#sending.keys());
-      const given = await this.#book.claim({ most, changed, underWay, lanes, onUnreadable });
-      this.#changedPaces.splice(0, changed.length);
-      for (const delivery of given) {
-        if (delivery.dueAtMs !== null) this.#send({ delivery, sinceMs }, places.take(delivery));
+      const claimed = await this.#claim(chosen);
+      for (const delivery of claimed) {
+        const slot = unused.get(delivery.deliveryId);
+        if (delivery.dueAtMs === null || !slot) continue;
+        unused.delete(delivery.deliveryId);
+        this.#send({ delivery, sinceMs }, slot);
       }
-      return given.length === most;
+      return claimed.length > 0;
     } finally {
-      places.leave();
+      for (const slot of unused.values()) slot.leave();
     }
   }
 
-  #send(claimed: Claimed, place: Place): void {
-    const { deliveryId } = claimed.delivery;
+  /** Deliveries with a running attempt, although the claim may have expired, and those that could not be read. */
+  #excluded(): Addressed[] {
+    const nowMs = this.#clock.uptimeMs();
+    for (const [id, { untilMs }] of this.#unreadable) if (untilMs <= nowMs) this.#unreadable.delete(id);
+    const sending = [...this.#sending.values()].map(({ delivery }) => delivery);
+    return [...sending, ...this.#unreadable.values()];
+  }
+
+  /** Claims them one by one when some are damaged, and leaves those out for some minutes. */
+  async #claim(chosen: Chosen[]): Promise<DeliveryRecord[]> {
+    try {
+      return await this.#book.claim(chosen.map(({ deliveryId }) => deliveryId));
+    } catch (error) {
+      if (!isScenepressError(error, 'storage_damaged')) throw error;
+      if (chosen.length > 1) {
+        const claimed: DeliveryRecord[] = [];
+        for (const one of chosen) claimed.push(...(await this.#claim([one])));
+        return claimed;
+      }
+      for (const { deliveryId, owner, host } of chosen) {
+        this.#logger.error({ err: error, deliveryId }, "A delivery can't be read; retrying later.");
+        const untilMs = this.#clock.uptimeMs() + UNREADABLE_MS;
+        this.#unreadable.set(deliveryId, { deliveryId, owner, host, untilMs });
+      }
+      return [];
+    }
+  }
+
+  #send(claimed: Claimed, slot: Slot): void {
+    const { delivery } = claimed;
+    const { deliveryId } = delivery;
     const controller = new AbortController();
-    const ended = this.#attempt(claimed, controller.signal, place)
+    const ended = this.#attempt(claimed, controller.signal, slot)
       .catch((error: unknown) =>
         this.#logger.error({ err: error, deliveryId }, 'An attempt ended unexpectedly.'),
       )
@@ -169,10 +203,10 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
         this.#sending.delete(deliveryId);
         this.wake();
       });
-    this.#sending.set(deliveryId, { controller, ended });
+    this.#sending.set(deliveryId, { delivery, controller, ended });
   }
 
-  async #attempt({ delivery, sinceMs }: Claimed, signal: AbortSignal, place: Place): Promise<void> {
+  async #attempt({ delivery, sinceMs }: Claimed, signal: AbortSignal, slot: Slot): Promise<void> {
     const startedAt = this.#clock.uptimeMs();
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
@@ -189,7 +223,7 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
       if (isReceivers)
         exchange = { tookMs: this.#clock.uptimeMs() - askedAt, answered: result.reason === null };
     } finally {
-      place.leave(exchange);
+      slot.leave(exchange);
     }
     await this.#conclude(delivery, result, signature);
     const { deliveryId, jobId, host, attempts } = delivery;

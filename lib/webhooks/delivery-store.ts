@@ -24,21 +24,6 @@ export interface DeliveryQuery {
   after?: string;
 }
 
-/** The response speed of an owner's host; `new`: not called recently. */
-export type HostPace = 'quick' | 'new' | 'slow';
-
-/** Concurrency limits per owner, and per owner and host. */
-export interface DueLanes {
-  /** How an owner may send to a host at present. */
-  paceOf(owner: string, host: string): HostPace;
-  /** False when no attempt of the owner to any host of this pace may start now. */
-  mayCall(owner: string, pace: HostPace): boolean;
-  /**
-   * Reserves a place for an attempt; false when none is free. The place stays unused when the host has nothing due.
-   */
-  enter(owner: string, host: string): boolean;
-}
-
 /** The period of due deliveries. */
 export interface DuePeriod {
   /** Epoch milliseconds. */
@@ -47,36 +32,33 @@ export interface DuePeriod {
   latestDueMs: number;
 }
 
-/** A sender's request for due deliveries. */
-export interface DueRequest extends DuePeriod {
-  /** Maximum number of deliveries to change. */
-  most: number;
-  /** What may be sent at present. */
-  lanes: DueLanes;
-  /** Hosts whose pace has changed since the last committed claim. */
-  changed?: Iterable<{ owner: string; host: string }>;
-  /**
-   * Returns the claimed delivery: with the new attempt, and due again when the claim expires. A delivery returned as
-   * not due is finished and not claimed.
-   */
-  begin: (delivery: DeliveryRecord) => DeliveryRecord;
-  /** Ids of deliveries with an attempt of this sender still running, although the claim may have expired; skipped. */
-  underWay?: ReadonlySet<string>;
-  /** Called for a delivery that cannot be read. It is postponed by some minutes, so others are not blocked. */
-  onUnreadable: (deliveryId: string, error: unknown) => void;
+/** A query for due deliveries. */
+export interface DueQuery extends DuePeriod {
+  /** Maximum number of deliveries. */
+  limit: number;
 }
 
-/** Counts due deliveries. */
-export interface DueQuery extends DuePeriod {
-  /** Stops counting at this number. */
-  limit: number;
+/** A query for the due deliveries of an owner to a host. */
+export interface DueToHostQuery extends DueQuery {
+  owner: string;
+  host: string;
+}
+
+/** A host with unfinished deliveries of an owner. */
+export interface UnfinishedHost {
+  host: string;
+  /** When the first of them is due. */
+  firstDueMs: number;
 }
 
 /** The store of deliveries, in the same database as the jobs. The rules of {@link Storage} apply. */
 export interface DeliveryStore {
   /** Adds a delivery with the text of its body. A `deliveryId` must not be reused. */
   insert(tx: Transaction, delivery: DeliveryRecord, body: string): Promise<void>;
-  /** Replaces the record of an existing delivery, except its URL; adds an exchange. */
+  /**
+   * Replaces the record of an existing delivery, except its URL; adds an exchange. Throws when the token is less than
+   * the stored one, and for a delivery that has ended.
+   */
   update(tx: Transaction, delivery: DeliveryRecord, exchange?: Exchange): Promise<void>;
   /** Replaces the record of a delivery, including its URL; removes its body and exchanges. */
   forget(tx: Transaction, delivery: DeliveryRecord): Promise<void>;
@@ -86,17 +68,16 @@ export interface DeliveryStore {
   get(deliveryId: string, tx?: Transaction): Promise<DeliveryRecord | undefined>;
   /** Newest first. */
   list(query: DeliveryQuery, tx?: Transaction): Promise<DeliveryRecord[]>;
-  /**
-   * Claims due deliveries. Each gets a higher `token`, a fencing token that its sender compares in each later
-   * transaction. Returns the deliveries that `begin` changed.
-   *
-   * Scheduling is round-robin over owners and over the hosts of an owner; within a host, the longest due goes first.
-   * Hosts that may not be called are skipped. The cost does not depend on the number of due deliveries, hosts and
-   * owners.
-   */
-  claimDue(tx: Transaction, request: DueRequest): Promise<DeliveryRecord[]>;
+  /** As {@link get}, without waiting: also undefined while another transaction has locked the delivery. */
+  getUnlocked(deliveryId: string, tx: Transaction): Promise<DeliveryRecord | undefined>;
   /** The number of due deliveries, including those with expired claims. */
   countDue(query: DueQuery): Promise<number>;
+  /** Ids of due deliveries to a host, longest due first. */
+  listDue(query: DueToHostQuery): Promise<string[]>;
+  /** Owners with unfinished deliveries, by name. The cost does not depend on the number of deliveries. */
+  listUnfinishedOwners(page: Page): Promise<string[]>;
+  /** An owner's hosts with unfinished deliveries, by name. The cost does not depend on the number of deliveries. */
+  listUnfinishedHosts(owner: string, page: Page): Promise<UnfinishedHost[]>;
   /** Unfinished deliveries, oldest first. */
   listUnfinished(page?: Page): Promise<DeliveryRecord[]>;
   /** The body, verbatim. */

@@ -1,7 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import { abortable } from '../abortable.ts';
-import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
+import type { FailureReason } from './delivery.ts';
 
 /** The stored part of a response body. */
 export const ANSWER_BYTES = 1024;
@@ -10,6 +11,25 @@ const LONGEST_BODY_BYTES = 64 * 1024;
 const LONGEST_HEADERS_BYTES = 16 * 1024;
 /** Maximum number of interim responses (`1xx`). */
 const MOST_INTERIM = 8;
+
+/** The state of an exchange, for its result however it ends. */
+export interface ExchangeState {
+  status: number;
+  answer: Buffer[];
+  sent: boolean;
+  /** Destroyed at the end. */
+  sockets: Duplex[];
+}
+
+/** Thrown when an exchange fails. */
+export class ExchangeFailure extends Error {
+  readonly reason: FailureReason;
+
+  constructor(reason: FailureReason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
 
 /**
  * Sends the request and reads the whole response. `onHead` is called when status and headers are complete: from then

@@ -8,8 +8,7 @@ import type { Clock } from '../clock.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
 import type { FailureReason } from './delivery.ts';
-import { ExchangeFailure, type ExchangeState } from './exchange-state.ts';
-import { ANSWER_BYTES, exchange } from './http-exchange.ts';
+import { ANSWER_BYTES, ExchangeFailure, type ExchangeState, exchange } from './http-exchange.ts';
 import { type Resolve, resolveName } from './resolver.ts';
 
 /** Time-out of the whole exchange, from the name lookup to the last byte of the response (contract §6.4). */

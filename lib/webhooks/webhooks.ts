@@ -4,14 +4,12 @@ import type { Clock } from '../clock.ts';
 import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
-import type { JobRecord } from '../jobs/job.ts';
 import type { ArtifactLinks, ArtifactUrl } from '../jobs/job-json.ts';
-import type { ApiKeys } from '../keys/api-keys.ts';
 import { Leadership } from '../leadership.ts';
 import type { Logger } from '../logger.ts';
 import type { Random } from '../random.ts';
 import type { Signals } from '../signals/signals.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import { deliveryOf } from './deliveries.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
@@ -52,14 +50,14 @@ interface Options {
 type OutsideSender = Sends & { start(): void; stop(): Promise<void> };
 
 /**
- * The webhook components of a service: the delivery book, the signing secrets and, while the service runs, the
- * sender. Emits `delivery` for every recorded attempt.
+ * The webhook components of a service. Makes the delivery book and the signing secrets; runs the sender while the
+ * service runs and this process leads. Emits `delivery` for every recorded attempt.
  */
 export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
   /** Makes the links to artifacts in deliveries. */
   readonly links: () => ArtifactLinks;
-  readonly #book: DeliveryBook;
-  readonly #secrets: WebhookSecrets;
+  readonly book: DeliveryBook;
+  readonly secrets: WebhookSecrets;
   readonly #options: Options;
   #outbound: OutsideSender | undefined;
   /** Used while no deliveries are sent; runs in this thread. */
@@ -72,9 +70,9 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     super();
     const { storage, clock, random, assetUrl = '', artifactUrl } = options;
     this.#options = options;
-    this.#secrets = new WebhookSecrets(options.options, options.dataFolder);
+    this.secrets = new WebhookSecrets(options.options, options.dataFolder);
     this.links = () => artifactUrl ?? (typeof assetUrl === 'string' ? assetUrl : assetUrl());
-    this.#book = new DeliveryBook({ storage, clock, random, links: this.links });
+    this.book = new DeliveryBook({ storage, clock, random, links: this.links });
   }
 
   /** Error: `invalid_request` for invalid request options. */
@@ -102,9 +100,9 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     this.#leadership = leadership;
     this.#sender = new DeliverySender({
       store: storage.deliveries,
-      book: this.#book,
+      book: this.book,
       outbound: this.#outbound,
-      secretOf: (delivery) => this.#secrets.of(delivery),
+      secretOf: (delivery) => this.secrets.of(delivery),
       mayBegin: () => leadership.isLeader && mayWork() && !dataFolder?.spareSpace.isShort,
       clock,
       logger,
@@ -132,26 +130,6 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
     // Kept: loading its certificates takes longer than a request.
     this.#outboundHere ??= new Outbound(options, clock);
     return this.#outboundHere.post(request, signal);
-  }
-
-  /** Adds the delivery of a job that ends; see {@link DeliveryBook.add}. */
-  add(tx: Transaction, job: JobRecord): Promise<void> {
-    return this.#book.add(tx, job);
-  }
-
-  /** Encrypts a job's own secret, after {@link prepare}. */
-  seal(secret: string): string {
-    return this.#secrets.seal(secret);
-  }
-
-  /** Decrypts a job's own secret. */
-  decryptSecret(sealed: string): Promise<string> {
-    return this.#secrets.decrypt(sealed);
-  }
-
-  /** Re-encrypts secrets after a change of the master key; see {@link WebhookSecrets.resealAll}. */
-  resealSecrets(apiKeys: ApiKeys | undefined, signal?: AbortSignal): Promise<{ jobs: number; keys: number }> {
-    return this.#secrets.resealAll(this.#options.storage, apiKeys, signal);
   }
 
   /** Notifies all processes that a delivery is due. */
@@ -183,6 +161,6 @@ export class Webhooks extends EventEmitter<{ delivery: [delivery: Delivery] }> {
         'Webhooks are not configured: RenderService was given no `assetUrl` or `artifactUrl`.',
       );
     }
-    await this.#secrets.prepare(secret);
+    await this.secrets.prepare(secret);
   }
 }

@@ -5,8 +5,8 @@ import { systemClock } from '../../lib/clock.ts';
 import { Accounts, ApiKeys, DataFolder, type RenderRequest, StoredLedger } from '../../lib/index.ts';
 import { Pricing } from '../../lib/ledger/pricing.ts';
 import { systemRandom } from '../../lib/random.ts';
-import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
+import { claimDeliveries } from '../../test/fixtures/claims.ts';
 import { JobBook } from '../../test/fixtures/job-book.ts';
 
 /** A request of about half a kilobyte. All are different, so that they don't compress better than real ones. */
@@ -83,7 +83,7 @@ export async function fill(
       sizeBytes: 12345,
     }));
     await book.finish(claim, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
-    const [begun] = await deliveries.claim({ most: 1, lanes: () => EVERY_LANE, onUnreadable: () => {} });
+    const [begun] = await claimDeliveries(storage, deliveries, { most: 1 });
     const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
     if (begun) await deliveries.conclude(begun, answer);
     await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, jobId, Date.now()));

@@ -49,7 +49,6 @@ const TESTS: Record<string, string[]> = {
   'jobs/job-ending': ['job-ending', 'job-book', 'recovery', 'recover-jobs'],
   'webhooks/deliveries': ['deliveries', 'failed-deliveries-are-sent-again-once'],
   'webhooks/delivery-book': ['delivery-book', 'failed-deliveries-are-sent-again-once'],
-  'webhooks/exchange-state': ['http-exchange'],
 };
 
 /**

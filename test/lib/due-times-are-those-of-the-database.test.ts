@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { Deliveries } from '../../lib/index.ts';
 import { systemRandom } from '../../lib/random.ts';
-import { EVERY_LANE } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 import type { DeliveryRecord } from '../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
+import { claimDeliveries } from '../fixtures/claims.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';
 
@@ -23,8 +23,7 @@ async function openBook(t: Test, { aheadMs }: { aheadMs: number }) {
     await storage.insertJob(tx, job, '');
     await book.add(tx, job);
   });
-  const claim = () =>
-    book.claim({ lanes: () => EVERY_LANE, most: 10, changed: [], underWay: new Set(), onUnreadable() {} });
+  const claim = () => claimDeliveries(storage, book);
   const only = async () => (await storage.deliveries.list({}))[0] as DeliveryRecord;
   return { book, deliveries, claim, only };
 }
@@ -37,13 +36,13 @@ for (const aheadMs of [AWAY_MS, -AWAY_MS]) {
       t.ok(time !== null && Math.abs(time - delayMs - Date.now()) < SOON_MS, `${time} in ${delayMs} ms`);
     isIn((await only()).dueAtMs, 0);
     isIn((await only()).createdAtMs, 0);
-    t.equal(await book.isAnyDue(), true);
+    t.equal((await book.duePeriod()) !== undefined, true);
     t.equal(await deliveries.countDue(), 1);
     const [begun] = await claim();
     t.ok(begun, 'the first attempt begins at once');
     // Of an attempt that never ends.
     isIn((await only()).dueAtMs, 40_000);
-    t.equal(await book.isAnyDue(), false);
+    t.equal((await book.duePeriod()) !== undefined, false);
     await book.conclude(begun as DeliveryRecord, {
       status: 500,
       reason: null,

@@ -110,3 +110,10 @@ ${trigger('due_owners_get_less', 'DELETE', 'due_hosts', {
   WHERE owner = OLD.owner AND turn_ms < ${firstTurnOf('OLD')};`,
 })}
 `;
+
+/** Removes it, as in `../sqlite/due-schema.ts`. */
+export const WITHOUT_DUE_SCHEMA: string = `
+DROP TABLE due_deliveries, due_hosts, due_owners;
+DROP FUNCTION deliveries_become_due, deliveries_become_due_again, deliveries_end, due_hosts_get_more, due_hosts_change,
+  due_hosts_get_less, due_owners_get_more, due_owners_change, due_owners_get_less CASCADE;
+`;

@@ -91,3 +91,13 @@ BEGIN
   WHERE owner = OLD.owner AND turn_ms < ${firstTurnOf('OLD')};
 END;
 `;
+
+/** Removes it: the sender finds what is due by indexes, and knows itself whose turn it is. */
+export const WITHOUT_DUE_SCHEMA: string = `
+DROP TRIGGER deliveries_become_due;
+DROP TRIGGER deliveries_become_due_again;
+DROP TRIGGER deliveries_end;
+DROP TABLE due_deliveries;
+DROP TABLE due_hosts;
+DROP TABLE due_owners;
+`;

@@ -13,11 +13,10 @@ import { systemRandom } from '../../../lib/random.ts';
 import { auditBooks } from '../../../lib/sql/audit.ts';
 import type { SqlDatabase } from '../../../lib/storage/sql.ts';
 import { Connection } from '../../../lib/storage/sqlite/connection.ts';
-import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
-import { claimJobs } from '../../fixtures/claims.ts';
+import { claimDeliveries, claimJobs } from '../../fixtures/claims.ts';
 import { times } from '../../fixtures/depth.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -187,10 +186,8 @@ async function carryOut(world: World, action: Action): Promise<void> {
       return;
     }
     case 'deliver': {
-      const onUnreadable = (deliveryId: string) => {
-        throw new Error(`delivery ${deliveryId} can't be read`);
-      };
-      const claimed = await world.deliveries.claim({ most: 2, lanes: () => EVERY_LANE, onUnreadable });
+      const { deliveries, folder } = world;
+      const claimed = await claimDeliveries(folder.storage, deliveries, { most: 2 });
       for (const begun of claimed.filter(({ dueAtMs }) => dueAtMs !== null)) {
         model.requests.set(begun.jobId, (model.requests.get(begun.jobId) ?? 0) + 1);
         if (action.answer === 'never recorded') model.cutOff.push(begun);

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -6,10 +5,9 @@ import t, { type Test } from 'tap';
 import { type AssetStore, FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
 import { forgetJob } from '../../../lib/jobs/forget.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
-import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
-import { claimJobs } from '../../fixtures/claims.ts';
+import { claimDeliveries, claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';
 import { newSchema, openPostgres, serverUrl } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -83,8 +81,8 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
   const [{ storage, ledger }] = books;
   const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
   const sent: string[] = [];
-  const send = async ({ outcomes }: (typeof books)[0]) => {
-    const claimed = await outcomes.claim({ most: 5, lanes: () => EVERY_LANE, onUnreadable: assert.fail });
+  const send = async ({ outcomes, storage }: (typeof books)[0]) => {
+    const claimed = await claimDeliveries(storage, outcomes, { most: 5 });
     for (const delivery of claimed) {
       sent.push(delivery.deliveryId);
       // Undefined when the job was forgotten meanwhile.

@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap';
-import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
-import type { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
-import { openPost, type PostOptions, senderOn } from '../../fixtures/deliveries.ts';
+import { claimDeliveries } from '../../fixtures/claims.ts';
+import { openPost, type Post, type PostOptions, senderOn } from '../../fixtures/deliveries.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { type Answer, webhookReceiver } from '../../fixtures/webhook-receiver.ts';
@@ -22,9 +21,8 @@ async function open(t: Test, answer?: Answer, options: Partial<PostOptions> = {}
   return { ...post, clock, receiver, url: `https://127.0.0.1:${receiver.port}/hook` };
 }
 
-async function claimOne(book: DeliveryBook): Promise<DeliveryRecord> {
-  const onUnreadable = (deliveryId: string) => t.fail(deliveryId);
-  const [claimed, ...more] = await book.claim({ most: 10, lanes: () => EVERY_LANE, onUnreadable });
+async function claimOne({ book, folder }: Pick<Post, 'book' | 'folder'>): Promise<DeliveryRecord> {
+  const [claimed, ...more] = await claimDeliveries(folder.storage, book);
   t.same(more, []);
   return claimed as DeliveryRecord;
 }
@@ -35,9 +33,9 @@ const UNSENT: ExchangeResult = { status: 0, reason: 'stopped', detail: null, ans
 t.test('a sender whose claim has lapsed can change nothing', async (t) => {
   const { endJob, url, book, clock, deliveries, folder } = await open(t);
   await endJob(url);
-  const first = await claimOne(book);
+  const first = await claimOne({ book, folder });
   clock.advance(10_000 + 30_000);
-  const second = await claimOne(book);
+  const second = await claimOne({ book, folder });
   t.match(second, {
     deliveryId: first.deliveryId,
     token: 2,
@@ -53,9 +51,9 @@ t.test('a sender whose claim has lapsed can change nothing', async (t) => {
 t.test('a sender whose attempt was taken back can change nothing', async (t) => {
   const { endJob, url, book, folder } = await open(t);
   await endJob(url);
-  const first = await claimOne(book);
+  const first = await claimOne({ book, folder });
   t.match(await book.conclude(first, UNSENT), { attempts: [] });
-  const second = await claimOne(book);
+  const second = await claimOne({ book, folder });
   t.equal(second.attempts.length, first.attempts.length);
   t.equal(await book.conclude(first, DELIVERED), undefined);
   t.same(await folder.storage.deliveries.get(first.deliveryId), second);

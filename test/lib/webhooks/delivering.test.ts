@@ -1,10 +1,9 @@
 import t, { type Test } from 'tap';
 import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
-import { EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
 import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
-import { claimJobs } from '../../fixtures/claims.ts';
+import { claimDeliveries, claimJobs } from '../../fixtures/claims.ts';
 import { openPost, type Post, type PostOptions, SECRET } from '../../fixtures/deliveries.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
@@ -268,12 +267,11 @@ t.test('deliveries that are due survive a restart', async (t) => {
 });
 
 t.test('an attempt interrupted by a crash counts', async (t) => {
-  const { endJob, url, deliveries, book, clock, sender, receiver } = await open(t, (response) =>
+  const { endJob, url, deliveries, book, clock, sender, receiver, folder } = await open(t, (response) =>
     response.writeHead(500).end(),
   );
   await endJob(url);
-  const claim = () =>
-    book.claim({ most: 10, lanes: () => EVERY_LANE, onUnreadable: (deliveryId) => void t.fail(deliveryId) });
+  const claim = () => claimDeliveries(folder.storage, book);
   const crash = async () => (await claim()).filter(({ dueAtMs }) => dueAtMs !== null).length;
   t.equal(await crash(), 1);
   t.match(await deliveries.list(), [{ status: 'sending', lastStatus: null, nextAttemptAt: null }]);

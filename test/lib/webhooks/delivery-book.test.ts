@@ -3,11 +3,12 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import { systemRandom } from '../../../lib/random.ts';
-import { deliveryRecord, EVERY_LANE } from '../../../lib/testing/delivery-record.ts';
+import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
+import { claimDeliveries } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
@@ -32,16 +33,7 @@ async function openBook(t: Test, assetUrl?: () => string) {
       await storage.insertJob(tx, job, '');
       await book.add(tx, job);
     });
-  const claim = async () =>
-    (
-      await book.claim({
-        lanes: () => EVERY_LANE,
-        most: 10,
-        changed: [],
-        underWay: new Set(),
-        onUnreadable() {},
-      })
-    )[0];
+  const claim = async () => (await claimDeliveries(storage, book))[0];
   const begin = async () => {
     const delivery = await claim();
     if (!delivery) throw new Error('none is due');
@@ -56,7 +48,7 @@ const refused: ExchangeResult = { status: 0, reason: 'refused', detail: 'no', an
 
 t.test('a job that ended with a webhook has one delivery, due immediately', async (t) => {
   const { storage, end, only, book } = await openBook(t, () => 'https://assets.test');
-  t.equal(await book.isAnyDue(), false);
+  t.equal((await book.duePeriod()) !== undefined, false);
   await end({ owner: 'ada', keyId: 'key_1', webhookSecretSealed: 'sealed', phase: 'completed' });
   const delivery = await only();
   t.match(delivery, {
@@ -76,7 +68,7 @@ t.test('a job that ended with a webhook has one delivery, due immediately', asyn
     deliveredAtMs: null,
   });
   t.match(JSON.parse((await storage.deliveries.readBody(delivery.deliveryId)) ?? ''), { jobId: 'j' });
-  t.equal(await book.isAnyDue(), true);
+  t.equal((await book.duePeriod()) !== undefined, true);
 });
 
 t.test('the links in a body begin with the base URL, or with the path', async (t) => {
@@ -145,7 +137,7 @@ t.test('attempts follow 30 s, 5 min and 30 min after the end of the one before',
   t.match(last.attempts[0], { endedAtMs: START + 2_000, reason: 'refused' });
   t.equal(last.dueAtMs, clock.now() + 30_000, 'it is given up when it never ends');
   t.match(await book.conclude(last, refused), { dueAtMs: null, deliveredAtMs: null });
-  t.equal(await book.isAnyDue(), false);
+  t.equal((await book.duePeriod()) !== undefined, false);
 });
 
 t.test('an attempt that never ends counts as one of ten seconds', async (t) => {
@@ -282,6 +274,6 @@ t.test('a waiting delivery that is given up has failed, and is not due again', a
   t.match(given, { dueAtMs: null, deliveredAtMs: null, attempts: [{ reason: 'refused' }] });
   clock.advance(60 * MINUTE_MS);
   t.equal(await claim(), undefined);
-  t.equal(await book.isAnyDue(), false);
+  t.equal((await book.duePeriod()) !== undefined, false);
   await t.rejects(book.giveUp(begun.deliveryId), { code: 'conflict' });
 });

@@ -100,38 +100,17 @@ t.test('deliveries of forgotten jobs are left out', async (t) => {
   t.same(await deliveries.sendFailedAgain({ sinceMs: 0 }), { sent: 0, isComplete: true });
 });
 
-t.test(
-  'the jobs of an owner are locked in the order of their ids, then what is due of the owner',
-  async (t) => {
-    const { storage, add, deliveries } = await openDeliveries(t);
-    const ids = [1, 3, 2].flatMap((number) => [`ada ${number}`, `bob ${number}`]);
-    for (const [minutes, jobId] of ids.entries()) await add(minutes + 1, { owner: jobId.slice(0, 3), jobId });
-    const store = storage.deliveries;
-    const [list, get, insert] = [store.list.bind(store), store.get.bind(store), store.insert.bind(store)];
-    const jobs: string[] = [];
-    const locked: string[] = [];
-    store.list = (query, tx) => {
-      if (tx) jobs.push(query?.jobId ?? '');
-      return list(query, tx);
-    };
-    store.get = async (deliveryId, tx) => {
-      const delivery = await get(deliveryId, tx);
-      if (tx && delivery) locked.push(`a delivery of ${delivery.owner}`);
-      return delivery;
-    };
-    store.insert = (tx, delivery, body) => {
-      locked.push(`what is due of ${delivery.owner}`);
-      return insert(tx, delivery, body);
-    };
-    t.match(await deliveries.sendFailedAgain({ sinceMs: 0, untilMs: NOW }), { sent: 6 });
-    for (const ofOwner of [jobs.slice(0, 3), jobs.slice(3)]) t.same(ofOwner, ofOwner.toSorted());
-    const thrice = (text: string) => [text, text, text];
-    t.same(
-      locked,
-      ['ada', 'bob'].flatMap((owner) => [
-        ...thrice(`a delivery of ${owner}`),
-        ...thrice(`what is due of ${owner}`),
-      ]),
-    );
-  },
-);
+t.test('jobs are locked in the order of their ids, whoever owns them', async (t) => {
+  const { storage, add, deliveries } = await openDeliveries(t);
+  const ids = [1, 3, 2].flatMap((number) => [`ada ${number}`, `bob ${number}`]);
+  for (const [minutes, jobId] of ids.entries()) await add(minutes + 1, { owner: jobId.slice(0, 3), jobId });
+  const store = storage.deliveries;
+  const list = store.list.bind(store);
+  const jobs: string[] = [];
+  store.list = (query, tx) => {
+    if (tx) jobs.push(query?.jobId ?? '');
+    return list(query, tx);
+  };
+  t.match(await deliveries.sendFailedAgain({ sinceMs: 0, untilMs: NOW }), { sent: 6 });
+  t.same(jobs, ids.toSorted());
+});

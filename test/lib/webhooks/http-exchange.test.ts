@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import t, { type Test } from 'tap';
-import { ExchangeFailure, type ExchangeState } from '../../../lib/webhooks/exchange-state.ts';
-import { exchange } from '../../../lib/webhooks/http-exchange.ts';
+import { ExchangeFailure, type ExchangeState, exchange } from '../../../lib/webhooks/http-exchange.ts';
 
 const HEAD = 'HTTP/1.1 200 OK\r\n\r\n';
 

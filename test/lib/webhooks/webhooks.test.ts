@@ -241,7 +241,7 @@ t.test('bodies have links that begin with the asset URL, which may change', asyn
     await storage.transaction(async (tx) => {
       const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
       await storage.insertJob(tx, job, '');
-      await webhooks.add(tx, job);
+      await webhooks.book.add(tx, job);
     });
     const [delivery] = await storage.deliveries.list({});
     const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
@@ -296,11 +296,11 @@ t.test('the thread of a service has its options', async (t) => {
 t.test('secrets of jobs are encrypted, and not again while the master key is the same', async (t) => {
   const { webhooks, storage } = await setUp(t, {}, 'https://assets.test');
   await webhooks.prepare('mine');
-  const webhookSecretSealed = webhooks.seal('mine');
+  const webhookSecretSealed = webhooks.secrets.seal('mine');
   t.notMatch(webhookSecretSealed, 'mine');
-  t.equal(await webhooks.decryptSecret(webhookSecretSealed), 'mine');
+  t.equal(await webhooks.secrets.decrypt(webhookSecretSealed), 'mine');
   await storage.transaction((tx) => storage.insertJob(tx, jobRecord('j', { webhookSecretSealed }), ''));
-  t.match(await webhooks.resealSecrets(undefined), { jobs: 0, keys: 0 });
+  t.match(await webhooks.secrets.resealAll(storage, undefined), { jobs: 0, keys: 0 });
 });
 
 t.test('links can be made by a function instead', async (t) => {
@@ -321,7 +321,7 @@ t.test('links can be made by a function instead', async (t) => {
     const artifacts = [{ name: 'video.mp4' as const, assetKey: 'k', sizeBytes: 1 }];
     const job = jobRecord('j', { phase: 'completed', artifacts, webhookUrl: 'https://a.test/' });
     await storage.insertJob(tx, job, '');
-    await webhooks.add(tx, job);
+    await webhooks.book.add(tx, job);
   });
   const [delivery] = await storage.deliveries.list({});
   const body = JSON.parse((await storage.deliveries.readBody(delivery?.deliveryId ?? '')) ?? '');
