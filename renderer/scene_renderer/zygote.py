@@ -30,12 +30,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from . import cgroup, job, kernel, process_tree, sandbox, shortage
+from .job import process
 from .messages import ForkCommand, KillCommand, PingCommand, ZygoteReport, parse_zygote_command
-from .priority import Session
 from .protocol import encode_line
-from .sandbox import Sandbox
-from .watch import Findings
+from .sandbox import cgroup, kernel, layers, process_tree, shortage
+from .sandbox.layers import Sandbox
+from .sandbox.priority import Session
+from .sandbox.watch import Findings
 
 _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
@@ -61,7 +62,7 @@ def run(
     kernel.adopt_orphans()
     # Each layer is tried in a fork; before the imports, which make forks slow.
     entrance = cgroup.entrance() if grouped else None
-    found, problems = sandbox.find(readable, without)
+    found, problems = layers.find(readable, without)
     if not found.isolated:
         kernel.outlive_parent()  # to be able to kill jobs when stdin ends: no namespace does it
     if entrance is not None and (problem := cgroup.problem(entrance)):
@@ -100,7 +101,7 @@ def prepare_renders(*, portrait: bool) -> None:
 
 def prepare_inspections() -> None:
     """Import the modules that decode videos."""
-    from . import inspection  # noqa: F401 (imported for its side effect)
+    from .inspection import inspection  # noqa: F401 (imported for its side effect)
 
 
 def _await_single_thread() -> None:
@@ -282,7 +283,7 @@ class _Zygote:
                 os.close(descriptor)
             raise
         if pid == 0:
-            job.live(self._sandbox, zygote, commanded, findings, self._entrance)
+            process.live(self._sandbox, zygote, commanded, findings, self._entrance)
         os.close(commanded)
         os.close(findings)
         return _Process(pid, commands, found)

@@ -100,7 +100,7 @@ def job_of(arguments: list[str]) -> RenderJob:
 
 def render(job: RenderJob) -> dict[str, Any]:
     """Render a scene and return the report."""
-    from scene_renderer.rendering import render as render_job
+    from scene_renderer.job.rendering import render as render_job
 
     channel, samples = Channel(), Samples()
     with tempfile.TemporaryDirectory() as folder:

@@ -10,7 +10,7 @@ import pytest
 from manim import VMobject
 from manim.mobject.types import vectorized_mobject
 
-from scene_renderer import alignment
+from scene_renderer.faster import alignment
 from test_replaced_parts import _random_points
 
 

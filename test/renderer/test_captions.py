@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from client import Zygote, render_job
-from scene_renderer.captions import Cue, parse, write
+from scene_renderer.video.captions import Cue, parse, write
 from sources import scene
 from streams import parts_of, record
 

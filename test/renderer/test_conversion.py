@@ -9,7 +9,7 @@ import pytest
 from av.video.reformatter import Interpolation, VideoReformatter
 
 import scenepress_native
-from scene_renderer.conversion import Converter
+from scene_renderer.video.conversion import Converter
 
 Pixels = npt.NDArray[np.uint8]
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from manim import Mobject, VMobject
 
-from scene_renderer import copies
+from scene_renderer.faster import copies
 
 _MANIMS_OWN = Mobject.__deepcopy__
 _ATOMS = (

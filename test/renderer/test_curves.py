@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from manim import VMobject
 
-from scene_renderer import curves
+from scene_renderer.faster import curves
 
 
 class _Straight(VMobject):

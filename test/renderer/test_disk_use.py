@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from scene_renderer import disk_use
-from scene_renderer.disk_use import Pass
-from scene_renderer.disk_watch import DiskWatch
 from scene_renderer.messages import ForkCommand
+from scene_renderer.sandbox import disk_use
+from scene_renderer.sandbox.disk_use import Pass
+from scene_renderer.sandbox.disk_watch import DiskWatch
 
 TICK_S = 0.03
 
@@ -61,7 +61,7 @@ def test_a_removed_and_mapped_file_counts_by_the_bytes_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     watch = watching(tmp_path)
-    monkeypatch.setattr("scene_renderer.process_tree.written_bytes", lambda pid: 70)
+    monkeypatch.setattr("scene_renderer.sandbox.process_tree.written_bytes", lambda pid: 70)
     assert watch._limit_of([Pass({1: 60}, mapped={2})]) == "disk", "the number of bytes written is unknown"
     watch.note_written([])
     assert watch._limit_of([Pass({1: 40}, mapped={2})]) is None, "at most the file size limit"

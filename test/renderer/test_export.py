@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from client import Zygote, render_job
-from scene_renderer.export import export
+from scene_renderer.sandbox.export import export
 from sources import scene
 
 

@@ -8,7 +8,7 @@ from manim import Circle, Square, VMobject
 from manim.camera.camera import BackgroundColoredVMobjectDisplayer, Camera
 from PIL import Image
 
-from scene_renderer import images
+from scene_renderer.faster import images
 
 
 def _noise(seed: int, shape: tuple[int, ...]) -> Any:

@@ -9,8 +9,9 @@ import pytest
 from PIL import Image
 
 from client import Zygote, inspect_job, render_job
-from scene_renderer import inspection, mp4, mp4_boxes
-from scene_renderer.errors import SceneError
+from scene_renderer.inspection import inspection, mp4_boxes
+from scene_renderer.scene_error import SceneError
+from scene_renderer.video import mp4
 from sound_file import write_tone
 from sources import SQUARE, scene
 from video import boxes, contents

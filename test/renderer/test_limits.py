@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from client import Zygote, render_job
-from scene_renderer import process_tree
+from scene_renderer.sandbox import process_tree
 from sources import scene
 
 

@@ -17,8 +17,8 @@ from manim.camera.three_d_camera import ThreeDCamera
 from manim.renderer.cairo_renderer import CairoRenderer
 
 import scenepress_native
-from scene_renderer import pictures
-from scene_renderer.capture import CaptureRenderer
+from scene_renderer.faster import drawing_threads
+from scene_renderer.job.capture import CaptureRenderer
 from test_replaced_parts import _drawn, _random_camera, _random_vmobject, _replace
 
 _SIZE: Any = {"pixel_width": 64, "pixel_height": 36}
@@ -32,11 +32,11 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> None:
         for name, part in parts.items():
             monkeypatch.setattr(owner, name, part, raising=False)
 
-    monkeypatch.setattr(pictures, "add", add)
+    monkeypatch.setattr(drawing_threads, "add", add)
     monkeypatch.setattr(CaptureRenderer, "recorder_type", None)
-    monkeypatch.setattr(pictures, "_kinds", {})
+    monkeypatch.setattr(drawing_threads, "_kinds", {})
     _replace(monkeypatch)
-    pictures.draw_by_threads()
+    drawing_threads.draw_by_threads()
     scenepress_native.set_threads(2)
 
 
@@ -45,7 +45,7 @@ def _record(camera: Any, mobjects: list[Any]) -> Any:
     renderer: Any = CairoRenderer.__new__(CairoRenderer)
     vars(renderer).update(camera=camera, static_image=None, num_plays=0)
     scene: Any = SimpleNamespace(mobjects=[], foreground_mobjects=[])
-    return pictures.Recorder().record(renderer, scene, mobjects)
+    return drawing_threads.Recorder().record(renderer, scene, mobjects)
 
 
 def _begin(recorded: Any) -> Any:

@@ -10,9 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from scene_renderer import mp4
-from scene_renderer.conversion import Converter
-from scene_renderer.repeats import KEY_INTERVAL, RepeatingEncoder
+from scene_renderer.video import mp4
+from scene_renderer.video.conversion import Converter
+from scene_renderer.video.repeats import KEY_INTERVAL, RepeatingEncoder
 
 FPS = 30
 SIZE = 320, 180

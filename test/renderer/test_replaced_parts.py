@@ -16,7 +16,7 @@ from manim.utils.paths import path_along_arc, path_along_circles, straight_path
 from manim.utils.simple_functions import sigmoid
 
 import scenepress_native
-from scene_renderer import colours, drawing, families, interpolation, projection, rotations
+from scene_renderer.faster import colours, drawing, families, interpolation, projection, rotations
 
 _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color

@@ -10,7 +10,7 @@ from manim import VMobject
 from manim.utils import bezier
 
 import scenepress_native
-from scene_renderer import smoothing
+from scene_renderer.faster import smoothing
 from test_replaced_parts import _random_points
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from client import Zygote, render_job
-from scene_renderer import kernel
+from scene_renderer.sandbox import kernel
 from sources import scene
 
 # The mitigation status of a process before and after, for kernels where it can be set.

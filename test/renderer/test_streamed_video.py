@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from client import Zygote, inspect_job, render_job
-from scene_renderer.stream import _HEAD
+from scene_renderer.video.stream import _HEAD
 from sound_file import write_tone
 from sources import SQUARE, scene
 from streams import Part, inspect, listening, parts_of, record, stream_of
@@ -252,7 +252,7 @@ def test_a_scene_that_writes_to_the_stream_itself_is_inspected_like_any_other(
 ) -> None:
     body = """
         import gc
-        from scene_renderer.stream import Sender
+        from scene_renderer.video.stream import Sender
         sender = next(found for found in gc.get_objects() if isinstance(found, Sender))
         sender._connection.sendall(b'garbage' * 100)
         self.wait()

@@ -11,7 +11,7 @@ from manim import BLUE, RED, MathTex, SingleStringMathTex, SVGMobject, Tex, VMob
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP, VMobjectFromSVGPath
 from svgelements import Path as SvgPath
 
-from scene_renderer import svg, svg_pages, svg_paths
+from scene_renderer.faster import svg, svg_pages, svg_paths
 
 MADE: list[tuple[type[MathTex], tuple[str, ...], dict[str, Any]]] = [
     (MathTex, ("x",), {}),

@@ -10,7 +10,8 @@ from manim import SVGMobject, Text
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP, VMobjectFromSVGPath
 from svgelements import Matrix, Path
 
-from scene_renderer import svg_paths, tex_sample
+from scene_renderer.faster import svg_paths
+from scene_renderer.tex import sample
 
 _MANIMS = {
     (Path, "parse"): Path.parse,
@@ -75,7 +76,7 @@ def test_random_paths_have_the_same_points(seed: int, request: pytest.FixtureReq
 
 def test_characters_have_the_same_points(request: pytest.FixtureRequest) -> None:
     """All that TeX sets often, at several places."""
-    result = tex_sample.Conversion().result()
+    result = sample.Conversion().result()
     assert result is not None
     data = [
         line.split(" d='")[1].split("'")[0] for line in result.svg.splitlines() if line.startswith("<path")

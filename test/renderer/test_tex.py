@@ -31,9 +31,13 @@ from manim.utils import tex_file_writing
 
 from client import children, latex_servers
 from programs import note_programs
-from scene_renderer import dvi, tex, tex_errors, tex_format, tex_sample, tex_server
-from scene_renderer.errors import SceneError
-from scene_renderer.tex_server import TexServers
+from scene_renderer.scene_error import SceneError
+from scene_renderer.tex import dvi, typesetting
+from scene_renderer.tex import errors as tex_errors
+from scene_renderer.tex import formats as tex_formats
+from scene_renderer.tex import sample as tex_sample
+from scene_renderer.tex import server as tex_server
+from scene_renderer.tex.server import TexServers
 
 _MANIMS_COMPILE = tex_file_writing.compile_tex
 _MANIMS_CONVERT = tex_file_writing.convert_to_svg
@@ -91,7 +95,7 @@ def replaced(folder: Path, sample: tex_sample.Sample, monkeypatch: pytest.Monkey
 
     string_to_mob_map.clear()
     SVG_HASH_TO_MOB_MAP.clear()
-    tex.set_directly(sample)
+    typesetting.set_directly(sample)
     note_programs(monkeypatch, note)
     yield started
     tex_file_writing.compile_tex = _MANIMS_COMPILE
@@ -178,7 +182,7 @@ def test_latex_loads_a_format_that_has_read_what_the_preamble_begins_with(
     """Or else its own, without decompression."""
     template = TexTemplate(preamble=r"\usepackage{amsmath}") if added == "other" else TexTemplate()
     template.add_to_preamble("" if added == "other" else added)
-    tex.begin_job()
+    typesetting.begin_job()
     MathTex(r"x^2 + \frac{1}{7}", tex_template=template)
     assert replaced == ["latex"]
     assert replaced.formats == [name]
@@ -189,7 +193,7 @@ def test_formats_are_not_used_where_latex_would_find_other_files(
     name: str, replaced: Started, folder: Path
 ) -> None:
     """Nor are documents compiled in another folder than Manim's."""
-    tex.begin_job()
+    typesetting.begin_job()
     (folder / name).write_text("")
     with suppress(ValueError):
         MathTex(r"x^2 + \frac{1}{8}")
@@ -206,13 +210,13 @@ def test_formats_of_an_updated_installation_are_new(
     formats = sample.formats
     assert formats is not None
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
-    first = tex_format.provide(formats.preamble, "1" * 64, formats.names)
+    first = tex_formats.provide(formats.preamble, "1" * 64, formats.names)
     assert first is not None
     assert first.find(formats.preamble) == (first.folder / "preamble.fmt", "")
     made = (first.folder / "preamble.fmt").stat().st_mtime_ns
-    assert tex_format.provide(formats.preamble, "1" * 64, formats.names) == first
+    assert tex_formats.provide(formats.preamble, "1" * 64, formats.names) == first
     assert (first.folder / "preamble.fmt").stat().st_mtime_ns == made
-    second = tex_format.provide(formats.preamble, "2" * 64, formats.names)
+    second = tex_formats.provide(formats.preamble, "2" * 64, formats.names)
     assert second is not None
     assert second.find("another preamble") == (second.folder / "latex.fmt", "another preamble")
     assert first.find(formats.preamble) is None
@@ -234,10 +238,10 @@ def test_files_are_found_as_without_the_library(folder: Path) -> None:
 @pytest.mark.parametrize("which", ["first", "second", "both"])
 def test_dead_servers_of_harmless_documents_are_bypassed(which: str, replaced: Started) -> None:
     """Neither the one for texts nor its fork for formulas."""
-    tex.begin_job()
+    typesetting.begin_job()
     assert len(MathTex("x + y + 1")[0]) == 5
     assert len(Tex("one two")[0]) == 6
-    (server,) = tex._setting.servers._servers.values()
+    (server,) = typesetting._setting.servers._servers.values()
     assert server is not None
     first = server._server.pid
     (second,) = children(first)
@@ -250,7 +254,7 @@ def test_dead_servers_of_harmless_documents_are_bypassed(which: str, replaced: S
 
 def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:
     """They are known before the first job."""
-    tex.begin_job()
+    typesetting.begin_job()
     DecimalNumber(-3.14159, num_decimal_places=5, show_ellipsis=True, include_sign=True)
     Integer(1_234_567_890)
     NumberPlane().add_coordinates()
@@ -272,9 +276,9 @@ def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> Non
     def hold() -> None:
         raise held
 
-    tex.begin_job(hold)
+    typesetting.begin_job(hold)
     try:
-        tex.compile_ahead(
+        typesetting.compile_ahead(
             'class A(Scene):\n    def construct(self):\n        MathTex(r"\\int_0^{17}")\n', "A"
         )
         MathTex("x")
@@ -285,7 +289,7 @@ def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> Non
             Tex("text", tex_template=manim.TexTemplate(tex_compiler="xelatex", output_format=".xdv"))
         assert replaced == []
     finally:
-        tex.begin_job()
+        typesetting.begin_job()
     MathTex(r"\int_0^{17}")
     assert "latex" in replaced
 
@@ -293,8 +297,8 @@ def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> Non
 @pytest.mark.deep
 def test_known_expressions_are_what_latex_makes_of_them(folder: Path, sample: tex_sample.Sample) -> None:
     """All of them, to the last character of the SVG file."""
-    tex.set_directly(sample)
-    known, characters = tex._setting.known, tex._setting.characters
+    typesetting.set_directly(sample)
+    known, characters = typesetting._setting.known, typesetting._setting.characters
     assert known is not None
     assert len(known.pages) > 500
     servers = TexServers()
@@ -310,7 +314,7 @@ def test_known_expressions_are_those_of_manim(
     text: str, replaced: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With latex and dvisvgm of their own."""
-    tex.begin_job()
+    typesetting.begin_job()
     ours = _points(MathTex(text))
     assert replaced == []
     assert ours == _without_replacements(monkeypatch, MathTex, text)
@@ -325,7 +329,7 @@ def test_expressions_are_not_known_in_other_surroundings(
         (folder / "studio").mkdir()
         (folder / "studio/amsmath.sty").write_text("")
         monkeypatch.setenv("TEXMFHOME", str(folder / "studio"))
-    tex.begin_job()
+    typesetting.begin_job()
     template = None
     match change:
         case "variable":
@@ -442,7 +446,7 @@ def test_pages_with_anything_else_are_left_to_dvisvgm(
     text: str, folder: Path, sample: tex_sample.Sample
 ) -> None:
     """PostScript, colours, and pages without characters."""
-    characters = tex.Characters()
+    characters = typesetting.Characters()
     characters.learn(sample.data, sample.svg)
     assert characters.convert(_dvi(folder, "x")) is not None
     assert characters.convert(_dvi(folder, text)) is None
@@ -450,7 +454,7 @@ def test_pages_with_anything_else_are_left_to_dvisvgm(
 
 def test_a_damaged_file_is_left_to_dvisvgm(folder: Path, sample: tex_sample.Sample) -> None:
     """Cut off anywhere, or with wrong bytes: no conversion raises an error."""
-    characters = tex.Characters()
+    characters = typesetting.Characters()
     characters.learn(sample.data, sample.svg)
     data = _dvi(folder, f"${EXPRESSIONS[0]}$")
     assert [characters.convert(data[:length]) for length in range(len(data) - 8)] == [None] * (len(data) - 8)
@@ -465,12 +469,12 @@ def test_a_font_is_not_used_if_the_conversion_differs(folder: Path) -> None:
     """For example with a dvisvgm that writes its files differently."""
     data = _dvi(folder, "x")
     svg = _svg(folder)
-    characters = tex.Characters()
+    characters = typesetting.Characters()
     characters.learn(data, svg.replace("viewBox='", "viewBox=' "))
     assert characters.convert(data) is None
     characters.learn(data, svg)
     assert characters.convert(data) is None
-    fresh = tex.Characters()
+    fresh = typesetting.Characters()
     fresh.learn(data, svg)
     assert fresh.convert(data) is not None
 

@@ -11,10 +11,10 @@ import pytest
 from manim import TexTemplate
 
 from client import Zygote, render_job
-from scene_renderer import tex_prepared
-from scene_renderer.tex_ahead import Ahead
-from scene_renderer.tex_literals import literals_of
-from scene_renderer.tex_server import BEGIN
+from scene_renderer.tex import prepared
+from scene_renderer.tex.ahead import Ahead
+from scene_renderer.tex.literals import literals_of
+from scene_renderer.tex.server import BEGIN
 
 SCENE = "from manim import *\nclass Demo(Scene):\n    def construct(self):\n"
 
@@ -259,8 +259,8 @@ def test_jobs_use_the_format_in_the_sandbox(any_zygote: Zygote, tmp_path: Path) 
         SCENE
         + """
         MathTex(str(17 * 17) + "+ x")
-        from scene_renderer import tex
-        for server in tex._setting.servers._servers.values():
+        from scene_renderer.tex import typesetting
+        for server in typesetting._setting.servers._servers.values():
             print(server and [each for each in server._server.args if "fmt" in each])
         self.wait()
 """
@@ -273,7 +273,7 @@ def test_jobs_use_the_format_in_the_sandbox(any_zygote: Zygote, tmp_path: Path) 
 
 def test_a_scene_cannot_change_the_prepared_formats(any_zygote: Zygote, tmp_path: Path) -> None:
     """It sees them, and later jobs get the same ones."""
-    _assert_unchangeable(tex_prepared.FOLDER, any_zygote, tmp_path)
+    _assert_unchangeable(prepared.FOLDER, any_zygote, tmp_path)
 
 
 @pytest.mark.parametrize("options", [(), ("--without=namespaces",)], ids=["isolated", "exposed"])

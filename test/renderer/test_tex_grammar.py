@@ -4,7 +4,7 @@ import manim
 import pytest
 from manim import TexTemplate, TexTemplateLibrary
 
-from scene_renderer.tex_grammar import is_repeatable
+from scene_renderer.tex.grammar import is_repeatable
 
 _DOCUMENT = manim.config["tex_template"].get_texcode_for_expression_in_env
 _FORMULA = (

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from programs import note_programs
-from scene_renderer import tex_prepared, tex_sample
+from scene_renderer.tex import prepared as tex_prepared
+from scene_renderer.tex import sample as tex_sample
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +55,7 @@ def _change_tex(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _change_the_document(_: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("scene_renderer.tex_known._GREEK", "alpha")
+    monkeypatch.setattr("scene_renderer.tex.known._GREEK", "alpha")
 
 
 def _empty_the_record(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

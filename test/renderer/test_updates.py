@@ -11,7 +11,7 @@ import pytest
 from manim import Animation, Mobject
 from manim.utils import rate_functions
 
-from scene_renderer import interpolation, updates
+from scene_renderer.faster import interpolation, updates
 
 _MANIMS_SUB_ALPHA = Animation.get_sub_alpha
 

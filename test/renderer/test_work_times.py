@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 from client import Zygote, render_job
-from scene_renderer.work_times import Stopwatch
+from scene_renderer.job.work_times import Stopwatch
 
 CODE = """from manim import *
 import time

@@ -96,7 +96,7 @@ export class SmallCheckout {
     ])
       cpSync(join(PROJECT, part), join(root, part), { recursive: true });
     const renderer = join(root, 'renderer/scene_renderer');
-    mkdirSync(renderer);
+    mkdirSync(join(renderer, 'tex'), { recursive: true });
     for (const name of TEX_SOURCES) writeFileSync(join(renderer, name), '');
     writeFileSync(join(renderer, '__main__.py'), RENDERER);
     checkout.lockNpmPackages('small');

@@ -1,0 +1,207 @@
+"""Runs LaTeX as a server that has read a preamble and forks for each document."""
+
+import os
+import subprocess
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+
+import manim
+
+from .formats import Formats
+
+# Built by the setup beside Manim's package. Without it, each document is compiled by a LaTeX of its own.
+_PRELOADED = Path(manim.__file__).parent.parent / "libscenepress_fork_at.so"
+BEGIN = "\\begin{document}\n"
+_NAME = "served"
+_SERVERS_MAX = 4
+_FORMULA = "\\begin{align*}"
+# The first formula of a document loads all fonts of formulas, in this order.
+_LOAD_FONTS = "{\\setbox0\\hbox{$x$}}"
+
+
+class TexServers:
+    """The servers of a job's process: one for each preamble."""
+
+    def __init__(self) -> None:
+        self._process: int | None = None
+        self._lock = Lock()
+        self._servers: dict[tuple[object, ...], _TexServer | None] = {}
+
+    def compile(self, source: Path, result: Path, formats: Formats | None = None) -> bool:
+        """Compile a document to DVI as ``latex`` does; False if it must be compiled without a server.
+
+        That is also the case for a document with an error: its log is then the usual one. `formats`: if they
+        are made of the files that LaTeX would find here.
+        """
+        document = source.read_text(encoding="utf-8")
+        with suppress(OSError):
+            data = self._compile(document, source.parent, formats, are_harmless=False)
+            if data is not None:
+                result.write_bytes(data)
+                return True
+        return False
+
+    def compile_harmless(self, document: str, folder: Path, formats: Formats | None) -> bytes | None:
+        """Compile a document in a folder where all documents are `is_repeatable`; None as with `compile`."""
+        with suppress(OSError):
+            return self._compile(document, folder, formats, are_harmless=True)
+        return None
+
+    def start(self, preamble: str, folder: Path, formats: Formats | None) -> None:
+        """Start a server for documents that begin with a formula. Returns at once."""
+        with suppress(OSError):
+            self._compile(f"{preamble}{BEGIN}", folder, formats, are_harmless=True)
+
+    def _compile(
+        self, document: str, folder: Path, formats: Formats | None, *, are_harmless: bool
+    ) -> bytes | None:
+        if not self._belong_to_this_process():
+            return None
+        preamble, begin, body = document.partition(BEGIN)
+        if not begin or not _PRELOADED.exists() or "\\jobname" in body:
+            return None
+        # The input that latex would read again for each document.
+        key = (folder, preamble, os.getcwd(), tuple(sorted(os.environ.items())))
+        with self._lock:
+            if key not in self._servers:
+                if len(self._servers) == _SERVERS_MAX:
+                    return None
+                name = f"{_NAME}-{len(self._servers)}"
+                try:
+                    folder.mkdir(parents=True, exist_ok=True)
+                    self._servers[key] = _TexServer(folder, name, preamble, formats)
+                except OSError:  # such as a missing LaTeX, which compiling without a server reports
+                    self._servers[key] = None
+            server = self._servers[key]
+            if server is None:
+                return None
+            if not body:
+                server.load_fonts()
+                return None
+            data = server.compile(body, are_harmless=are_harmless)
+            if server.has_ended:
+                self._servers[key] = None
+            return data
+
+    def _belong_to_this_process(self) -> bool:
+        """Whether the servers are not those of a process that this one was forked from."""
+        if not self._servers:
+            self._process = os.getpid()
+        return self._process == os.getpid()
+
+
+class _Pipes:
+    """The pipes to a process that forks when it opens a file."""
+
+    def __init__(self) -> None:
+        self.requests, self.request = os.pipe2(os.O_CLOEXEC)
+        self.reply, self.replies = os.pipe2(os.O_CLOEXEC)
+
+    def close_theirs(self) -> None:
+        os.close(self.requests)
+        os.close(self.replies)
+
+    def close(self) -> None:
+        os.close(self.request)
+        os.close(self.reply)
+
+
+class _TexServer:
+    """A LaTeX that forks for each document, and for documents with formulas a fork of it that has fonts."""
+
+    def __init__(self, folder: Path, name: str, preamble: str, formats: Formats | None) -> None:
+        self.has_ended = False
+        self._body = folder / f"{name}-body.tex"
+        self._formula = folder / f"{name}-formula.tex"
+        self._output = folder / f"{name}.dvi"
+        self._lines = preamble.count("\n") + 1
+        self._has_fonts = False
+        self._is_body_read = False  # the one that loads fonts
+        main = folder / f"{name}.tex"
+        command = ["latex", "-interaction=batchmode", "-output-format=dvi", "-halt-on-error"]
+        found = formats.find(preamble) if formats else None
+        if found is not None:
+            file, preamble = found
+            command.append(f"-fmt={file.as_posix()}")
+        main.write_text(
+            f"{preamble}\n\\makeatletter\\let\\scenepressbody\\@@input\\makeatother\n"
+            f"{BEGIN}\\scenepressbody {self._body.as_posix()} ",
+            encoding="utf-8",
+        )
+        for file in (self._body, self._formula):
+            file.touch()
+        self._texts, self._formulas = _Pipes(), _Pipes()
+        theirs = self._texts, self._formulas
+        try:
+            self._server = subprocess.Popen(
+                [*command, f"-output-directory={folder.as_posix()}", main.as_posix()],
+                env={
+                    **os.environ,
+                    "LD_PRELOAD": str(_PRELOADED),
+                    "FORK_AT": self._body.as_posix(),
+                    "FORK_REQUESTS": str(self._texts.requests),
+                    "FORK_REPLIES": str(self._texts.replies),
+                    "FORK_THEN_AT": self._formula.as_posix(),
+                    "FORK_THEN_REQUESTS": str(self._formulas.requests),
+                    "FORK_THEN_REPLIES": str(self._formulas.replies),
+                },
+                pass_fds=[end for pipes in theirs for end in (pipes.requests, pipes.replies)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        finally:
+            for pipes in theirs:
+                pipes.close_theirs()
+
+    def compile(self, body: str, *, are_harmless: bool) -> bytes | None:
+        """Compile a document; None if that fails.
+
+        `are_harmless`: the documents and the preamble do nothing at the begin of a formula.
+        """
+        # Fonts are numbered in the order in which they are loaded; in other documents, a text may come first.
+        is_formula = are_harmless and body.startswith(_FORMULA)
+        if is_formula and not self._has_fonts:
+            self.load_fonts()
+        if not is_formula and self._has_fonts and not self._is_body_read:
+            _ask(self._formulas, b"?")
+        self._is_body_read = True
+        file, pipes = (self._formula, self._formulas) if is_formula else (self._body, self._texts)
+        # Empty lines keep the line numbers in messages.
+        file.write_text("\n" * self._lines + body, encoding="utf-8")
+        self._output.unlink(missing_ok=True)
+        status = _ask(pipes)
+        if status is None:
+            self.close()
+        if status != 0:
+            return None
+        try:
+            return self._output.read_bytes()
+        except FileNotFoundError:
+            return None
+
+    def load_fonts(self) -> None:
+        """Fork a server that loads the fonts of formulas. Returns at once."""
+        self._has_fonts = True
+        self._body.write_text(f"{_LOAD_FONTS}\\scenepressbody {self._formula.as_posix()} ", encoding="utf-8")
+        with suppress(BrokenPipeError):
+            os.write(self._texts.request, b"&")
+
+    def close(self) -> None:
+        """End the server, also where it can't be signaled: it ends with the pipe of its requests."""
+        self.has_ended = True
+        self._texts.close()
+        self._formulas.close()
+        with suppress(OSError):
+            self._server.kill()
+        self._server.wait()
+
+
+def _ask(pipes: _Pipes, request: bytes = b"+") -> int | None:
+    """Have a document compiled and return the exit status; None if the server has ended."""
+    status = b""
+    with suppress(BrokenPipeError):
+        os.write(pipes.request, request)
+        status = os.read(pipes.reply, 4)
+    return int.from_bytes(status, "little") if len(status) == 4 else None
