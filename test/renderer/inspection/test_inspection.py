@@ -14,7 +14,7 @@ from scene_renderer.scene_error import SceneError
 from scene_renderer.video import mp4
 from sound_file import write_tone
 from sources import SQUARE, scene
-from video import boxes, contents
+from videos import boxes, contents
 
 
 def test_a_video_is_decoded_and_gets_a_thumbnail(zygote: Zygote, inspector: Zygote, tmp_path: Path) -> None:

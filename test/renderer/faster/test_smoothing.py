@@ -10,8 +10,8 @@ from manim import VMobject
 from manim.utils import bezier
 
 import scenepress_native
+from random_mobjects import random_points
 from scene_renderer.faster import smoothing
-from test_replaced_parts import _random_points
 
 
 def _result(function: Any, *arguments: Any) -> Any:
@@ -43,7 +43,7 @@ def test_curves_have_the_same_parts(seed: int) -> None:
     chance = random.Random(seed)
     vmobject = chance.choice([VMobject, VMobject, VMobject, _Loose])()
     vmobject.tolerance_for_point_equality = chance.choice([1e-6, 1e-6, 0, 0.01, -1.0])
-    points = _random_points(chance)
+    points = random_points(chance)
     for part in (points, points[:, :2], points[:7], points[:3], points[:0]):
         assert _result(smoothing._subpaths, vmobject, part) == _result(
             smoothing._manims_subpaths, vmobject, part

@@ -17,9 +17,9 @@ from manim.camera.three_d_camera import ThreeDCamera
 from manim.renderer.cairo_renderer import CairoRenderer
 
 import scenepress_native
+from random_mobjects import drawn, random_camera, random_vmobject, replace_drawing
 from scene_renderer.faster import drawing_threads
 from scene_renderer.job.capture import CaptureRenderer
-from test_replaced_parts import _drawn, _random_camera, _random_vmobject, _replace
 
 _SIZE: Any = {"pixel_width": 64, "pixel_height": 36}
 
@@ -35,7 +35,7 @@ def threads(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(drawing_threads, "add", add)
     monkeypatch.setattr(CaptureRenderer, "recorder_type", None)
     monkeypatch.setattr(drawing_threads, "_kinds", {})
-    _replace(monkeypatch)
+    replace_drawing(monkeypatch)
     drawing_threads.draw_by_threads()
     scenepress_native.set_threads(2)
 
@@ -60,16 +60,16 @@ def _begin(recorded: Any) -> Any:
 def test_recorded_frames_are_the_same(seed: int, request: pytest.FixtureRequest) -> None:
     """Of mobjects and cameras of all kinds, also after the mobjects have changed."""
     chance = random.Random(seed)
-    camera = _random_camera(chance)
-    mobjects = [_random_vmobject(chance) for _ in range(chance.choice([1, 3, 12]))]
-    expected = _drawn(camera, mobjects)
+    camera = random_camera(chance)
+    mobjects = [random_vmobject(chance) for _ in range(chance.choice([1, 3, 12]))]
+    expected = drawn(camera, mobjects)
     camera.reset()
     request.getfixturevalue("threads")
     if isinstance(expected, str):
         return
     recorded = _record(camera, mobjects)
     if recorded is None:  # this is for Manim
-        assert _drawn(camera, mobjects)[0] == expected[0]
+        assert drawn(camera, mobjects)[0] == expected[0]
         return
     pixels = _begin(recorded)
     for mobject in mobjects:
@@ -272,7 +272,7 @@ def test_the_rows_of_sharp_corners_are_drawn_on(joint: Any, request: pytest.Fixt
     corner = VMobject(stroke_width=40, joint_type=joint).set_points_as_corners(
         np.array([[-0.3, -1, 0], [0, 1, 0], [0.3, -1, 0]])
     )
-    expected = _drawn(camera, [corner])
+    expected = drawn(camera, [corner])
     camera.reset()
     request.getfixturevalue("threads")
     recorded = _record(camera, [corner])

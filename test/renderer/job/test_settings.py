@@ -4,7 +4,7 @@ import pytest
 
 from client import Zygote, render_job
 from sources import scene
-from video import streams
+from videos import streams
 
 TRAPS = [
     "config.pixel_width = 32; config.pixel_height = 32",

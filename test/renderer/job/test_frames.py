@@ -14,7 +14,7 @@ from fidelity.corpus import PREAMBLE, Example, bench_scenes, documented, own_sce
 from fidelity.recording import digest
 from fidelity.reference import options
 from sources import scene
-from video import streams
+from videos import streams
 
 OWN = [
     "Shapes",

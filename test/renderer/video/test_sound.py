@@ -5,7 +5,7 @@ import pytest
 from client import Zygote, inspect_job, render_job
 from sound_file import write_tone
 from sources import scene
-from video import boxes, streams
+from videos import boxes, streams
 
 BODY = """
     self.add_sound("tone.wav")

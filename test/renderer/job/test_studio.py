@@ -8,7 +8,7 @@ import pytest
 
 from client import Zygote, render_job
 from sources import scene
-from video import streams
+from videos import streams
 
 DRAWING = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2"/></svg>'
 

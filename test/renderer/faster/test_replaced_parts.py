@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from manim import Group, Mobject, VMobject
 from manim.camera.camera import Camera
-from manim.camera.moving_camera import MovingCamera
 from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.paths import path_along_arc, path_along_circles, straight_path
 from manim.utils.simple_functions import sigmoid
 
 import scenepress_native
-from scene_renderer.faster import colours, drawing, families, interpolation, projection, rotations
+from random_mobjects import drawn, random_camera, random_vmobject, replace_drawing
+from scene_renderer.faster import colours, drawing, families, interpolation, rotations
 
 _MANIMS_FAMILY = Mobject.get_family
 _MANIMS_COLOR = VMobject.interpolate_color
@@ -165,7 +165,7 @@ def test_lists_and_arrays_may_change_meanwhile(change: Any) -> None:
 def test_ends_of_curves_are_the_same(seed: int) -> None:
     """From which Manim computes sizes and places."""
     chance = random.Random(seed)
-    group = manim.VGroup(*[_random_vmobject(chance) for _ in range(chance.choice([0, 1, 4]))])
+    group = manim.VGroup(*[random_vmobject(chance) for _ in range(chance.choice([0, 1, 4]))])
     try:
         expected = _MANIMS_BOUNDARY(group)
     except ValueError as error:  # a part of a curve
@@ -331,110 +331,19 @@ def test_taking_styles_has_the_same_result_as_manim(monkeypatch: pytest.MonkeyPa
     assert matched() == expected
 
 
-class _Lenient(VMobject):
-    """A class of a scene for which all points are equal."""
-
-    def consider_points_equals_2d(self, p0: Any, p1: Any) -> bool:
-        return True
-
-
-class _Bold(VMobject):
-    """A class of a scene with lines of its own."""
-
-    def get_stroke_width(self, background: bool = False) -> float:
-        return 9.0
-
-
-class _ShiftedCamera(Camera):
-    """A camera of a scene that draws elsewhere."""
-
-    def transform_points_pre_display(self, mobject: Any, points: Any) -> Any:
-        return np.asarray(points) + 0.3
-
-
-def _random_points(chance: random.Random) -> "np.ndarray[Any, Any]":
-    """Return curves of which some meet exactly, some nearly, some not, and some with odd coordinates."""
-    odd = [1, 3, 5, 61] if chance.random() < 0.1 else []
-    count = chance.choice([4, 4, 8, 12, 16, 16, 40, 400, *odd])
-    points = np.array([[chance.uniform(-8, 8) for _ in range(3)] for _ in range(count)]).reshape(count, 3)
-    for at in range(4, count, 4):
-        gap = chance.choice([0, 0, 0, 1e-7, 9e-7, 1e-6, 1.1e-6, 8e-5, 1])
-        points[at] = points[at - 1] + [chance.choice([gap, -gap]), chance.choice([gap, 0]), 1]
-    if chance.random() < 0.5:
-        points[count - 1] = points[0] + chance.choice([0, 1e-6, 1])
-    if count > 6 and chance.random() < 0.2:
-        points[3] = points[0] + chance.choice([0, 1e-9])  # no, or hardly any, area
-    if chance.random() < 0.1:
-        points[chance.randrange(count)] = chance.choice([np.nan, np.inf, -np.inf])
-    if chance.random() < 0.1:
-        return points[::-1]
-    return points.astype(chance.choice([np.float64] * 5 + [np.float32]))
-
-
-def _random_vmobject(chance: random.Random) -> VMobject:
-    vmobject: Any = chance.choice([VMobject] * 6 + [_Lenient, _Bold])()
-    vmobject.points = _random_points(chance)
-    vmobject.tolerance_for_point_equality = chance.choice([1e-6, 1e-6, 1e-6, 0, 0.0, 0.01, -1.0])
-    colours: Any = [manim.RED, [manim.RED, manim.BLUE], [manim.RED, manim.GREEN, manim.BLUE]]
-    vmobject.set_fill(chance.choice(colours), chance.choice([0, 0.3, 1]))
-    vmobject.set_stroke(chance.choice(colours), chance.choice([0, 1, 4, 7.5, -2, np.float64(3)]), 0.8)
-    if chance.random() < 0.3:
-        vmobject.set_stroke(manim.YELLOW, chance.choice([2, 12.5]), background=True)
-    vmobject.joint_type = chance.choice(list(manim.LineJointType))
-    vmobject.cap_style = chance.choice(list(manim.CapStyleType))
-    vmobject.shade_in_3d = chance.random() < 0.6
-    if chance.random() < 0.1:
-        vmobject.z_index_group = manim.Square().shift(chance.random() * manim.OUT)
-    if chance.random() < 0.05:
-        vmobject.get_fill_rgbas = lambda: np.ones((1, 4))
-    if chance.random() < 0.05:
-        del vmobject.stroke_rgbas
-    if chance.random() < 0.1:
-        vmobject.add(_random_vmobject(chance))
-    return vmobject  # type: ignore[no-any-return] # Any, for the changes above
-
-
-def _random_camera(chance: random.Random) -> Any:
-    size = {"pixel_width": 64, "pixel_height": 36}
-    kind = chance.choice([Camera, ThreeDCamera, ThreeDCamera, MovingCamera, _ShiftedCamera])
-    camera: Any = kind(**size)
-    if kind is ThreeDCamera:
-        camera.set_phi(chance.uniform(0, 3))
-        camera.set_theta(chance.uniform(-3, 3))
-        camera.set_gamma(chance.choice([0, 0.3]))
-        camera.set_zoom(chance.choice([1, 0.7]))
-        camera.set_focal_distance(chance.choice([20.0, 4.0, 1.0]))
-        camera.should_apply_shading = chance.random() < 0.8
-        camera.exponential_projection = chance.random() < 0.1
-        camera.frame_center = [0, chance.choice([0, 0.5]), 0]
-        camera.reset_rotation_matrix()
-    return camera
-
-
-def _drawn(camera: Camera, mobjects: list[Any]) -> tuple[bytes, str, list[Any]] | str:
-    """Return the picture, the last path, and the order of the mobjects; or an error, as of half a curve."""
-    camera.reset()
-    try:
-        camera.capture_mobjects(mobjects)
-    except (IndexError, TypeError, ValueError) as error:
-        return str(error)
-    path = str(camera.get_cairo_context(camera.pixel_array).copy_path())
-    return camera.pixel_array.tobytes(), path, camera.get_mobjects_to_display(mobjects)
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("seed", range(150))
 def test_pictures_are_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Flat and in three dimensions; for classes, cameras and mobjects with methods of their own, too."""
     chance = random.Random(seed)
-    camera: Any = _random_camera(chance)
-    mobjects = [_random_vmobject(chance) for _ in range(chance.choice([1, 3, 12]))]
+    camera: Any = random_camera(chance)
+    mobjects = [random_vmobject(chance) for _ in range(chance.choice([1, 3, 12]))]
     if isinstance(camera, ThreeDCamera) and chance.random() < 0.3:
         camera.add_fixed_in_frame_mobjects(mobjects[0])
         camera.add_fixed_orientation_mobjects(mobjects[-1])
-    expected = _drawn(camera, mobjects)
-    _replace(monkeypatch)
-    assert _drawn(camera, mobjects) == expected
+    expected = drawn(camera, mobjects)
+    replace_drawing(monkeypatch)
+    assert drawn(camera, mobjects) == expected
 
 
 def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -456,15 +365,15 @@ def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPa
     views = [(0.3, 0.2), (1.2, -2.0)]
 
     def views_drawn() -> list[Any]:
-        drawn = []
+        views_seen = []
         for phi, theta in views:
             camera.set_phi(phi)
             camera.set_theta(theta)
-            drawn.append(_drawn(camera, [*mobjects, partial]))
-        return drawn
+            views_seen.append(drawn(camera, [*mobjects, partial]))
+        return views_seen
 
     expected = views_drawn()
-    _replace(monkeypatch)
+    replace_drawing(monkeypatch)
 
     apply_fill = ThreeDCamera.apply_fill
 
@@ -475,13 +384,6 @@ def test_pictures_of_surfaces_and_axes_are_the_same(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(ThreeDCamera, "apply_fill", fill_point)
     monkeypatch.setitem(drawing.SOLID, "apply_fill", fill_point)
     assert views_drawn() == expected
-
-
-def _replace(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Replace what cameras use, until the end of the test."""
-    monkeypatch.setattr(ThreeDCamera, "get_mobjects_to_display", projection._get_mobjects_to_display)
-    monkeypatch.setattr(Camera, "type_or_raise", drawing._type_or_raise)
-    monkeypatch.setattr(Camera, "display_multiple_non_background_colored_vmobjects", drawing._display)
 
 
 def _is_array(value: Any) -> bool:

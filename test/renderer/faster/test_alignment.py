@@ -10,8 +10,8 @@ import pytest
 from manim import VMobject
 from manim.mobject.types import vectorized_mobject
 
+from random_mobjects import random_points
 from scene_renderer.faster import alignment
-from test_replaced_parts import _random_points
 
 
 class _Loose(VMobject):
@@ -39,7 +39,7 @@ def replaced(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
 
 
 def _random_curve(chance: random.Random) -> Any:
-    points = _random_points(chance)
+    points = random_points(chance)
     for _ in range(chance.choice([0, 0, 1, 3])):  # points at the end of a part
         at = 4 * chance.randrange(len(points) // 4 + 1)
         near = points[max(0, at - 1)] + chance.choice([0, 0, 1e-7, 2e-6])

@@ -13,7 +13,7 @@ from scene_renderer.video.stream import _HEAD
 from sound_file import write_tone
 from sources import SQUARE, scene
 from streams import Part, inspect, listening, parts_of, record, stream_of
-from video import boxes, contents
+from videos import boxes, contents
 
 FRAMES = 100
 

@@ -7,7 +7,7 @@ from PIL import Image
 
 from client import Zygote, render_job
 from sources import SQUARE, scene
-from video import boxes, frame_times_s, streams
+from videos import boxes, frame_times_s, streams
 
 
 @pytest.mark.parametrize("fps", [1, 24, 60])
