@@ -166,7 +166,7 @@ class _Zygote:
         self._entrance = entrance
         self._running: _Running | None = None
         self._dying: int | None = None  # the process of a finished job
-        self._ahead: _Process | None = None  # that of the next job
+        self._ahead: _Process | None = None  # the process of the next job
         self._fork_at: float | None = None  # when it will be forked
         self._mounts = _Mounts()
         self._commands = bytearray()
@@ -265,7 +265,7 @@ class _Zygote:
         return shortage.LOOK_S if self._running else None
 
     def _end_ahead(self, ahead: _Process) -> None:
-        """Kill what is left of it; the next job forks its own."""
+        """Kill the processes forked ahead; the next job forks its own."""
         process_tree.kill_children()
         os.close(ahead.commands)
         os.close(ahead.findings)
@@ -294,7 +294,7 @@ class _Zygote:
             os.kill(self._running.process.pid, signal.SIGKILL)
 
     def _hear_watch(self, running: _Running) -> None:
-        """Report the end of the running job if it has finished; otherwise wait for that of its process."""
+        """Report the end of the running job if it has finished; otherwise wait until its process ends."""
         self._selector.unregister(running.process.findings)
         running.found = Findings.read(running.process.findings)
         if running.found and running.found.finished:

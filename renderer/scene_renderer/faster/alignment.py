@@ -16,11 +16,11 @@ from ..replacing import replace
 _manims_align = VMobject.align_points
 _manims_insert = VMobject.insert_n_curves_to_point_list
 _manims_remap = bezier.bezier_remap
-_RELATIVE = 1.0e-5  # of `numpy.allclose`
+_RELATIVE = 1.0e-5  # the tolerances of `numpy.allclose`
 
 
 def align_directly() -> None:
-    """Replace the alignment for Manim's mobjects and those of scenes."""
+    """Replace the alignment for Manim's and the scene's mobjects."""
     replace(VMobject, align_points=_align, insert_n_curves_to_point_list=_insert)
     replace(vectorized_mobject, bezier_remap=_remap)
     _own.update(_methods())
@@ -85,10 +85,10 @@ def _part(parts: list[Any], number: int, least: int, tolerance: float) -> Any:
 
 
 def _are_equal(points: list[list[float]], point: list[float], tolerance: float) -> bool:
-    """Whether all points are near another one, by the definition of `numpy.allclose`."""
+    """Whether all points equal another one within the tolerances of `numpy.allclose`."""
     for at in points:
         for number, reference in zip(at, point, strict=True):
-            # Comparisons with what isn't a number are false; infinite ones are equal if they are the same.
+            # Comparisons with NaN are false; infinities are equal if they are the same.
             near = abs(number - reference) <= tolerance + _RELATIVE * abs(reference) < np.inf
             if not near and number != reference:
                 return False

@@ -25,13 +25,13 @@ _TEXTS_MAX = 1024
 
 
 def colour_directly() -> None:
-    """Replace them for Manim's classes and those of scenes."""
+    """Replace the functions in Manim's and the scene's classes."""
     replace(ManimColor, __init__=_init, __eq__=_is_equal)
     replace(VMobject, update_rgbas_array=_update_rgbas_array)
 
 
 def _init(self: ManimColor, value: Any, alpha: float = 1.0) -> None:
-    """Make a colour of what Manim accepts as one."""
+    """Make a colour from any value that Manim accepts as one."""
     kind = type(value)
     if kind is np.ndarray and value.dtype == np.float64 and value.shape == (3,) and type(alpha) is float:
         internal = np.empty(4)
@@ -64,7 +64,7 @@ def _is_equal(self: ManimColor, other: object) -> bool:
 def _update_rgbas_array(self: Any, array_name: str, color: Any = None, opacity: Any = None) -> Any:
     """Set one colour, one opacity, or both; None leaves them as they are."""
     given = color, opacity
-    if type(color) is list and len(color) == 1:  # as one mobject takes it from another
+    if type(color) is list and len(color) == 1:  # as when a mobject takes the style of another
         color = BLACK if color[0] is None else color[0]
     if type(opacity) is np.ndarray and opacity.shape == (1,) and opacity.dtype == np.float64:
         opacity = opacity[0]

@@ -25,7 +25,7 @@ _IMMUTABLE = frozenset(
 
 
 def copy_directly() -> None:
-    """Replace the deep copy of Manim's mobjects and of those of scenes."""
+    """Replace the deep copy of Manim's and the scene's mobjects."""
     replace(Mobject, __deepcopy__=_copy_mobject)
 
 

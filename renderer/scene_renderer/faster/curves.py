@@ -19,7 +19,7 @@ _KEPT = 16
 
 
 def measure_directly() -> None:
-    """Replace the measuring for Manim's mobjects and those of scenes."""
+    """Replace the measuring for Manim's and the scene's mobjects."""
     replace(VMobject, get_nth_curve_length_pieces=_get_nth_curve_length_pieces)
 
 
@@ -39,7 +39,7 @@ def _get_nth_curve_length_pieces(self: VMobject, n: int, sample_points: int | No
 
 @lru_cache(_KEPT)
 def _weights(count: int) -> tuple[Any, ...]:
-    """Return by what the points of a cubic curve are multiplied, in the order of Manim's operations."""
+    """Return the factors of a cubic curve's points, computed in the order of Manim's operations."""
     t = np.linspace(0, 1, count)[:, np.newaxis]
     t2 = t * t
     t3 = t2 * t

@@ -1,6 +1,6 @@
 """Draws mobjects with fewer steps in Python than Manim, with the same calls of Cairo.
 
-Whatever a scene has changed, such as a camera or a mobject with methods of its own, is drawn by Manim.
+If a scene has changed a camera or a mobject, for example by methods of its own, Manim draws it.
 """
 
 from collections.abc import Iterable
@@ -54,7 +54,7 @@ scenepress_native.prepare(
 
 
 def draw_directly() -> None:
-    """Replace the drawing of Manim's cameras and of those of scenes."""
+    """Replace the drawing of Manim's and the scene's cameras."""
     replace(Camera, display_multiple_non_background_colored_vmobjects=_display, type_or_raise=_type_or_raise)
 
 

@@ -51,7 +51,7 @@ _RENDERER_METHODS = {
     name: getattr(CairoRenderer, name) for name in ("add_frame", "get_frame", "update_frame")
 }
 _OVERWRITES = Camera.set_pixel_array.__code__
-# Code that keeps no reference to the array.
+# Code that is known to keep no reference to the array.
 _PASSING: frozenset[CodeType] = frozenset(
     method.__code__
     for method in (
@@ -127,7 +127,7 @@ _pixels, _background = _Pixels(), _Background()
 
 
 def draw_by_threads() -> None:
-    """Let threads draw the frames of Manim's cameras, and of those of scenes.
+    """Let threads draw the frames of Manim's and the scene's cameras.
 
     To be called when other methods of cameras have been replaced.
     """
@@ -150,7 +150,7 @@ class Recorder:
     def record(self, renderer: CairoRenderer, scene: Scene, mobjects: Any) -> tuple[Any, Any] | None:
         """Return a frame as a picture and its background; None if it has to be drawn at once.
 
-        The rest of an animation of which one frame can't be recorded isn't either.
+        If one frame of an animation can't be recorded, the rest of the animation isn't recorded either.
         """
         if renderer.num_plays == self._unsuitable_play:
             return None
@@ -189,7 +189,7 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
         return None
     shown = [mobject for mobject, kind in zip(listed, kinds, strict=True) if kind is VMobject]
     picture = scenepress_native.Picture()
-    if shown:  # else Manim's camera makes no context, and it may keep the first one
+    if shown:  # without mobjects, Manim's camera makes no context, and it may keep the first one
         context = camera.get_cairo_context(pixels)
         items = projection.project(camera, shown) if is_solid else shown
         ratio = camera.frame_width / camera.frame_width

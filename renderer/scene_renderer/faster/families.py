@@ -18,7 +18,7 @@ _get_anchors = VMobject.get_anchors
 
 
 def list_directly() -> None:
-    """Replace the listings for Manim's mobjects and those of scenes."""
+    """Replace the listings for Manim's and the scene's mobjects."""
     replace(Mobject, get_family=_get_family, family_members_with_points=_family_members_with_points)
     replace(VMobject, get_points_defining_boundary=_get_points_defining_boundary)
 

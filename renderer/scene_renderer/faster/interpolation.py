@@ -20,12 +20,12 @@ from ..replacing import replace
 
 _VALUES_MAX = 4096
 _kept_sigmoid = lru_cache(_VALUES_MAX)(sigmoid)
-# Their results depend on nothing else than their argument.
+# Functions whose results depend only on their argument.
 _RATE_FUNCTIONS = frozenset(value for value in vars(rate_functions).values() if type(value) is FunctionType)
 
 
 def interpolate_directly() -> None:
-    """Replace the interpolation for Manim's mobjects and those of scenes."""
+    """Replace the interpolation for Manim's and the scene's mobjects."""
     replace(Mobject, interpolate=_interpolate)
     replace(VMobject, interpolate_color=_interpolate_style)
     replace(Animation, get_sub_alpha=_get_sub_alpha)

@@ -64,7 +64,7 @@ _AXIS_CODE = _nested(ThreeDAxes._set_axis_shading, "make_func", "<lambda>")
 
 
 def sort_directly() -> None:
-    """Replace the order in which Manim's cameras, and those of scenes, draw mobjects in three dimensions.
+    """Replace the order in which Manim's and the scene's cameras draw mobjects in three dimensions.
 
     To be called when other methods of mobjects have been replaced.
     """
@@ -161,7 +161,7 @@ def _light(points: _Floats, end: int, source: _Floats) -> _Floats | None:
         return None
     to_light /= lengths[..., np.newaxis]
     cosines = np.vecdot(normals, to_light)
-    # NumPy's power of an array is rounded in another way than that of a number.
+    # NumPy rounds powers of arrays differently from powers of single numbers.
     cubes = np.array([cosine**3.0 for cosine in cosines.ravel().tolist()])
     light: _Floats = 0.5 * cubes.reshape(cosines.shape)
     light[light < 0] *= 0.5

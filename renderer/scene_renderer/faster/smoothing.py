@@ -28,7 +28,7 @@ _KEPT = 64
 
 
 def smooth_directly() -> None:
-    """Replace both for Manim's mobjects and those of scenes."""
+    """Replace both functions for Manim's and the scene's mobjects."""
     replace(bezier, get_smooth_open_cubic_bezier_handle_points=_handles)
     replace(VMobject, get_subpaths_from_points=_subpaths)
 

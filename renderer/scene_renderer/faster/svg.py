@@ -16,7 +16,7 @@ from . import svg_pages
 
 
 def read_without_writing() -> None:
-    """Replace Manim's SVG loading for its own classes and those of scenes."""
+    """Replace the SVG loading of Manim's and the scene's classes."""
     replace(SVGMobject, generate_mobject=_generate_mobject)
     replace(SingleStringMathTex, init_svg_mobject=_init_svg_mobject)
 

@@ -96,7 +96,7 @@ class _Character:
 
 @dataclass(frozen=True)
 class _Page:
-    """What a page consists of; the same in all styles."""
+    """The parts of a page, which are the same in all styles."""
 
     groups: dict[str, None]
     """The names of the groups, in Manim's order."""

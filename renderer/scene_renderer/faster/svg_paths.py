@@ -1,6 +1,6 @@
 """Converts the paths of SVG files to points faster than svgelements and Manim, with the same results.
 
-The same outlines occur again and again: those of characters. Each is parsed once; later only its place is
+The outlines of characters occur again and again. Each is parsed once; later only its place is
 computed, for all points together. Before other code accesses a path, it becomes an ordinary one.
 """
 

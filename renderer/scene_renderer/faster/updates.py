@@ -1,7 +1,7 @@
 """Calls the updaters of mobjects faster than Manim, in the same order.
 
-Manim visits all mobjects in each frame, those of animations several times, with one call in Python for each,
-and examines the signature of each updater.
+Manim visits all mobjects in each frame, and animated ones several times, with one call in Python for each. It
+also examines the signature of each updater.
 """
 
 import inspect
@@ -19,7 +19,7 @@ _DT = "dt"
 
 
 def update_directly() -> None:
-    """Replace the updates of Manim's mobjects and of those of scenes."""
+    """Replace the updates of Manim's and the scene's mobjects."""
     replace(Mobject, update=_update)
 
 

@@ -32,7 +32,7 @@ def describe(error: BaseException, folder: Path) -> list[str]:
 
 
 def describe_stack(stack: Iterable[tuple[FrameType, int]], folder: Path) -> list[str]:
-    """Describe the author's calls in a stack of frames and their lines, outermost first, likewise."""
+    """Describe the author's calls in a stack of frames and their lines in the same way, outermost first."""
     return _shortened(list(_calls(stack, folder)))
 
 

@@ -32,8 +32,8 @@ def describe(
 ) -> tuple[str, SceneFault]:
     """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`, and say what it is.
 
-    `disk_bytes`: the disk limit, which is named if the scene's file system is full; `complete`: adds what the
-    message of an error leaves out.
+    `disk_bytes`: the disk limit, which is named if the scene's file system is full; `complete`: adds the
+    cause that the message of an error leaves out.
     """
     path = str(scene_folder.source_path(folder))
     if isinstance(error, SyntaxError) and error.filename == path:

@@ -1,4 +1,4 @@
-"""What lies behind errors of Manim whose own messages don't say it."""
+"""Adds the cause to errors of Manim whose messages don't name it."""
 
 import traceback
 from pathlib import Path
@@ -34,7 +34,7 @@ def _refuse_window(name: str) -> NoReturn:
 
 
 def complete(error: BaseException, message: str) -> str:
-    """Return the message of an error with what it leaves out."""
+    """Return the message of an error, completed with its cause."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     manims = [frame for frame in reversed(frames) if frame.f_code.co_filename.startswith(_MANIM)]
     strange = next((found for frame in manims for found in _without_numbers(frame.f_locals)), None)

@@ -1,4 +1,4 @@
-"""Reports output of a scene, its warnings and those of Manim to the service."""
+"""Reports the output of a scene, and warnings of the scene and of Manim, to the service."""
 
 import codecs
 import io

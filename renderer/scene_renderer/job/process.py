@@ -28,7 +28,8 @@ from ..sandbox.watch import FINISHED, Findings, watch
 
 _STREAMS = (0, 1, 2)
 _EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
-_WALLED = b"+"  # what the inner process writes to a pipe when it is in the sandbox; otherwise why it isn't
+# The inner process writes this to a pipe when it is in the sandbox, or else why it is not.
+_WALLED = b"+"
 _PROBLEM_BYTES_MAX = 1024
 # How long the kernel may take to end the init of a namespace after the last other process.
 _INIT_END_S = 0.25
@@ -99,10 +100,11 @@ def _outer(sandbox: Sandbox, zygote: int, commands: int, findings: int, entrance
     kernel.set_name("watch")
     fork = _parsed(line)
     if entrance is not None:
-        # Not before: after a job, all that is in the group is killed.
+        # Not earlier: after a job, all processes of the group are killed.
         cgroup.enter(entrance, os.getpid(), *([] if init is None else [init]), inner)
         os.close(entrance)
-    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)  # before it is mounted over
+    # Opened before the job's root is mounted over it.
+    place = os.open(fork.folder, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
     with open(passing_on, "wb") as pipe:
         pipe.write(line)
 
@@ -206,7 +208,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     priority.yield_to_the_renderer(background=fork.background)
     try:
         stream = connect(fork.stream) if fork.stream is not None else None
-        channel = JobChannel(fork.socket)  # the last, since the job comes over it
+        channel = JobChannel(fork.socket)  # connected last, since the job comes over it
         os.chdir("/")  # leave the job's folder, whose mount will be removed
         # In its own namespaces, a job's processes are counted separately.
         others = 0 if sandbox.isolated else limits.running_processes()

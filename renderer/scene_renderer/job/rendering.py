@@ -29,7 +29,7 @@ from .work_times import stopwatch
 # How long a thread may keep others from running Python. The encoder needs it several times for each frame,
 # and would wait five milliseconds each time while the scene computes.
 _SWITCH_INTERVAL_S = 0.0005
-# Of each process. Its excess is reported by SIGXCPU.
+# CPU time of each process; the kernel sends SIGXCPU to one that exceeds it.
 _LIST_CPU_SECONDS_MAX = 5
 
 

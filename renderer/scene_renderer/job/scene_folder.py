@@ -36,14 +36,14 @@ def source_path(job_folder: Path) -> Path:
 
 
 def module_name() -> str:
-    """Return the name of the scene's module: that of its file, so its siblings don't import it again."""
+    """Return the name of the scene's module: its file's, so that modules beside it don't import it again."""
     stem = _file().stem
     is_free = stem not in sys.modules and stem not in sys.stdlib_module_names
     return stem if stem.isidentifier() and is_free else "scene"
 
 
 def module_file(job_folder: Path) -> str:
-    """Return the module's ``__file__``: beside its siblings."""
+    """Return the module's ``__file__``, which is in the author's folder."""
     place, file = folder(), _file()
     if place is None or file.parent == PurePosixPath():
         return str(source_path(job_folder))

@@ -100,7 +100,7 @@ class SceneConfig(ManimConfig):
 
 
 class LocalConfig(SceneConfig):
-    """The same for ``scenepress render``, where a scene may also set the size of its video."""
+    """The configuration for ``scenepress render``, where a scene may also set the size of its video."""
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _SIZE:
@@ -112,8 +112,8 @@ class LocalConfig(SceneConfig):
 def prepare() -> None:
     """Apply the settings that are the same for all jobs.
 
-    That of the renderer changes the bases of all classes of mobjects, also when it stays the same, and so
-    takes longer than all others together.
+    Setting the renderer changes the bases of all classes of mobjects, even to the same renderer, and takes
+    longer than all other settings together.
     """
     for name, value in _FIXED.items():
         setattr(config, name, value)

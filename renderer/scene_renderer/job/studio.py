@@ -1,7 +1,7 @@
 """The studio folder with ``fonts``, ``python``, ``assets`` and ``texmf``, which every scene may read.
 
-The zygote reads its fonts, because fontconfig finds them like those of a user. It reads nothing else: a
-broken module only affects scenes that import it.
+The zygote reads only its fonts, which fontconfig finds as it finds a user's fonts. Modules are read by the
+scenes that import them, so a broken one affects no others.
 """
 
 import os

@@ -48,7 +48,7 @@ class Timeline:
         self._playing, self._since = None, time.monotonic()
 
     def now(self) -> str:
-        """Return a sentence: what the scene is playing, and for how long. Called from any thread."""
+        """Return a sentence on what the scene is playing and for how long. May be called from any thread."""
         scene, begun = self._playing, self._begun
         lasts = f"For the last {time.monotonic() - self._since:.0f} s,"
         if scene is not None:

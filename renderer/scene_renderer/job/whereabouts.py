@@ -1,4 +1,4 @@
-"""Reports, while a scene runs, what it is doing and where, since a render that takes too long is killed.
+"""Reports, while a scene runs, what it is doing and where, for the error of a render that takes too long.
 
 A thread looks every half second. While the scene's thread computes in a library that doesn't let other
 threads run, there are no reports, and the last one remains.
@@ -22,7 +22,7 @@ _LINE_CHARACTERS_MAX = 200
 
 
 class Whereabouts:
-    """Those of the scene that the current thread runs."""
+    """Reports for the scene that the current thread runs."""
 
     def __init__(self, channel: JobChannel, folder: Path) -> None:
         self._channel = channel

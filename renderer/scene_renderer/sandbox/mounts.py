@@ -36,7 +36,7 @@ DEVICES = ("/dev/null", "/dev/urandom")
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")
 # Temporary mount point; any existing folder works.
 _PLACE = "/tmp"
-# Larger files are mounted. The kernel mounts no file that another has replaced; but it can still be read.
+# Larger files are mounted. The kernel does not mount a file that was replaced, which can still be read.
 _COPIED_BYTES_MAX = 256 << 10
 
 
@@ -133,7 +133,7 @@ def _set_attributes(tree: int, attributes: int, flags: int = 0) -> None:
 
 
 def _attach(tree: int, path: str) -> None:
-    """Mount a tree at a path of the new root. Raises OSError with the path, as of one that was removed."""
+    """Mount a tree at a path of the new root. Raises OSError with the path, for example if it was removed."""
     target = _PLACE + path
     if not os.path.exists(target):
         if os.path.isdir(tree):
@@ -149,7 +149,7 @@ def _attach(tree: int, path: str) -> None:
 
 
 def _small_file(path: str, readable: Sequence[str]) -> bytes | None:
-    """Return the content of a small file, also of one that was removed; None if it must be mounted."""
+    """Return the content of a small file, even if it was removed; None if the file must be mounted."""
     if any(path.startswith(f"{other}/") for other in readable):
         return None
     try:

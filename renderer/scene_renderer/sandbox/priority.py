@@ -1,4 +1,4 @@
-"""CPU and out-of-memory priorities: the service comes first, then the renderer, then scenes.
+"""CPU and out-of-memory priorities: the service has priority over the renderer, and the renderer over scenes.
 
 The zygote and the watch of a job have priority over its scene, which may start many processes, because they
 must be able to kill it.

@@ -33,12 +33,12 @@ class Memory:
 
     @property
     def total_bytes(self) -> int:
-        """Return both together."""
+        """Return the sum of pages and page tables."""
         return self.pages_bytes + self.page_tables_bytes
 
 
 class HiddenError(Exception):
-    """A living process can't be examined, which never happens by accident."""
+    """A living process can't be examined. Only a scene that hides it can cause this."""
 
 
 def children(pid: int) -> list[int]:
@@ -67,7 +67,7 @@ def count_threads(pid: int) -> int:
 def in_namespace() -> list[int]:
     """Return the ids of all processes in /proc except init, newest first.
 
-    A scene can pass its memory from one process to the next, each of which lives for less than a millisecond.
+    A scene can pass its memory on through processes that each live for less than a millisecond.
     The newest come first, so that many old processes can't delay their examination.
     """
     pids = (int(name) for name in os.listdir("/proc") if name.isdecimal() and name != "1")

@@ -114,7 +114,7 @@ def _socket_bytes() -> int:
 class _MemoryWatch:
     """Adds up the memory of processes and their sockets.
 
-    `sockets`: counts those of living threads; `shared`: include mapped files in shared memory.
+    `sockets`: counts the sockets of living threads; `shared`: include mapped files in shared memory.
     """
 
     def __init__(self, limit_bytes: int, sockets: Callable[[Iterable[int]], int], *, shared: bool) -> None:

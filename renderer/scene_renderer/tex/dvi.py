@@ -158,7 +158,7 @@ def _font(data: bytes, at: int) -> tuple[int, Font, int]:
 def read(data: bytes, metrics: dict[str, Metrics], place: int | None = None) -> Page:
     """Read the page at a place, or the first one.
 
-    `metrics`: those of all fonts. Raises NotSupportedError, also for a character without metrics.
+    `metrics`: by font name. Raises NotSupportedError, also for a character without metrics.
     """
     page = Page(fonts(data))
     at = 15 + data[14] if place is None else place

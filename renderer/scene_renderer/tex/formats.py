@@ -35,9 +35,9 @@ class Formats:
 
     folder: Path
     preamble: str
-    """That the format has read."""
+    """Preamble that the format has read."""
     names: frozenset[str]
-    """Of files that LaTeX has read with it."""
+    """Names of the files that LaTeX has read with it."""
 
     def find(self, preamble: str) -> tuple[Path, str] | None:
         """Return the format for a preamble, and what it has not yet read of the preamble."""

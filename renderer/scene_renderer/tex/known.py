@@ -84,7 +84,7 @@ class Known:
     pages: dict[str, int]
     """The place of each page in the DVI data, by the source of a document with its expression."""
     names: frozenset[str]
-    """Of files that LaTeX has read."""
+    """Names of the files that LaTeX has read."""
 
     @staticmethod
     def read(data: bytes, source_of: Callable[[str, str], str], names: frozenset[str]) -> "Known":

@@ -16,7 +16,7 @@ from .formats import Formats
 
 FOLDER = Path(sys.prefix, "share", "scenepress-tex")
 _RECORD, _DVI, _SVG = "sample.json", "sample.dvi", "sample.svg"
-# It only says where TeX is, and there are several.
+# It only tells TeX its own folders, and an installation has several files of this name.
 _NOT_COMPARED = "texmf.cnf"
 
 
@@ -26,9 +26,9 @@ class Prepared:
 
     folder: Path
     names: frozenset[str]
-    """Of files that LaTeX has read."""
+    """Names of the files that LaTeX has read."""
     contents: str
-    """A checksum of those of the installation."""
+    """Checksum of the installation's files with these names."""
     formats: Formats
 
     @property
@@ -43,7 +43,7 @@ class Prepared:
 
 
 def find(document: str, preamble: str) -> Prepared | None:
-    """Return the sample for a document, if it was prepared; `preamble`: that of its format."""
+    """Return the sample for a document, if it was prepared; `preamble`: the preamble of its format."""
     try:
         record = json.loads((FOLDER / _RECORD).read_text(encoding="utf-8"))
         names = frozenset(record["names"])
@@ -79,7 +79,7 @@ def prepare(document: str, data: bytes, svg: str, paths: list[str], formats: For
     }
     (made / _DVI).write_bytes(data)
     (made / _SVG).write_text(svg, encoding="utf-8")
-    os.sync()  # With the record, all other files are there.
+    os.sync()  # The record is written last: if it exists, so do the other files.
     (made / _RECORD).write_text(json.dumps(record), encoding="utf-8")
     shutil.rmtree(FOLDER, ignore_errors=True)
     made.rename(FOLDER)

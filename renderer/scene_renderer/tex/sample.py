@@ -33,9 +33,9 @@ class Sample:
     data: bytes
     svg: str
     names: frozenset[str]
-    """Of files that LaTeX has read."""
+    """Names of the files that LaTeX has read."""
     formats: Formats | None = None
-    """That LaTeX loads faster."""
+    """Formats that LaTeX loads faster than its own."""
 
 
 class Conversion:
@@ -58,7 +58,7 @@ class Conversion:
             if self._prepared is not None:
                 if self._process.wait() == 0 and self._contents() == self._prepared.contents:
                     return self._sample_prepared(self._prepared)
-                self._process = self._set()  # TeX is another one since then.
+                self._process = self._set()  # TeX has been changed since then.
             return self._sample_set()
         except OSError:
             return None

@@ -61,7 +61,7 @@ class TexServers:
         preamble, begin, body = document.partition(BEGIN)
         if not begin or not _PRELOADED.exists() or "\\jobname" in body:
             return None
-        # The input that latex would read again for each document.
+        # What latex would read anew for each document, besides the body.
         key = (folder, preamble, os.getcwd(), tuple(sorted(os.environ.items())))
         with self._lock:
             if key not in self._servers:
@@ -85,7 +85,7 @@ class TexServers:
             return data
 
     def _belong_to_this_process(self) -> bool:
-        """Whether the servers are not those of a process that this one was forked from."""
+        """Whether this process started the servers, not one that it was forked from."""
         if not self._servers:
             self._process = os.getpid()
         return self._process == os.getpid()

@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-# LaTeX looks for optional files and fonts with such names, of which no record says that they were missing.
+# LaTeX looks for optional files and fonts of these names; its record of files does not list missing ones.
 _OPTIONAL = (".cfg", ".fd")
 _NOT_OF_TEX = frozenset({"manim.cfg", "setup.cfg"})
 _OF_TEX = (
@@ -39,7 +39,7 @@ class Surroundings:
         self._looked_at: tuple[int, ...] = ()
 
     def fit(self, names: frozenset[str]) -> bool:
-        """Whether files with these names, which LaTeX has read, are still those of its installation."""
+        """Whether LaTeX would still find its installation's files under these names."""
         try:
             if os.getcwd() != self._folder or os.environ != self._environment:
                 return False

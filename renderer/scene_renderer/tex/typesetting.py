@@ -26,7 +26,7 @@ from .sample import Sample
 from .server import BEGIN, TexServers
 from .surroundings import Surroundings
 
-# Of documents that are `is_repeatable`. Manim removes files of its own folder at any moment.
+# For `is_repeatable` documents. Not Manim's own folder, whose files Manim may remove at any time.
 _FOLDER = "media/served"
 
 _manims_compile = tex_file_writing.compile_tex
@@ -34,7 +34,7 @@ _manims_convert = tex_file_writing.convert_to_svg
 
 
 class _Setting:
-    """What is known about TeX: in a zygote before its first fork, and in each job on its own."""
+    """The state of typesetting: set up in a zygote before its first fork, then separate in each job."""
 
     def __init__(self, sample: Sample | None) -> None:
         self.servers = TexServers()
@@ -106,7 +106,7 @@ _setting: _Setting
 
 
 def set_directly(sample: Sample | None = None) -> None:
-    """Replace the two steps in Manim."""
+    """Replace Manim's compilation and conversion."""
     global _setting
     _setting = _Setting(sample)
     replace(tex_file_writing, compile_tex=_compile, convert_to_svg=_convert)

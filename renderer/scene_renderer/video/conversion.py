@@ -13,8 +13,8 @@ _has_native = native.is_compiled()
 class Converter:
     """Converts RGBA pixels.
 
-    For yuv420p a native function takes a third of swscale's time. Its result is that of swscale with accurate
-    rounding. `is_changed`: the last frame was another one than the frame before, as far as that is known.
+    For yuv420p a native function takes a third of swscale's time. Its result equals swscale's with accurate
+    rounding. `is_changed`: the last frame differed from the frame before, as far as that is known.
     """
 
     def __init__(self, pixel_format: str) -> None:

@@ -40,7 +40,7 @@ class Picture(Protocol):
     """A recorded frame, which is drawn by other threads."""
 
     def begin(self, pixels: Pixels, background: Pixels, first: int, end: int, /) -> None:
-        """Have rows of the pixels, `first` to `end`, replaced by those of the background, and drawn on.
+        """Replace the rows `first` to `end` by the background's and draw on them, in other threads.
 
         The pixels must not be used, and the background not be changed, until `wait` returns.
         """
@@ -50,7 +50,7 @@ class Picture(Protocol):
 
 
 class Canvas:
-    """The pixels of a frame. Rows outside of `rows` are those of the background, if there is one."""
+    """The pixels of a frame. Rows outside of `rows` equal the background, if there is one."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         size = math.prod(shape)
@@ -70,7 +70,7 @@ class Canvas:
 
 @dataclass(frozen=True)
 class _Shown:
-    """What the encoder has been given last."""
+    """The last frame that the encoder was given."""
 
     background: Pixels | None
     rows: Rows
@@ -250,7 +250,7 @@ class StreamedMovie(MovieEncoder):
         super().__init__(path, job, channel)
 
     def finish(self, segment: Any) -> None:
-        """Send the remaining packets, and those of a pydub segment."""
+        """Send the remaining packets and the packets of a pydub segment."""
         self._await_encoder()
         if segment is None:
             return
@@ -321,7 +321,7 @@ class Still(FrameSequence):
         self._path.write_bytes(formats.to_png(pixels, transparent=transparent))
 
     def finish(self, segment: Any) -> None:
-        """Complete nothing: `save` has."""
+        """Do nothing: `save` has completed the file."""
         self._queue.put(None)
         self._thread.join()
 

@@ -31,7 +31,7 @@ _INSERTED = re.compile(rb"(?<=\x00\x00)\x03")
 _PLACES = re.compile(rb"\x00\x00(?=[\x00-\x03])")
 _HIGH_PROFILE = 100
 _GREY = 128
-# Of a slice that skips all macroblocks, which takes about a sixteenth of a bit for each.
+# Size of a slice that skips all macroblocks: about a sixteenth of a bit for each.
 _HEADER_BYTES_MAX, _MACROBLOCKS_PER_BYTE = 16, 128
 _MACROBLOCK_PX = 16 * 16
 
@@ -48,7 +48,7 @@ class Encoder:
     def show(self, picture: av.VideoFrame, count: int, *, is_new: bool) -> Iterator[Packet]:
         """Show a picture for a number of frames. If it isn't new, it equals the one before.
 
-        Yields packets that are complete: those of earlier pictures, and possibly of this one.
+        Yields the packets that are complete, of earlier pictures and possibly of this one.
         """
         for _ in range(count):
             picture.pts = self._shown
@@ -61,9 +61,9 @@ class Encoder:
 
 
 class RepeatingEncoder(Encoder):
-    """Repetitions cost next to nothing.
+    """An encoder for which repetitions cost next to nothing.
 
-    `options`: those of the stream's encoder, which must refer only to the previous picture.
+    `options`: the options of the stream's encoder, which must refer only to the previous picture.
     """
 
     def __init__(self, stream: av.VideoStream, options: dict[str, str] = mp4.OPTIONS) -> None:
@@ -210,7 +210,7 @@ def _frame_number_bits(settings: bytes) -> int:
     bits.fixed(16)
     bits.exponential()
     length = bits.exponential() + 4
-    assert bits.exponential() == 2  # the order in which pictures are shown is that of their numbers
+    assert bits.exponential() == 2  # pictures are shown in the order of their numbers
     assert bits.exponential() == 1  # reference picture
     return length
 

@@ -40,7 +40,7 @@ def encode(
 def interleaved(
     silent: av.container.InputContainer, sounds: list["av.Packet[Any]"]
 ) -> Iterator["av.Packet[Any]"]:
-    """Yield the packets of a movie's pictures and those of its sound by their times."""
+    """Yield the packets of a movie's pictures and sound, ordered by time."""
     sounds = sounds[::-1]
     for packet in silent.demux(silent.streams.video[0]):
         if packet.dts is None:  # appended by demux to flush a decoder
