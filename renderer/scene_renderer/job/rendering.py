@@ -86,7 +86,6 @@ def _render(
         limit = (_LIST_CPU_SECONDS_MAX, _LIST_CPU_SECONDS_MAX + 1)
         resource.setrlimit(resource.RLIMIT_CPU, limit)
         return scene.names(scene.source_of(job), folder)
-    typesetting.compile_ahead(scene.text_of(job), job.class_name)
     scene_class = scene.load(scene.source_of(job), job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
@@ -101,7 +100,6 @@ def _render(
         raise
     channel.stage("finishing")
     whereabouts.end()
-    typesetting.end_job()
     with stopwatch.during("encode"):
         movie.finish(renderer.file_writer.sound())
         if sections:

@@ -25,7 +25,7 @@ class TexServers:
 
     def __init__(self) -> None:
         self._process: int | None = None
-        self._lock = Lock()
+        self._lock = Lock()  # a scene may have several threads
         self._servers: dict[tuple[object, ...], _TexServer | None] = {}
 
     def compile(self, source: Path, result: Path, formats: Formats | None = None) -> bool:
@@ -47,11 +47,6 @@ class TexServers:
         with suppress(OSError):
             return self._compile(document, folder, formats, are_harmless=True)
         return None
-
-    def start(self, preamble: str, folder: Path, formats: Formats | None) -> None:
-        """Start a server for documents that begin with a formula. Returns at once."""
-        with suppress(OSError):
-            self._compile(f"{preamble}{BEGIN}", folder, formats, are_harmless=True)
 
     def _compile(
         self, document: str, folder: Path, formats: Formats | None, *, are_harmless: bool
@@ -75,9 +70,6 @@ class TexServers:
                     self._servers[key] = None
             server = self._servers[key]
             if server is None:
-                return None
-            if not body:
-                server.load_fonts()
                 return None
             data = server.compile(body, are_harmless=are_harmless)
             if server.has_ended:
@@ -163,7 +155,7 @@ class _TexServer:
         # Fonts are numbered in the order in which they are loaded; in other documents, a text may come first.
         is_formula = are_harmless and body.startswith(_FORMULA)
         if is_formula and not self._has_fonts:
-            self.load_fonts()
+            self._load_fonts()
         if not is_formula and self._has_fonts and not self._is_body_read:
             _ask(self._formulas, b"?")
         self._is_body_read = True
@@ -181,7 +173,7 @@ class _TexServer:
         except FileNotFoundError:
             return None
 
-    def load_fonts(self) -> None:
+    def _load_fonts(self) -> None:
         """Fork a server that loads the fonts of formulas. Returns at once."""
         self._has_fonts = True
         self._body.write_text(f"{_LOAD_FONTS}\\scenepressbody {self._formula.as_posix()} ", encoding="utf-8")

@@ -12,16 +12,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from manim import TexTemplate, config
+from manim import TexTemplate
 from manim.utils import tex_file_writing
 
 from ..replacing import replace
 from . import dvi
-from .ahead import Ahead
 from .formats import Formats
 from .grammar import is_repeatable
 from .known import Known
-from .literals import Literals, literals_of
 from .sample import Sample
 from .server import BEGIN, TexServers
 from .surroundings import Surroundings
@@ -41,7 +39,6 @@ class _Setting:
         self.characters = Characters()
         self.known: Known | None = None
         self.surroundings = Surroundings()
-        self.ahead = Ahead(self._compile_ahead)
         self.formats = None if sample is None else sample.formats
         self.hold: Callable[[], None] | None = None
         if sample is not None:
@@ -56,10 +53,6 @@ class _Setting:
         with suppress(dvi.NotSupportedError):
             self.known = Known.read(sample.data, template.get_texcode_for_expression_in_env, sample.names)
 
-    def is_known(self, source: str) -> bool:
-        """Whether a document for LaTeX need not be compiled, in these surroundings."""
-        return self.known is not None and source in self.known.pages
-
     def find(self, source: str) -> str | None:
         """Return the SVG of a document for LaTeX that need not be compiled."""
         known = self.known
@@ -69,11 +62,11 @@ class _Setting:
 
     def compile(self, source: str) -> bytes | None:
         """Return the DVI file of a document for LaTeX, if it is harmless and can be compiled."""
-        if not self.is_harmless(source):
+        if not self._is_harmless(source):
             return None
-        return self.ahead.take(source) or self._compile_harmless(source)
+        return self.servers.compile_harmless(source, Path(_FOLDER), self.formats)
 
-    def is_harmless(self, source: str) -> bool:
+    def _is_harmless(self, source: str) -> bool:
         """Whether a document is typeset identically each time, with the service's files for LaTeX."""
         names = frozenset[str]() if self.formats is None else self.formats.names
         return (
@@ -84,22 +77,6 @@ class _Setting:
         """Return the formats, unless LaTeX would find other files than those that they are made of."""
         fit = self.formats is not None and self.surroundings.fit(self.formats.names)
         return self.formats if fit else None
-
-    def _compile_harmless(self, source: str) -> bytes | None:
-        return self.servers.compile_harmless(source, Path(_FOLDER), self.formats)
-
-    def _compile_ahead(self, source: str) -> bytes | None:
-        return self._compile_harmless(source) if self.is_harmless(source) else None
-
-    def missing(self, literals: Literals) -> list[str]:
-        """Return the documents that have to be compiled, and have LaTeX started if there may be others."""
-        missing = [
-            source for source in literals.documents if not self.is_known(source) and self.is_harmless(source)
-        ]
-        if not missing and not literals.are_all:
-            preamble = TexTemplate().get_texcode_for_expression("").partition(BEGIN)[0]
-            self.servers.start(preamble, Path(_FOLDER), self.formats)
-        return missing
 
 
 _setting: _Setting
@@ -119,19 +96,6 @@ def begin_job(hold: Callable[[], None] | None = None) -> None:
     """
     _setting.hold = hold
     _setting.surroundings = Surroundings()
-
-
-def compile_ahead(code: str, class_name: str) -> None:
-    """Begin to compile in the background what a scene will ask for, as far as its source says."""
-    if _setting.hold is not None:
-        return
-    template = config["tex_template"]
-    _setting.ahead.begin(lambda: _setting.missing(literals_of(code, class_name, template)))
-
-
-def end_job() -> None:
-    """Compile nothing else ahead."""
-    _setting.ahead.stop()
 
 
 def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:

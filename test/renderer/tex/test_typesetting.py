@@ -270,7 +270,7 @@ def test_numbers_letters_and_axes_start_no_program(replaced: list[str]) -> None:
 
 
 def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> None:
-    """Nothing is started, neither ahead nor for the scene."""
+    """No program is started."""
     held = SceneError("held", "tex")
 
     def hold() -> None:
@@ -278,9 +278,6 @@ def test_while_tex_is_held_only_what_is_known_is_set(replaced: list[str]) -> Non
 
     typesetting.begin_job(hold)
     try:
-        typesetting.compile_ahead(
-            'class A(Scene):\n    def construct(self):\n        MathTex(r"\\int_0^{17}")\n', "A"
-        )
         MathTex("x")
         with pytest.raises(SceneError) as raised:
             MathTex(r"\int_0^{17}")
