@@ -19,8 +19,9 @@ from typing import Any
 import av
 from quality import luma, mean_psnr, ssim
 from sample import Channel, job_of
-from scene_renderer.video import mp4
+
 from scene_renderer import warm_up
+from scene_renderer.video import mp4
 from scene_renderer.video.repeats import Encoder, RepeatingEncoder
 
 MANIM = "medium:crf=23"
@@ -119,7 +120,7 @@ def measure(shots: list[Shot], fps: int, settings: str, *, plays: list[list[Shot
     for play in plays:
         video, play_cpu, play_wall = encode_all(play, fps, settings, sliced=settings == MANIM)
         size, cpu, wall = size + len(video), cpu + play_cpu, wall + play_wall
-        with av.open(io.BytesIO(video)) as container:
+        with av.open(io.BytesIO(video), "r") as container:
             decoded = container.decode(video=0)
             for shot in play:
                 frames = [next(decoded) for _ in range(shot.repeat)]
