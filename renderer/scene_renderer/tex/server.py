@@ -15,9 +15,6 @@ _PRELOADED = Path(manim.__file__).parent.parent / "libscenepress_fork_at.so"
 BEGIN = "\\begin{document}\n"
 _NAME = "served"
 _SERVERS_MAX = 4
-_FORMULA = "\\begin{align*}"
-# The first formula of a document loads all fonts of formulas, in this order.
-_LOAD_FONTS = "{\\setbox0\\hbox{$x$}}"
 
 
 class TexServers:
@@ -36,21 +33,13 @@ class TexServers:
         """
         document = source.read_text(encoding="utf-8")
         with suppress(OSError):
-            data = self._compile(document, source.parent, formats, are_harmless=False)
+            data = self._compile(document, source.parent, formats)
             if data is not None:
                 result.write_bytes(data)
                 return True
         return False
 
-    def compile_harmless(self, document: str, folder: Path, formats: Formats | None) -> bytes | None:
-        """Compile a document in a folder where all documents are `is_repeatable`; None as with `compile`."""
-        with suppress(OSError):
-            return self._compile(document, folder, formats, are_harmless=True)
-        return None
-
-    def _compile(
-        self, document: str, folder: Path, formats: Formats | None, *, are_harmless: bool
-    ) -> bytes | None:
+    def _compile(self, document: str, folder: Path, formats: Formats | None) -> bytes | None:
         if not self._belong_to_this_process():
             return None
         preamble, begin, body = document.partition(BEGIN)
@@ -71,7 +60,7 @@ class TexServers:
             server = self._servers[key]
             if server is None:
                 return None
-            data = server.compile(body, are_harmless=are_harmless)
+            data = server.compile(body)
             if server.has_ended:
                 self._servers[key] = None
             return data
@@ -98,18 +87,23 @@ class _Pipes:
         os.close(self.request)
         os.close(self.reply)
 
+    def ask(self) -> int | None:
+        """Have a document compiled and return the exit status; None if the server has ended."""
+        status = b""
+        with suppress(BrokenPipeError):
+            os.write(self.request, b"+")
+            status = os.read(self.reply, 4)
+        return int.from_bytes(status, "little") if len(status) == 4 else None
+
 
 class _TexServer:
-    """A LaTeX that forks for each document, and for documents with formulas a fork of it that has fonts."""
+    """A LaTeX that forks for each document."""
 
     def __init__(self, folder: Path, name: str, preamble: str, formats: Formats | None) -> None:
         self.has_ended = False
         self._body = folder / f"{name}-body.tex"
-        self._formula = folder / f"{name}-formula.tex"
         self._output = folder / f"{name}.dvi"
         self._lines = preamble.count("\n") + 1
-        self._has_fonts = False
-        self._is_body_read = False  # the one that loads fonts
         main = folder / f"{name}.tex"
         command = ["latex", "-interaction=batchmode", "-output-format=dvi", "-halt-on-error"]
         found = formats.find(preamble) if formats else None
@@ -121,10 +115,8 @@ class _TexServer:
             f"{BEGIN}\\scenepressbody {self._body.as_posix()} ",
             encoding="utf-8",
         )
-        for file in (self._body, self._formula):
-            file.touch()
-        self._texts, self._formulas = _Pipes(), _Pipes()
-        theirs = self._texts, self._formulas
+        self._body.touch()
+        self._pipes = _Pipes()
         try:
             self._server = subprocess.Popen(
                 [*command, f"-output-directory={folder.as_posix()}", main.as_posix()],
@@ -132,38 +124,23 @@ class _TexServer:
                     **os.environ,
                     "LD_PRELOAD": str(_PRELOADED),
                     "FORK_AT": self._body.as_posix(),
-                    "FORK_REQUESTS": str(self._texts.requests),
-                    "FORK_REPLIES": str(self._texts.replies),
-                    "FORK_THEN_AT": self._formula.as_posix(),
-                    "FORK_THEN_REQUESTS": str(self._formulas.requests),
-                    "FORK_THEN_REPLIES": str(self._formulas.replies),
+                    "FORK_REQUESTS": str(self._pipes.requests),
+                    "FORK_REPLIES": str(self._pipes.replies),
                 },
-                pass_fds=[end for pipes in theirs for end in (pipes.requests, pipes.replies)],
+                pass_fds=[self._pipes.requests, self._pipes.replies],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
             )
         finally:
-            for pipes in theirs:
-                pipes.close_theirs()
+            self._pipes.close_theirs()
 
-    def compile(self, body: str, *, are_harmless: bool) -> bytes | None:
-        """Compile a document; None if that fails.
-
-        `are_harmless`: the documents and the preamble do nothing at the begin of a formula.
-        """
-        # Fonts are numbered in the order in which they are loaded; in other documents, a text may come first.
-        is_formula = are_harmless and body.startswith(_FORMULA)
-        if is_formula and not self._has_fonts:
-            self._load_fonts()
-        if not is_formula and self._has_fonts and not self._is_body_read:
-            _ask(self._formulas, b"?")
-        self._is_body_read = True
-        file, pipes = (self._formula, self._formulas) if is_formula else (self._body, self._texts)
+    def compile(self, body: str) -> bytes | None:
+        """Compile a document; None if that fails."""
         # Empty lines keep the line numbers in messages.
-        file.write_text("\n" * self._lines + body, encoding="utf-8")
+        self._body.write_text("\n" * self._lines + body, encoding="utf-8")
         self._output.unlink(missing_ok=True)
-        status = _ask(pipes)
+        status = self._pipes.ask()
         if status is None:
             self.close()
         if status != 0:
@@ -173,27 +150,10 @@ class _TexServer:
         except FileNotFoundError:
             return None
 
-    def _load_fonts(self) -> None:
-        """Fork a server that loads the fonts of formulas. Returns at once."""
-        self._has_fonts = True
-        self._body.write_text(f"{_LOAD_FONTS}\\scenepressbody {self._formula.as_posix()} ", encoding="utf-8")
-        with suppress(BrokenPipeError):
-            os.write(self._texts.request, b"&")
-
     def close(self) -> None:
         """End the server, also where it can't be signaled: it ends with the pipe of its requests."""
         self.has_ended = True
-        self._texts.close()
-        self._formulas.close()
+        self._pipes.close()
         with suppress(OSError):
             self._server.kill()
         self._server.wait()
-
-
-def _ask(pipes: _Pipes, request: bytes = b"+") -> int | None:
-    """Have a document compiled and return the exit status; None if the server has ended."""
-    status = b""
-    with suppress(BrokenPipeError):
-        os.write(pipes.request, request)
-        status = os.read(pipes.reply, 4)
-    return int.from_bytes(status, "little") if len(status) == 4 else None

@@ -7,21 +7,6 @@ from pathlib import Path
 # LaTeX looks for optional files and fonts of these names; its record of files does not list missing ones.
 _OPTIONAL = (".cfg", ".fd")
 _NOT_OF_TEX = frozenset({"manim.cfg", "setup.cfg"})
-_OF_TEX = (
-    ".cls",
-    ".clo",
-    ".def",
-    ".enc",
-    ".ldf",
-    ".ltx",
-    ".map",
-    ".mkii",
-    ".pfb",
-    ".sty",
-    ".tex",
-    ".tfm",
-    ".vf",
-)
 _HOME_TREES = ("texmf", ".texlive", ".texmf")
 _FILES_MAX = 20_000
 
@@ -34,7 +19,6 @@ class Surroundings:
         self._environment = dict(os.environ)
         self._folder = os.getcwd()
         self._studio: frozenset[str] | None = None
-        self._in_folder: list[str] = []
         self._found: frozenset[str] = frozenset()
         self._looked_at: tuple[int, ...] = ()
 
@@ -51,10 +35,6 @@ class Surroundings:
             for name in found
         )
 
-    def have_tex_files(self) -> bool:
-        """Whether the current folder has any file that LaTeX could read. To be called after `fit`."""
-        return any(name.endswith(_OF_TEX) for name in self._in_folder)
-
     def _names(self) -> frozenset[str]:
         """Return the names of files in the current folder and in the studio's tree."""
         if self._studio is None:
@@ -63,8 +43,7 @@ class Surroundings:
         status = os.stat(self._folder)
         looked_at = (status.st_dev, status.st_ino, status.st_mtime_ns)
         if looked_at != self._looked_at:
-            self._in_folder = os.listdir(self._folder)
-            self._found = self._studio.union(self._in_folder)
+            self._found = self._studio.union(os.listdir(self._folder))
             self._looked_at = looked_at
         return self._found
 

@@ -18,14 +18,10 @@ from manim.utils import tex_file_writing
 from ..replacing import replace
 from . import dvi
 from .formats import Formats
-from .grammar import is_repeatable
 from .known import Known
 from .sample import Sample
 from .server import BEGIN, TexServers
 from .surroundings import Surroundings
-
-# For `is_repeatable` documents. Not Manim's own folder, whose files Manim may remove at any time.
-_FOLDER = "media/served"
 
 _manims_compile = tex_file_writing.compile_tex
 _manims_convert = tex_file_writing.convert_to_svg
@@ -59,19 +55,6 @@ class _Setting:
         if known is not None and source in known.pages and self.surroundings.fit(known.names):
             return self.characters.convert_known(known, source)
         return None
-
-    def compile(self, source: str) -> bytes | None:
-        """Return the DVI file of a document for LaTeX, if it is harmless and can be compiled."""
-        if not self._is_harmless(source):
-            return None
-        return self.servers.compile_harmless(source, Path(_FOLDER), self.formats)
-
-    def _is_harmless(self, source: str) -> bool:
-        """Whether a document is typeset identically each time, with the service's files for LaTeX."""
-        names = frozenset[str]() if self.formats is None else self.formats.names
-        return (
-            is_repeatable(source) and self.surroundings.fit(names) and not self.surroundings.have_tex_files()
-        )
 
     def fitting_formats(self) -> Formats | None:
         """Return the formats, unless LaTeX would find other files than those that they are made of."""
@@ -110,11 +93,7 @@ def _compile(tex_file: Path, tex_compiler: Any, output_format: str) -> Path:
     if _setting.hold is not None:
         _setting.hold()
     if is_plain:
-        data = _setting.compile(source)
-        if data is not None:
-            result.write_bytes(data)
-        else:
-            _setting.servers.compile(tex_file, result, _setting.fitting_formats())
+        _setting.servers.compile(tex_file, result, _setting.fitting_formats())
     # Returns the result, or runs latex, whose log the error message names.
     return _manims_compile(tex_file, tex_compiler, output_format)
 
