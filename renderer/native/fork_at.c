@@ -7,9 +7,6 @@
  * child has ended, it writes the exit status, as 4 bytes of wait(2), to the descriptor FORK_REPLIES. It ends when the
  * requests end.
  *
- * At '?' it only replies 0. At '&' it forks a second server, which reads the file and then waits in the same way: when it
- * opens FORK_THEN_AT, with the descriptors FORK_THEN_REQUESTS and FORK_THEN_REPLIES. There may be one.
- *
  * It also replaces a function of kpathsea, the library with which TeX looks for files: see below.
  */
 #define _GNU_SOURCE
@@ -25,7 +22,7 @@
 static struct server {
     char *awaited; /* NULL in other programs, and in children */
     int requests, replies;
-} server, second;
+} server;
 
 /* The files that are open for writing at the fork: a child writes its own. */
 static struct {
@@ -34,31 +31,14 @@ static struct {
 } outputs[16];
 static size_t outputs_count;
 
-static struct server named(const char *path, const char *requests, const char *replies) {
-    struct server found = {getenv(path), -1, -1};
-    const char *in = getenv(requests), *out = getenv(replies);
-    if (!found.awaited || !in || !out) return (struct server){NULL, -1, -1};
-    found.awaited = strdup(found.awaited);
-    found.requests = atoi(in);
-    found.replies = atoi(out);
-    /* Programs that this one starts are not concerned. */
-    unsetenv(path);
-    unsetenv(requests);
-    unsetenv(replies);
-    return found;
-}
-
 __attribute__((constructor)) static void read_environment(void) {
-    server = named("FORK_AT", "FORK_REQUESTS", "FORK_REPLIES");
-    second = named("FORK_THEN_AT", "FORK_THEN_REQUESTS", "FORK_THEN_REPLIES");
+    const char *awaited = getenv("FORK_AT"), *in = getenv("FORK_REQUESTS"), *out = getenv("FORK_REPLIES");
+    if (awaited && in && out) server = (struct server){strdup(awaited), atoi(in), atoi(out)};
+    /* Programs that this one starts are not concerned. */
+    unsetenv("FORK_AT");
+    unsetenv("FORK_REQUESTS");
+    unsetenv("FORK_REPLIES");
     unsetenv("LD_PRELOAD");
-}
-
-static void leave(struct server *one) {
-    if (!one->awaited) return;
-    close(one->requests);
-    close(one->replies);
-    one->awaited = NULL;
 }
 
 static ssize_t repeated(ssize_t (*call)(int, void *, size_t), int descriptor, void *data, size_t size) {
@@ -81,26 +61,16 @@ static void reopen(int descriptor, const char *path, int flags) {
 static void serve(void) {
     char request;
     while (repeated(read, server.requests, &request, 1) == 1) {
-        int status = 0;
-        if (request == '?') {
-            if (repeated(write_bytes, server.replies, &status, sizeof status) != sizeof status) break;
-            continue;
-        }
-        if (request == '&' && !second.awaited) break;
+        int status = 127 << 8;
         pid_t child = fork();
         if (child == 0) {
-            leave(&server);
-            if (request == '&') server = second, second.awaited = NULL;
-            else leave(&second);
+            close(server.requests);
+            close(server.replies);
+            server.awaited = NULL;
             for (size_t i = 0; i < outputs_count; i++)
                 reopen(outputs[i].descriptor, outputs[i].path, O_WRONLY | O_CREAT | O_TRUNC);
             return;
         }
-        if (request == '&') {
-            leave(&second); /* so that a client notices the end of the second server */
-            continue;
-        }
-        status = 127 << 8;
         if (child > 0) while (waitpid(child, &status, 0) < 0 && errno == EINTR);
         if (repeated(write_bytes, server.replies, &status, sizeof status) != sizeof status) break;
     }

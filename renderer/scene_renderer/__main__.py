@@ -4,7 +4,7 @@ import argparse
 import os
 from functools import partial
 
-from . import kernel, priority
+from .sandbox import kernel, priority
 
 
 def main() -> None:
@@ -25,9 +25,9 @@ def main() -> None:
     commands.add_parser("prepare-tex", help="set the sample of TeX for the zygotes that start later")
     arguments = parser.parse_args()
     if arguments.command == "prepare-tex":
-        from . import tex_sample
+        from .tex import sample
 
-        tex_sample.Conversion().prepare()
+        sample.Conversion().prepare()
         return
 
     if arguments.mount_proc:
@@ -40,12 +40,12 @@ def main() -> None:
         os.setresuid(arguments.uid, arguments.uid, arguments.uid)
 
     # `run` imports the modules that jobs need, as the user that jobs run as.
-    from . import tex_format
     from . import zygote as forking
+    from .tex import formats
 
     prepare = forking.prepare_inspections
     if arguments.command == "zygote":
-        arguments.read += tex_format.readable()
+        arguments.read += formats.readable()
         prepare = partial(forking.prepare_renders, portrait=arguments.portrait)
     forking.run(
         prepare,

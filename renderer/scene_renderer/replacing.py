@@ -1,4 +1,4 @@
-"""Replaces parts of Manim, and of what it uses, for scenes and for Manim itself.
+"""Replaces functions and classes of Manim and its dependencies, for scenes and for Manim itself.
 
 A part that is missing, such as a method that another version of Manim has renamed, is an error: its
 replacement would never be called.

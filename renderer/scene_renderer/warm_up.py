@@ -3,31 +3,24 @@
 import manimpango
 from tqdm import tqdm
 
-from . import native, tex_sample
+from . import native
+from .tex import sample
 
 
 def run() -> None:
     """Import all modules that a job needs and read the list of fonts."""
-    characters = tex_sample.Conversion()
+    characters = sample.Conversion()
     if native.is_compiled():
         native.check()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
-    from . import (
-        alignment,
-        colours,
-        copies,
-        curves,
+    from .faster import alignment, colours, copies, curves, images, projection, rotations, svg, svg_paths
+    from .job import (
         hints,
-        images,
-        projection,
         rendering,  # noqa: F401 (imported for its side effect)
-        rotations,
         settings,
-        svg,
-        svg_paths,
-        tex,
         work_times,
     )
+    from .tex import typesetting
 
     alignment.align_directly()
     colours.colour_directly()
@@ -36,7 +29,7 @@ def run() -> None:
     hints.refuse_windows()
     images.overlay_directly()
     if native.is_compiled():
-        from . import drawing, families, interpolation, smoothing, updates
+        from .faster import drawing, families, interpolation, smoothing, updates
 
         drawing.draw_directly()
         families.list_directly()
@@ -47,11 +40,11 @@ def run() -> None:
     rotations.keep_matrices()
     svg.read_without_writing()
     svg_paths.place_directly()
-    tex.set_directly(characters.result())
+    typesetting.set_directly(characters.result())
     if native.is_compiled():
-        from . import pictures
+        from .faster import drawing_threads
 
-        pictures.draw_by_threads()
+        drawing_threads.draw_by_threads()
     work_times.measure_tex()
     settings.prepare()
     manimpango.list_fonts()

@@ -30,12 +30,13 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 
-from . import cgroup, job, kernel, process_tree, sandbox, shortage
+from .job import process
 from .messages import ForkCommand, KillCommand, PingCommand, ZygoteReport, parse_zygote_command
-from .priority import Session
 from .protocol import encode_line
-from .sandbox import Sandbox
-from .watch import Findings
+from .sandbox import cgroup, kernel, layers, process_tree, shortage
+from .sandbox.layers import Sandbox
+from .sandbox.priority import Session
+from .sandbox.watch import Findings
 
 _COMMAND_BYTES_MAX = 1_048_576
 _THREADS_END_S = 10.0
@@ -61,7 +62,7 @@ def run(
     kernel.adopt_orphans()
     # Each layer is tried in a fork; before the imports, which make forks slow.
     entrance = cgroup.entrance() if grouped else None
-    found, problems = sandbox.find(readable, without)
+    found, problems = layers.find(readable, without)
     if not found.isolated:
         kernel.outlive_parent()  # to be able to kill jobs when stdin ends: no namespace does it
     if entrance is not None and (problem := cgroup.problem(entrance)):
@@ -100,7 +101,7 @@ def prepare_renders(*, portrait: bool) -> None:
 
 def prepare_inspections() -> None:
     """Import the modules that decode videos."""
-    from . import inspection  # noqa: F401 (imported for its side effect)
+    from .inspection import inspection  # noqa: F401 (imported for its side effect)
 
 
 def _await_single_thread() -> None:
@@ -165,7 +166,7 @@ class _Zygote:
         self._entrance = entrance
         self._running: _Running | None = None
         self._dying: int | None = None  # the process of a finished job
-        self._ahead: _Process | None = None  # that of the next job
+        self._ahead: _Process | None = None  # the process of the next job
         self._fork_at: float | None = None  # when it will be forked
         self._mounts = _Mounts()
         self._commands = bytearray()
@@ -264,7 +265,7 @@ class _Zygote:
         return shortage.LOOK_S if self._running else None
 
     def _end_ahead(self, ahead: _Process) -> None:
-        """Kill what is left of it; the next job forks its own."""
+        """Kill the processes forked ahead; the next job forks its own."""
         process_tree.kill_children()
         os.close(ahead.commands)
         os.close(ahead.findings)
@@ -282,7 +283,7 @@ class _Zygote:
                 os.close(descriptor)
             raise
         if pid == 0:
-            job.live(self._sandbox, zygote, commanded, findings, self._entrance)
+            process.live(self._sandbox, zygote, commanded, findings, self._entrance)
         os.close(commanded)
         os.close(findings)
         return _Process(pid, commands, found)
@@ -293,7 +294,7 @@ class _Zygote:
             os.kill(self._running.process.pid, signal.SIGKILL)
 
     def _hear_watch(self, running: _Running) -> None:
-        """Report the end of the running job if it has finished; otherwise wait for that of its process."""
+        """Report the end of the running job if it has finished; otherwise wait until its process ends."""
         self._selector.unregister(running.process.findings)
         running.found = Findings.read(running.process.findings)
         if running.found and running.found.finished:

@@ -19,8 +19,10 @@ from typing import Any
 import av
 from quality import luma, mean_psnr, ssim
 from sample import Channel, job_of
-from scene_renderer import mp4, warm_up
-from scene_renderer.repeats import Encoder, RepeatingEncoder
+
+from scene_renderer import warm_up
+from scene_renderer.video import mp4
+from scene_renderer.video.repeats import Encoder, RepeatingEncoder
 
 MANIM = "medium:crf=23"
 THREADS = 4
@@ -39,8 +41,9 @@ class Shot:
 
 def record(arguments: list[str]) -> tuple[list[Shot], int]:
     """Render a scene; return its frames, and its frames per second."""
-    from scene_renderer import capture, encode, formats
-    from scene_renderer.conversion import Converter
+    from scene_renderer.job import capture
+    from scene_renderer.video import encode, formats
+    from scene_renderer.video.conversion import Converter
 
     shots: list[Shot] = []
     begins = [True]
@@ -66,7 +69,7 @@ def record(arguments: list[str]) -> tuple[list[Shot], int]:
             super().begin_animation(allow_write, **kwargs)
 
     vars(encode)["MovieEncoder"], vars(capture)["MovieWriter"] = Recorder, Writer
-    from scene_renderer.rendering import render
+    from scene_renderer.job.rendering import render
 
     job, channel = job_of(arguments), Channel()
     with tempfile.TemporaryDirectory() as folder:
@@ -102,7 +105,7 @@ def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> t
 
 
 def repeats(options: dict[str, str]) -> bool:
-    """Whether pictures can be repeated (`repeats.py`), as in the renderer: only the rate control may differ."""
+    """Whether pictures can be repeated (`video/repeats.py`), as in the renderer: only the rate control may differ."""
     return {**options, **RATE_CONTROL}.items() >= {**mp4.OPTIONS, **RATE_CONTROL}.items()
 
 
@@ -117,7 +120,7 @@ def measure(shots: list[Shot], fps: int, settings: str, *, plays: list[list[Shot
     for play in plays:
         video, play_cpu, play_wall = encode_all(play, fps, settings, sliced=settings == MANIM)
         size, cpu, wall = size + len(video), cpu + play_cpu, wall + play_wall
-        with av.open(io.BytesIO(video)) as container:
+        with av.open(io.BytesIO(video), "r") as container:
             decoded = container.decode(video=0)
             for shot in play:
                 frames = [next(decoded) for _ in range(shot.repeat)]

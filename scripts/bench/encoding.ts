@@ -5,7 +5,7 @@ import { benchScenes } from './bench-scenes.ts';
 import { qualityOf } from './manim-command.ts';
 import { runPython } from './python.ts';
 
-/** Presets of x264, each with a number of options. The first is that of the renderer (`mp4.py`). */
+/** Presets of x264, each with a number of options. The first is that of the renderer (`video/mp4.py`). */
 const CANDIDATES = [
   'superfast:crf=18.7:bf=0:mbtree=1:rc-lookahead=10:subq=2:8x8dct=0:partitions=p8x8,i4x4',
   'superfast:crf=20:bf=0:mbtree=1:rc-lookahead=20:subq=2:8x8dct=0:partitions=p8x8,i4x4',

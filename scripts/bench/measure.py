@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 
-from scene_renderer import process_tree
+from scene_renderer.sandbox import process_tree
 
 INTERVAL_S = 0.2
 

@@ -45,8 +45,9 @@ def ssim(a: Luma, b: Luma) -> float:
 
     def windows(values: Luma) -> Luma:
         height, width = (side // 4 * 4 for side in values.shape)
-        blocks = values[:height, :width].reshape(height // 4, 4, width // 4, 4).sum(axis=(1, 3))
-        return blocks[:-1, :-1] + blocks[1:, :-1] + blocks[:-1, 1:] + blocks[1:, 1:]
+        blocks: Luma = values[:height, :width].reshape(height // 4, 4, width // 4, 4).sum(axis=(1, 3))
+        sums: Luma = blocks[:-1, :-1] + blocks[1:, :-1] + blocks[:-1, 1:] + blocks[1:, 1:]
+        return sums
 
     count = 64.0
     mean_a, mean_b = windows(a) / count, windows(b) / count
@@ -63,7 +64,8 @@ def compare(frames: str, video: str) -> dict[str, Any]:
     if frames == "-":
         with av.open(video) as container:
             return {"frames": container.streams.video[0].frames, "ssim": None, "psnr": None}
-    similarities, errors = [], []
+    similarities: list[float] = []
+    errors: list[float] = []
     with av.open(video) as container:
         decoded = container.decode(video=0)
         for original in originals(frames):

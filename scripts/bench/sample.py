@@ -39,7 +39,7 @@ class Channel:
     def done(self, frames: int, job: RenderJob) -> None:
         self.report["frames"] = frames
 
-    def failed(self, error: str) -> None:
+    def failed(self, error: str, failed_by: str) -> None:
         self.report["error"] = error
 
     def output(self, text: str) -> None:
@@ -48,7 +48,7 @@ class Channel:
     def ignore(self, *_: object) -> None:
         pass
 
-    stage = progress = preview = plays = compiled = ignore
+    stage = progress = preview = plays = place = ignore
 
 
 class Samples:
@@ -95,12 +95,23 @@ def job_of(arguments: list[str]) -> RenderJob:
     limits = JobLimits(UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED, UNLIMITED)
     code = Path(path).read_text(encoding="utf-8")
     width_px, height_px, fps = map(int, numbers)
-    return RenderJob(code, class_name, width_px, height_px, fps, 0, None, limits)
+    return RenderJob(
+        code=code,
+        is_bytes=False,
+        class_name=class_name,
+        width_px=width_px,
+        height_px=height_px,
+        fps=fps,
+        preview_interval_ms=0,
+        local=None,
+        is_tex_held=False,
+        limits=limits,
+    )
 
 
 def render(job: RenderJob) -> dict[str, Any]:
     """Render a scene and return the report."""
-    from scene_renderer.rendering import render as render_job
+    from scene_renderer.job.rendering import render as render_job
 
     channel, samples = Channel(), Samples()
     with tempfile.TemporaryDirectory() as folder:

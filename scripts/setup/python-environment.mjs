@@ -10,11 +10,11 @@ const STAMP = '.scenepress-lock';
 const NATIVE_STAMP = '.scenepress-native';
 const TEX_STAMP = '.scenepress-tex';
 export const TEX_SOURCES = [
-  'characters.tex',
-  'tex_format.py',
-  'tex_known.py',
-  'tex_prepared.py',
-  'tex_sample.py',
+  'tex/characters.tex',
+  'tex/formats.py',
+  'tex/known.py',
+  'tex/prepared.py',
+  'tex/sample.py',
 ];
 const TOOLS_STAMP = '.scenepress-dev-lock';
 /** Packages without wheels. All others must be installed as wheels, so they need no compiler. */

@@ -69,8 +69,8 @@ function testPath(path: string): string {
   const ofSource = relative
     .replace(/(\.test)?\.ts$/, '.test.ts')
     .replace(
-      /^renderer\/scene_renderer(?:\/(\w+\.py))?$/,
-      (_, name) => `renderer/${name ? `test_${name}` : ''}`,
+      /^renderer\/scene_renderer(\/\w+)?(?:\/(\w+\.py))?$/,
+      (_, folder, name) => `renderer${folder ?? ''}${name ? `/test_${name}` : ''}`,
     );
   const candidates = /^test(\/|$)/.test(relative) ? [relative] : [join('test', ofSource), relative];
   const found = candidates.find((candidate) => statSync(candidate, { throwIfNoEntry: false }));

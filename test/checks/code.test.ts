@@ -8,6 +8,7 @@ const renderer = join(root, 'renderer');
 const bin = join(root, 'node_modules/.bin');
 const python = join(root, '.venv/bin/python');
 const pythonSources = ['.', '../test/renderer', '../scripts/test'];
+const benchmarks = ['encode', 'measure', 'quality', 'sample'].map((name) => `../scripts/bench/${name}.py`);
 
 const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
   ['TypeScript types', root, join(bin, 'tsc')],
@@ -15,7 +16,7 @@ const checks: [name: string, cwd: string, command: string, ...args: string[]][] 
   ['TypeScript lint and format', root, join(bin, 'biome'), 'check', '--error-on-warnings'],
   ['Python lint', renderer, python, '-m', 'ruff', 'check', ...pythonSources],
   ['Python format', renderer, python, '-m', 'ruff', 'format', '--check', ...pythonSources],
-  ['Python types', renderer, python, '-m', 'mypy', '--strict', ...pythonSources],
+  ['Python types', renderer, python, '-m', 'mypy', '--strict', ...pythonSources, ...benchmarks],
 ];
 
 for (const [name, cwd, command, ...args] of checks) {

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from client import TIMEOUT_S, Message, Outcome, Zygote
-from scene_renderer.stream import _HEAD
+from scene_renderer.video.stream import _HEAD
 
 Part = tuple[bytes, int, int, bytes]
 

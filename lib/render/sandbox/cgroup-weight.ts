@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** CPU weights (default 100), equivalent to the niceness that `priority.py` sets for a session. */
+/** CPU weights (default 100), equivalent to the niceness that `sandbox/priority.py` sets for a session. */
 const WEIGHT = { normal: 80, background: 11 };
 
 /**

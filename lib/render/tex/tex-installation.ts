@@ -8,7 +8,7 @@ export type TexState = 'complete' | 'incomplete' | 'changing';
 
 /** What the author of a scene reads who needs a package that is to be installed. */
 const NOT_YET = 'This service is still installing TeX packages; render it again in some minutes.';
-/** Errors of TeX for lack of a file, a font or a program, as `tex_errors.py` writes them. */
+/** Errors of TeX for lack of a file, a font or a program, as `tex/errors.py` writes them. */
 const LACKING = /isn't (?:installed here|there)|can't be converted to curves|not found/;
 
 /** The TeX of the machine, whose packages are installed while a service renders. Told by its embedder. @internal */

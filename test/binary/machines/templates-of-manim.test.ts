@@ -4,7 +4,7 @@ import t from 'tap';
 import { makeSite, PROGRAM } from '../lifecycle.ts';
 import { enterNetworkNamespace, machinesUnavailable } from '../network-namespace.ts';
 
-const LACKING = join(import.meta.dirname, '../../renderer/lacking_templates.json');
+const LACKING = join(import.meta.dirname, '../../renderer/tex/lacking_templates.json');
 /** Prints the names of the templates that fail, or leave glyphs out. */
 const CODE = String.raw`
 from manim import *

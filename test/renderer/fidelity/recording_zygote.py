@@ -10,7 +10,7 @@ from scene_renderer.__main__ import main
 
 def _record() -> None:
     warm_up_run()
-    from scene_renderer import encode
+    from scene_renderer.video import encode
 
     class Recorder(encode.MovieEncoder):
         def __init__(self, path: Path, *rest: Any) -> None:

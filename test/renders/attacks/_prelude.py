@@ -54,7 +54,7 @@ def is_socket(descriptor):
 def sender():
     """The renderer's own end of the connection over which the video is sent."""
     import gc
-    from scene_renderer.stream import Sender
+    from scene_renderer.video.stream import Sender
 
     return next(found for found in gc.get_objects() if isinstance(found, Sender))
 
@@ -62,7 +62,7 @@ def sender():
 def send_other_pictures(change):
     """Send other data than that of each picture, with its number."""
     import itertools
-    from scene_renderer.stream import Sender
+    from scene_renderer.video.stream import Sender
 
     numbers, send = itertools.count(), Sender._send
 

@@ -7,7 +7,7 @@ Level: full
 
 class Attack(Scene):
     def construct(self):
-        from scene_renderer import stream
+        from scene_renderer.video import stream
 
         connection = sender()._connection
         connection.sendall(stream._HEAD.pack(b"P", 0, 0, (1 << 32) - 1))

@@ -7,7 +7,7 @@ Level: full
 
 class Attack(Scene):
     def construct(self):
-        from scene_renderer import captions
+        from scene_renderer.video import captions
 
         page = f"<!doctype html><script>alert('{TARGETS['marker']}')</script>\n"
         captions.text_of = lambda cues: page

@@ -9,7 +9,7 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 import { inspectVideo } from '../../fixtures/video.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const INSPECTION = 'renderer/scene_renderer/inspection.py';
+const INSPECTION = 'renderer/scene_renderer/inspection/inspection.py';
 const EIGHTK =
   "  eightk: { widthPx: 7680, heightPx: 4320, fps: 60, creditsPerSecond: 64, label: '8K', manimLetter: 'e' },\n";
 const POSTER = `  'poster.jpg': {

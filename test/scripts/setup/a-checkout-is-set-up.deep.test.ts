@@ -66,7 +66,7 @@ t.test('only what has changed is installed', async (t) => {
 
   const sample = checkout.path('.venv/share/scenepress-tex/sample');
   t.equal(readFileSync(sample, 'utf8'), '');
-  writeFileSync(checkout.path('renderer/scene_renderer/characters.tex'), 'other characters');
+  writeFileSync(checkout.path('renderer/scene_renderer/tex/characters.tex'), 'other characters');
   const tex = await checkout.start(['--dev']).ended;
   t.same(stepsIn(tex.stdout), ["Setting the renderer's sample of TeX"]);
   t.equal(readFileSync(sample, 'utf8'), 'other characters');

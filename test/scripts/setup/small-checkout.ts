@@ -26,7 +26,7 @@ import pathlib, sys
 assert sys.argv[1:] == ['prepare-tex']
 folder = pathlib.Path(sys.prefix, 'share/scenepress-tex')
 folder.mkdir(parents=True, exist_ok=True)
-(folder / 'sample').write_text((pathlib.Path(__file__).parent / 'characters.tex').read_text())
+(folder / 'sample').write_text((pathlib.Path(__file__).parent / 'tex/characters.tex').read_text())
 `;
 const ENSURE = `
 import { ensureRenderer } from './lib/render/setup/ensure-renderer.ts';
@@ -96,7 +96,7 @@ export class SmallCheckout {
     ])
       cpSync(join(PROJECT, part), join(root, part), { recursive: true });
     const renderer = join(root, 'renderer/scene_renderer');
-    mkdirSync(renderer);
+    mkdirSync(join(renderer, 'tex'), { recursive: true });
     for (const name of TEX_SOURCES) writeFileSync(join(renderer, name), '');
     writeFileSync(join(renderer, '__main__.py'), RENDERER);
     checkout.lockNpmPackages('small');

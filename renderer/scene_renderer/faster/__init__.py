@@ -1,0 +1,1 @@
+"""Faster replacements of Manim's functions, with the same results."""

@@ -1,0 +1,1 @@
+"""What checks the output of a job and writes the files to publish. Needs no Manim."""

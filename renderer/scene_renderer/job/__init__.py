@@ -1,0 +1,1 @@
+"""The process that runs a scene: its life, Manim's settings, the frames, and its reports."""

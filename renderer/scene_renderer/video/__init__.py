@@ -1,0 +1,1 @@
+"""The encoder, its formats and streams, sound, captions and thumbnails. Needs no Manim."""

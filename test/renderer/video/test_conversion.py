@@ -1,0 +1,128 @@
+"""The conversion of frames to the pixel format of videos."""
+
+import random
+
+import av
+import numpy as np
+import numpy.typing as npt
+import pytest
+from av.video.reformatter import Interpolation, VideoReformatter
+
+import scenepress_native
+from scene_renderer.video.conversion import Converter
+
+Pixels = npt.NDArray[np.uint8]
+
+
+def planes(frame: av.VideoFrame) -> list[Pixels]:
+    return [
+        np.asarray(memoryview(plane), np.uint8)
+        .reshape(plane.height, plane.line_size)[:, : plane.width]
+        .copy()
+        for plane in frame.planes
+    ]
+
+
+def noise(width: int, height: int) -> Pixels:
+    return np.random.default_rng(width).integers(0, 256, (height, width, 4), dtype=np.uint8)
+
+
+def extremes(width: int, height: int) -> Pixels:
+    blocks = np.random.default_rng(1).choice(
+        np.array([0, 255], np.uint8), (height // 2 + 1, width // 2 + 1, 4)
+    )
+    return np.ascontiguousarray(blocks.repeat(2, 0).repeat(2, 1)[:height, :width])
+
+
+@pytest.mark.parametrize("size", [(64, 36), (90, 160), (192, 108), (854, 480)])
+@pytest.mark.parametrize("make", [noise, extremes])
+def test_yuv420p_is_that_of_swscale_with_accurate_rounding(make: object, size: tuple[int, int]) -> None:
+    assert callable(make)
+    pixels = make(*size)
+    frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
+    accurate = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
+    expected = VideoReformatter().reformat(frame, format="yuv420p", interpolation=accurate)
+    for ours, theirs in zip(planes(Converter("yuv420p").convert(pixels)), planes(expected), strict=True):
+        np.testing.assert_array_equal(ours, theirs)
+
+
+def test_luma_is_that_of_the_manim_command_and_chroma_nearly() -> None:
+    pixels = noise(320, 180)
+    theirs = planes(av.VideoFrame.from_ndarray(pixels, format="rgba").reformat(format="yuv420p"))
+    ours = planes(Converter("yuv420p").convert(pixels))
+    np.testing.assert_array_equal(ours[0], theirs[0])
+    for plane in (1, 2):
+        assert np.abs(ours[plane].astype(int) - theirs[plane]).max() <= 1
+
+
+def test_the_smallest_pictures_are_converted() -> None:
+    pixels = np.full((2, 2, 4), 255, np.uint8)
+    assert [plane.tolist() for plane in planes(Converter("yuv420p").convert(pixels))] == [
+        [[235, 235], [235, 235]],
+        [[128]],
+        [[128]],
+    ]
+
+
+def test_other_formats_are_converted_by_swscale() -> None:
+    pixels = noise(16, 8)
+    assert Converter("yuva420p").convert(pixels).format.name == "yuva420p"
+    argb = Converter("argb").convert(pixels).to_ndarray()
+    np.testing.assert_array_equal(argb[:, :, 1:], pixels[:, :, :3])
+
+
+def test_buffers_that_are_too_small_are_refused() -> None:
+    pixels = noise(16, 8)
+    whole = (bytearray(16 * 8), bytearray(8 * 4), bytearray(8 * 4))
+    scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), 0, 8)
+    for first, end in [(-1, 8), (5, 4), (0, 9)]:
+        with pytest.raises(ValueError, match="don't fit"):
+            scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), first, end)
+    for width, height, buffers, strides in [
+        (16, 10, whole, (16, 8, 8)),
+        (18, 8, whole, (18, 9, 9)),
+        (15, 8, whole, (16, 8, 8)),
+        (16, 8, (bytearray(16 * 8 - 1), *whole[1:]), (16, 8, 8)),
+        (16, 8, (*whole[:2], bytearray(8 * 4 - 1)), (16, 8, 8)),
+        (16, 8, whole, (15, 8, 8)),
+        (16, 8, whole, (16, -8, 8)),
+    ]:
+        with pytest.raises(ValueError, match="don't fit"):
+            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides, 0, height)
+
+
+@pytest.mark.parametrize("height", [2, 4, 36])
+def test_converting_only_changed_rows_gives_the_same(height: int) -> None:
+    converter = Converter("yuv420p")
+    pixels = noise(64, height)
+    converter.convert(pixels)
+    chance = random.Random(height)
+    for _ in range(200):
+        first = chance.randint(0, height)
+        end = chance.randint(first, height)
+        pixels[first:end] = np.roll(pixels[first:end], chance.randint(1, 9))
+        frame = converter.convert(pixels, (first, end))
+        whole = Converter("yuv420p").convert(pixels)
+        for ours, theirs in zip(planes(frame), planes(whole), strict=True):
+            np.testing.assert_array_equal(ours, theirs)
+        assert converter.is_changed == (first < end)
+
+
+def test_an_equal_picture_changes_nothing() -> None:
+    converter = Converter("yuv420p")
+    pixels = noise(64, 36)
+    changes = []
+    for picture in (pixels, pixels.copy(), np.roll(pixels, 1, axis=0), pixels, pixels):
+        converter.convert(picture)
+        changes.append(converter.is_changed)
+    assert changes == [True, False, True, True, False]
+
+
+@pytest.mark.parametrize("place", [(0, 0), (35, 63), (17, 20)])
+def test_one_other_pixel_is_a_change(place: tuple[int, int]) -> None:
+    converter = Converter("yuv420p")
+    pixels = np.zeros((36, 64, 4), np.uint8)
+    converter.convert(pixels)
+    pixels[place] = 255
+    converter.convert(pixels)
+    assert converter.is_changed
