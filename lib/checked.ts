@@ -27,6 +27,7 @@ const PREFERENCES: Joi.ValidationOptions = {
   messages: {
     'any.required': '{{#label}} must be given',
     'number.infinity': '{{#label}} must be finite',
+    'string.empty': '{{#label}} must not be empty',
     'array.min': '{{#label}} must have {{#limit}} or more items',
   },
 };
@@ -83,7 +84,7 @@ export function checked<Options extends object>(
       'invalid_request',
       `${taker} takes its options as an object: { ${namesOf(schema).join(', ')} }.`,
     );
-  const isShown = type !== 'custom' && type !== 'any.required';
+  const isShown = !['custom', 'any.required', 'string.empty'].includes(type);
   const shown = inspect(context?.value, {
     depth: 0,
     maxStringLength: 80,

@@ -23,6 +23,8 @@ export interface ValidOptions {
   retention: RetentionOptions;
 }
 
+/** An empty one counts as absent. */
+const path = Joi.string().allow('');
 const someOf = (words: readonly string[]) =>
   Joi.array()
     .items(Joi.valid(...words))
@@ -33,7 +35,7 @@ const positiveOrInfinity = POSITIVE.allow(Number.POSITIVE_INFINITY);
 
 /** All options of a service, with their defaults. */
 export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
-  folder: Joi.string(),
+  folder: path,
   dataFolder: Joi.any(),
   storage: having('a storage of jobs, such as that of `postgres(url)`', [
     'transaction',
@@ -42,7 +44,7 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
   ]),
   settings: having('a store of settings', ['getSettings', 'changeSettings']),
   assets: having('an asset store, such as `new FileAssetStore(folder)`', ['put', 'open', 'delete']),
-  workFolder: Joi.string(),
+  workFolder: path,
   studioFolder: Joi.string(),
   ledger: having('a ledger, such as `new StoredLedger({ store: storage.ledgerStore })`', [
     'joins',

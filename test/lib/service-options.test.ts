@@ -45,6 +45,10 @@ t.test('absent and undefined options have their defaults', async (t) => {
   t.strictSame(validOptions(Object.fromEntries(absent.map((name) => [name, undefined]))), defaults);
 });
 
+t.test('an empty path counts as absent', async (t) => {
+  t.strictSame(validOptions({ folder: '', workFolder: '' }), validOptions({}));
+});
+
 t.test('valid options replace the defaults', async (t) => {
   const maxQueuedOf = () => 5;
   const queue = { maxQueued: 1, maxQueuedPerOwner: INFINITY, maxRunningPerOwner: 2, reservedWorkers: 0 };
@@ -140,6 +144,7 @@ const WRONG: [name: string, values: readonly (readonly [value: unknown, message:
   ['pricing.creditsPerSecond', OBJECT],
   ['probeAfterMs', NOT_NEGATIVE],
   ['previewIntervalMs', NOT_NEGATIVE],
+  ['studioFolder', [['', 'not be empty']]],
   [
     'folder',
     [
