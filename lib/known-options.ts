@@ -28,14 +28,16 @@ export function known<Options extends object>(
   const prototype = Object.getPrototypeOf(given);
   if (prototype !== Object.prototype && prototype !== null) return given;
   for (const name of Object.keys(given)) {
-    if (Object.hasOwn(names, name)) continue;
-    const shown = name.slice(0, LONGEST_NAME_SHOWN);
-    const nearest = nearestOf(name, Object.keys(names));
-    const advice =
-      nearest === undefined ? `It has ${Object.keys(names).join(', ')}.` : `Did you mean \`${nearest}\`?`;
-    throw invalid(`${taker} has no option \`${shown}\`. ${advice}`);
+    if (!Object.hasOwn(names, name)) throw unknownOption(taker, name, Object.keys(names));
   }
   return given;
+}
+
+/** The error for an option that does not exist. */
+export function unknownOption(taker: string, name: string, names: readonly string[]): ScenepressError {
+  const nearest = nearestOf(name, names);
+  const advice = nearest === undefined ? `It has ${names.join(', ')}.` : `Did you mean \`${nearest}\`?`;
+  return invalid(`${taker} has no option \`${name.slice(0, LONGEST_NAME_SHOWN)}\`. ${advice}`);
 }
 
 /** The name that another one is most probably a misspelling of; undefined if none is near. */

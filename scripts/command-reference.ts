@@ -1,20 +1,43 @@
-// The command reference of appliance/cli.md, generated from the program's own help. `node scripts/command-reference.ts`
-// writes it; a test compares the two.
+// What the manual says about commands and options, generated from the program: the command reference of appliance/cli.md
+// and the tables of the configuration in appliance/operations.md. `node scripts/command-reference.ts` writes both; a test
+// compares them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command, Option } from 'commander';
 import { CONFIGURATION_GROUP } from '../appliance/cli/config-flags.ts';
 import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
+import { OPTIONS, SECTIONS, shownDefault, variableOf } from '../appliance/config/options.ts';
 
-const MANUAL = join(import.meta.dirname, '../appliance/cli.md');
-const [BEGIN, END] = ['<!-- commands: made by scripts/command-reference.ts -->', '<!-- end of commands -->'];
+/** The generated parts of the manual. */
+export const GENERATED: readonly { file: string; part: string; text: () => string }[] = [
+  { file: 'appliance/cli.md', part: 'commands', text: () => reference(createProgram()) },
+  { file: 'appliance/operations.md', part: 'options', text: optionTables },
+];
 const WIDTH = 118;
 
-/** The manual with the reference that the program has now. */
-export function withReference(manual: string): string {
-  const [begin, end] = [manual.indexOf(BEGIN), manual.indexOf(END)];
-  if (begin < 0 || end < begin) throw new Error(`appliance/cli.md lacks ${BEGIN} or ${END}`);
-  return `${manual.slice(0, begin + BEGIN.length)}\n\n${reference(createProgram())}\n\n${manual.slice(end)}`;
+/** A page of the manual with the part that the program has now. */
+export function withGenerated(page: string, part: string, text: string): string {
+  const [opening, closing] = [
+    `<!-- ${part}: made by scripts/command-reference.ts -->`,
+    `<!-- end of ${part} -->`,
+  ];
+  const [begin, end] = [page.indexOf(opening), page.indexOf(closing)];
+  if (begin < 0 || end < begin) throw new Error(`The page lacks ${opening} or ${closing}`);
+  return `${page.slice(0, begin + opening.length)}\n\n${text}\n\n${page.slice(end)}`;
+}
+
+function optionTables(): string {
+  return SECTIONS.map(({ title, rows }) => {
+    const lines = Object.keys(rows).map((name) => {
+      const option = OPTIONS[name as keyof typeof OPTIONS];
+      const { allowed, type, unit, description } = option;
+      const values = unit !== undefined && type !== 'choice' ? `${allowed}, in ${unit}` : allowed;
+      const shown = shownDefault(option);
+      const fallback = option.default === undefined || shown === 'none' ? shown : `\`${shown}\``;
+      return `| \`${variableOf(name)}\` | ${fallback} | ${description} | ${values} |`;
+    });
+    return `**${title}**\n\n| variable | default | | values |\n|---|---|---|---|\n${lines.join('\n')}`;
+  }).join('\n\n');
 }
 
 function reference(program: Command): string {
@@ -65,4 +88,9 @@ function wrapped(words: string[], indent: string): string {
   return lines.join('\n');
 }
 
-if (import.meta.main) writeFileSync(MANUAL, withReference(readFileSync(MANUAL, 'utf8')));
+if (import.meta.main) {
+  for (const { file, part, text } of GENERATED) {
+    const path = join(import.meta.dirname, '..', file);
+    writeFileSync(path, withGenerated(readFileSync(path, 'utf8'), part, text()));
+  }
+}

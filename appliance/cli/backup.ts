@@ -43,7 +43,7 @@ export function backupCommand(): Command {
 
 /** `scenepress restore BACKUP` */
 export function restoreCommand(): Command {
-  const command = addConfigFlags(new Command('restore'), ['dataDir', 'masterKeyFile'])
+  const command = addConfigFlags(new Command('restore'), 'restore')
     .description('Restore a backup into a new data folder, after verifying every file')
     .argument('<backup>', 'folder created by `scenepress backup`')
     .option(

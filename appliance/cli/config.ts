@@ -10,28 +10,13 @@ import {
   type Setting,
   unknownNames,
 } from '../config/config.ts';
-import { OPTIONS, variableOf } from '../config/options.ts';
-import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
+import { OPTIONS, shownDefault, shownValue, variableOf } from '../config/options.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson, printTable } from './output.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 
-/** Files that must be readable when the service starts. */
-const FILES: (keyof Config)[] = [
-  'masterKeyFile',
-  'webhooksCa',
-  'tlsCert',
-  'tlsKey',
-  'python',
-  'studioDir',
-  'databasePasswordFile',
-  'databaseCa',
-  'databaseCert',
-  'databaseKey',
-  's3Ca',
-  's3SecretAccessKeyFile',
-];
 /** Variables that aren't options. */
 const OTHER_VARIABLES = ['SCENEPRESS_CONFIG', 'SCENEPRESS_SETUP_PYTHON', 'SCENEPRESS_EXTRA_TEX'];
 const HIDDEN = '(hidden)';
@@ -104,7 +89,7 @@ function describedAs(
   examples: string[],
   action: (flags: Flags) => void | Promise<void>,
 ): Command {
-  const command = addConfigFlags(new Command(name), ALL_FLAGS)
+  const command = addConfigFlags(new Command(name))
     .description(description)
     .option('--json', 'print JSON')
     .action(action);
@@ -116,9 +101,8 @@ function sourcesOf(flags: Flags) {
 }
 
 function textOf(option: keyof Config, value: unknown): string {
-  if (value === null) return OPTIONS[option].defaultText ?? '';
-  if (typeof value === 'object') return Object.values(value).join(',') || (OPTIONS[option].defaultText ?? '');
-  return String(value);
+  if (value !== null) return shownValue(value);
+  return OPTIONS[option].secret ? '' : shownDefault(OPTIONS[option]);
 }
 
 function given(settings: Setting[]): number {
@@ -126,7 +110,7 @@ function given(settings: Setting[]): number {
 }
 
 async function missingFiles(settings: Setting[]): Promise<string[]> {
-  const named = settings.filter(({ name, value }) => FILES.includes(name) && typeof value === 'string');
+  const named = settings.filter(({ name, value }) => mustExist(name) && typeof value === 'string');
   const problems = named.map(async ({ name, value }) => {
     const error = await access(String(value), constants.R_OK).then(
       () => undefined,
@@ -136,6 +120,12 @@ async function missingFiles(settings: Setting[]): Promise<string[]> {
     return error ? [`${variableOf(name)} (${name}) names ${value}, ${reason}.`] : [];
   });
   return (await Promise.all(problems)).flat();
+}
+
+/** True for a file or a folder that must be readable when the service starts. */
+function mustExist(name: keyof Config): boolean {
+  const { type, mayBeMissing } = OPTIONS[name];
+  return (type === 'file' || type === 'folder') && !mayBeMissing;
 }
 
 /** Variables with our prefix that aren't options: most likely typing errors. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ADMINISTRATION_FLAGS, addConfigFlags } from './config-flags.ts';
+import { addConfigFlags } from './config-flags.ts';
 
 /** A command line, with a comment where its effect isn't obvious. */
 export type Example = string | [line: string, comment: string];
@@ -26,7 +26,7 @@ export function exampleLines(command: Command): string[] {
 
 /** A command that reads or changes a data folder, through the running server or directly. */
 export function administrative(name: string, description: string, ...examples: Example[]): Command {
-  const command = addConfigFlags(new Command(), ADMINISTRATION_FLAGS);
+  const command = addConfigFlags(new Command(), 'administration');
   const [word = '', ...operands] = name.split(' ');
   command.name(word).description(description).option('--json', 'print JSON');
   for (const operand of operands) command.argument(operand);

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import { examine } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print, printable, printJson } from './output.ts';
 
@@ -10,7 +10,7 @@ const INDENT = 22;
 
 /** `scenepress doctor` */
 export function doctorCommand(): Command {
-  const command = addConfigFlags(new Command('doctor'), ALL_FLAGS)
+  const command = addConfigFlags(new Command('doctor'))
     .description('Check everything that `serve` with the same options needs, and render test scenes')
     .option('--json', 'print JSON')
     .action(async (flags: Record<string, unknown>) => {

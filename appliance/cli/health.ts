@@ -10,7 +10,6 @@ import { addExamples } from './describe.ts';
 import { print, printJson } from './output.ts';
 
 const TIMEOUT_MS = 5_000;
-const FLAGS: (keyof Config)[] = ['host', 'port', 'tlsCert', 'tlsKey'];
 
 /** The result of a probe; no answer is a problem, too. */
 type Health = Omit<Partial<Readiness>, 'status'> & { status: string; problems: ServiceProblem[] };
@@ -27,7 +26,7 @@ export function healthCommand(): Command {
       if (json) printJson(health);
       else print([health.status, ...health.problems.map(({ message }) => message)].join('\n'));
     });
-  return addExamples(addConfigFlags(command, FLAGS), 'scenepress health', [
+  return addExamples(addConfigFlags(command, 'health'), 'scenepress health', [
     'scenepress health --live',
     'for a probe that restarts the service',
   ]);

@@ -14,7 +14,7 @@ import { artifactStoreOf } from '../place/artifact-store.ts';
 import { openPlace, placeNameOf } from '../place/open-place.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
-import { ARTIFACT_FLAGS, addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';
 
@@ -24,7 +24,6 @@ interface Flags extends Record<string, unknown> {
   json?: boolean;
 }
 
-const FLAGS: (keyof Config)[] = ['dataDir', 'databaseUrl', ...CONNECTION_FLAGS, ...ARTIFACT_FLAGS];
 const S3_URL = /^s3:\/\/([^/]+)\/?(.*)$/;
 
 /** `scenepress installation …` */
@@ -39,7 +38,7 @@ export function installationCommand(): Command {
   );
   installation.addCommand(
     addExamples(
-      addConfigFlags(new Command('continue'), FLAGS)
+      addConfigFlags(new Command('continue'), 'installation')
         .description(
           'Let this copy of the data take the place of the original, which must not run any more, with its artifacts',
         )
@@ -60,7 +59,7 @@ export function installationCommand(): Command {
   );
   installation.addCommand(
     addExamples(
-      addConfigFlags(new Command('separate'), FLAGS)
+      addConfigFlags(new Command('separate'), 'installation')
         .description(
           'Make this copy of the data an installation of its own, with a bucket, prefix or folder of its own for artifacts',
         )

@@ -7,14 +7,14 @@ import { DATA_FILES } from '../../lib/internal.ts';
 import type { MigrationReport } from '../../lib/operations.ts';
 import type { PostgresStorage } from '../../lib/postgres/index.ts';
 import type { Config } from '../config/config.ts';
-import { withoutPassword } from '../config/database-options.ts';
+import { withoutPassword } from '../config/option-types.ts';
 import { artifactStoreOf, UnknownArtifactStore } from '../place/artifact-store.ts';
 import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
 import { configuredMasterKey } from '../place/master-key.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../user-error.ts';
-import { ARTIFACT_FLAGS, addConfigFlags, CONNECTION_FLAGS, configOf } from './config-flags.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';
 
@@ -25,11 +25,9 @@ interface Move {
   allowMissingArtifacts?: boolean;
 }
 
-const FLAGS: (keyof Config)[] = [...CONNECTION_FLAGS, 'masterKeyFile', ...ARTIFACT_FLAGS];
-
 /** `scenepress migrate` */
 export function migrateCommand(): Command {
-  const command = addConfigFlags(new Command('migrate'), FLAGS)
+  const command = addConfigFlags(new Command('migrate'), 'migrate')
     .description(
       'Move an installation from a data folder to a database, or back; stop its servers and workers first',
     )

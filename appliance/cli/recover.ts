@@ -11,7 +11,7 @@ const MOST_SHOWN = 50;
 
 /** `scenepress recover` */
 export function recoverCommand(): Command {
-  const command = addConfigFlags(new Command('recover'), ['dataDir'])
+  const command = addConfigFlags(new Command('recover'), 'recover')
     .description('Report what a damaged data folder has lost; with --yes, recover the rest')
     .option('--yes', 'recover what can be read; the original files are kept in a folder beside it')
     .option('--json', 'print JSON')

@@ -9,7 +9,7 @@ import { interruptible } from '../runtime/interruptible.ts';
 import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
 import { shownWork } from '../support/work-times.ts';
 import { UserError } from '../user-error.ts';
-import { addConfigFlags } from './config-flags.ts';
+import { addConfigFlags, flagsOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
@@ -36,20 +36,7 @@ interface Running {
   interrupted: AbortSignal;
 }
 
-const FLAGS: (keyof Config)[] = [
-  'python',
-  'rendererDir',
-  'studioDir',
-  'insecureNoSandbox',
-  'renderTimeoutSeconds',
-  'renderMemoryMb',
-  'renderProcesses',
-  'renderFileMb',
-  'renderDiskMb',
-  'renderFiles',
-  'renderOutputMb',
-  'renderFrames',
-];
+const FLAGS = flagsOf('render');
 /** Options with paths, which a host must not resolve in another folder. */
 const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
 const KEPT_MINUTES = 5;
@@ -57,7 +44,7 @@ const MIB = 1024 * 1024;
 
 /** `scenepress render FILE [SCENE…]` */
 export function renderCommand(): Command {
-  const command = addConfigFlags(new Command('render'), FLAGS)
+  const command = addConfigFlags(new Command('render'), 'render')
     .description('Render scenes of a file without a server')
     .argument('<file>', 'Python file; - reads standard input')
     .argument('[scene...]', 'scene classes to render; optional if the file defines only one')

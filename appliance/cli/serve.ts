@@ -1,11 +1,11 @@
 import { Command } from 'commander';
-import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { runService } from './run-service.ts';
 
 /** `scenepress serve` */
 export function serveCommand(): Command {
-  const command = addConfigFlags(new Command('serve'), ALL_FLAGS)
+  const command = addConfigFlags(new Command('serve'))
     .description('Serve the HTTP API')
     .option('--welcome', 'render a welcome scene first and print its URL')
     .option(

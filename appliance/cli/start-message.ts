@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { plainCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
-import { DEFAULT_SCHEMA, withoutPassword } from '../config/database-options.ts';
-import { DEFAULT_DATA_DIR } from '../config/options.ts';
+import { withoutPassword } from '../config/option-types.ts';
+import { OPTIONS } from '../config/options.ts';
 import { FIRST_ACCOUNT, type FirstKey } from '../first-account.ts';
 import { VERSION } from '../version.ts';
 import { counted, shownTime } from './output.ts';
@@ -96,8 +96,9 @@ function placeOptions({
   dataDir: string;
 }): string[] {
   if (databaseUrl === undefined)
-    return dataDir === resolve(DEFAULT_DATA_DIR) ? [] : ['--data-dir', shellWord(dataDir)];
-  const schema = databaseSchema === DEFAULT_SCHEMA ? [] : ['--database-schema', shellWord(databaseSchema)];
+    return dataDir === resolve(String(OPTIONS.dataDir.default)) ? [] : ['--data-dir', shellWord(dataDir)];
+  const schema =
+    databaseSchema === OPTIONS.databaseSchema.default ? [] : ['--database-schema', shellWord(databaseSchema)];
   return ['--database-url', shellWord(withoutPassword(databaseUrl)), ...schema];
 }
 

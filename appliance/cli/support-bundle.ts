@@ -9,7 +9,7 @@ import { withAdministration } from '../runtime/with-administration.ts';
 import { type BundleFile, jsonFile, logFile, machine, packBundle } from '../support/support-bundle.ts';
 import { UserError } from '../user-error.ts';
 import { shownSetting } from './config.ts';
-import { ALL_FLAGS, addConfigFlags } from './config-flags.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { print, printJson, shownSize } from './output.ts';
 import { versions } from './version.ts';
@@ -22,7 +22,7 @@ interface Flags extends Record<string, unknown> {
 
 /** `scenepress support-bundle [FILE]` */
 export function supportBundleCommand(): Command {
-  const command = addConfigFlags(new Command('support-bundle'), ALL_FLAGS)
+  const command = addConfigFlags(new Command('support-bundle'))
     .description('Collect diagnostic data in one file, without scenes, metadata, keys and secrets')
     .argument('[file]', 'file to write (default: scenepress-support-<time>.tar.gz)')
     .option('--log <file>', 'log to include, redacted (default: the log file of the service)')

@@ -1,29 +1,13 @@
 import { Command } from 'commander';
 import { type Config, readSettings } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
-import { ALL_FLAGS, addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { runService } from './run-service.ts';
 
-/** Options of the API, the dashboard and a data folder, which a worker does not have, and the roles, of which it has one. */
-const NOT_OF_WORKERS: (keyof Config)[] = [
-  'roles',
-  'corsOrigins',
-  'trustProxy',
-  'dashboard',
-  'adminEmail',
-  'adminPasswordFile',
-  'tlsCert',
-  'tlsKey',
-  'backupDir',
-  'backupSchedule',
-  'backupsKept',
-];
-
 /** `scenepress worker` */
 export function workerCommand(): Command {
-  const flags = ALL_FLAGS.filter((name) => !NOT_OF_WORKERS.includes(name));
-  const command = addConfigFlags(new Command('worker'), flags)
+  const command = addConfigFlags(new Command('worker'), 'worker')
     .description(
       'Render the jobs of a service with a database; several workers may run, on any number of machines',
     )

@@ -1,8 +1,7 @@
 import { resolve } from 'node:path';
 import { DATABASE_BACKUPS } from '../database-backups.ts';
 import type { Setting } from './config.ts';
-import type { Config } from './config-values.ts';
-import { flagOf, variableOf } from './names.ts';
+import { type Config, flagOf, variableOf } from './options.ts';
 
 /** Sentences about options that contradict or lack each other. */
 export function combinationProblems(settings: Setting[]): string[] {

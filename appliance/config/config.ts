@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { UserError } from '../user-error.ts';
 import { combinationProblems } from './combinations.ts';
-import type { Config } from './config-values.ts';
-import { flagOf, OPTIONS, variableOf } from './options.ts';
+import { type Config, flagOf, OPTION_NAMES, OPTIONS, variableOf } from './options.ts';
 
-export type { Config } from './config-values.ts';
+export type { ArtifactConfig, Config, DatabaseConfig } from './options.ts';
 
 /** Sources of options. */
 export interface ConfigSources {
@@ -49,9 +48,10 @@ export function readSettings(sources: ConfigSources): Setting[] {
 export function readKnownSettings({ flags, env }: ConfigSources): Setting[] {
   const path = configFileOf({ flags, env });
   const file = path ? readConfigFile(path) : {};
-  return (Object.keys(OPTIONS) as (keyof Config)[]).map((name) => {
-    const { schema, allowed, secret, shown: part } = OPTIONS[name];
+  return OPTION_NAMES.map((name) => {
+    const { schema, allowed, secret, shown: part, default: fallback } = OPTIONS[name];
     const { source, given, value } = sourceOf(name, { flags, env, file, path });
+    if (value === undefined) return { name, value: fallback, source, problem: null };
     const { error, value: checked } = schema.validate(value);
     const shown = secret || part ? '' : `, not ${JSON.stringify(value)}`;
     const problem = error ? `${given} must be ${allowed}${shown}.` : null;
@@ -69,9 +69,8 @@ export function unknownNames(sources: ConfigSources): string[] {
 }
 
 function correctionOf(name: string): string {
-  const options = Object.keys(OPTIONS);
-  const meant = options.find((option) => lettersOf(option) === lettersOf(name));
-  return meant === undefined ? `Options are: ${options.join(', ')}.` : `Its name is "${meant}".`;
+  const meant = OPTION_NAMES.find((option) => lettersOf(option) === lettersOf(name));
+  return meant === undefined ? `Options are: ${OPTION_NAMES.join(', ')}.` : `Its name is "${meant}".`;
 }
 
 /** The same for all spellings: `dataDir`, `data-dir`, `--data-dir`, `SCENEPRESS_DATA_DIR`. */

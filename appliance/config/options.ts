@@ -1,367 +1,121 @@
-import Joi from 'joi';
-import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/internal.ts';
-import { ARTIFACT_OPTIONS } from './artifact-options.ts';
-import { BACKUP_OPTIONS } from './backup-options.ts';
-import type { Config } from './config-values.ts';
-import { DATABASE_OPTIONS } from './database-options.ts';
-import type { ConfigOption } from './option.ts';
-import { address, count, networks, origins, prices } from './option-schemas.ts';
+import { ARTIFACT_OPTIONS, BACKUP_OPTIONS, DATA_OPTIONS, DATABASE_OPTIONS } from './data-options.ts';
+import { JOB_OPTIONS, RENDER_OPTIONS } from './job-options.ts';
+import { type OptionType, type OptionValues, optionType, type Range } from './option-types.ts';
+import { SERVER_OPTIONS, WEB_OPTIONS } from './server-options.ts';
 
-export const DEFAULT_DATA_DIR = './data';
+/** The commands with flags for some options. `serve`, `doctor`, `config` and `support-bundle` have flags for all. */
+export type FlagSet =
+  | 'worker'
+  | 'administration'
+  | 'installation'
+  | 'migrate'
+  | 'restore'
+  | 'recover'
+  | 'render'
+  | 'health';
 
-const MIB = 1024 * 1024;
+/**
+ * An option of the configuration. Its type, its flag and variable, its check, its line in `--help` and its row in
+ * `appliance/operations.md` are made from this.
+ */
+interface Row extends Readonly<Range> {
+  /** Without the final period. Only the manual shows its links. */
+  readonly description: string;
+  readonly type: keyof OptionValues;
+  /** Its value if none is given. */
+  readonly default?: unknown;
+  /** What applies without a value, if there is no default. */
+  readonly otherwise?: string;
+  /** The unit of its values, or another placeholder than that of its type. */
+  readonly unit?: string;
+  /** Never shown and has no flag: other processes can read command lines. */
+  readonly secret?: true;
+  /** For a path: it may name what does not exist when the service starts. */
+  readonly mayBeMissing?: true;
+  /** Other commands than those of its section. */
+  readonly commands?: readonly FlagSet[];
+}
 
-/** Defines the flags, environment variables, configuration file options and `--help`. */
-export const OPTIONS: Record<keyof Config, ConfigOption> = {
-  host: {
-    description: 'Address to listen on; 0.0.0.0 for all',
-    allowed: 'an address or a host name',
-    schema: Joi.string().default('127.0.0.1'),
-    value: 'address',
+export interface ConfigOption extends Row, OptionType {
+  readonly commands: readonly FlagSet[];
+}
+
+interface Section {
+  title: string;
+  commands: readonly FlagSet[];
+  rows: Readonly<Record<string, Row>>;
+}
+
+/** All options, in the sections of the manual. */
+export const SECTIONS: readonly Section[] = [
+  { title: 'Server', commands: ['worker'], rows: SERVER_OPTIONS },
+  { title: 'Data folder and keys', commands: ['worker', 'administration'], rows: DATA_OPTIONS },
+  { title: 'HTTPS, browsers and dashboard', commands: [], rows: WEB_OPTIONS },
+  { title: 'Backups', commands: [], rows: BACKUP_OPTIONS },
+  { title: 'Artifacts', commands: ['worker', 'installation', 'migrate'], rows: ARTIFACT_OPTIONS },
+  {
+    title: 'Database and machines',
+    commands: ['worker', 'administration', 'installation', 'migrate'],
+    rows: DATABASE_OPTIONS,
   },
-  port: {
-    description: 'Port to listen on; 0 selects a free port',
-    allowed: 'a whole number from 0 to 65535',
-    schema: Joi.number().integer().min(0).max(65535).default(8080),
-    value: 'number',
-  },
-  dataDir: {
-    description: 'Folder that stores jobs, accounts, keys, credits and artifacts',
-    allowed: 'a path',
-    schema: Joi.string().default(DEFAULT_DATA_DIR),
-    value: 'folder',
-  },
-  ...DATABASE_OPTIONS,
-  ...ARTIFACT_OPTIONS,
-  ...BACKUP_OPTIONS,
-  publicUrl: {
-    description: 'URL under which clients reach this service',
-    allowed: 'an http:// or https:// URL',
-    schema: address,
-    value: 'url',
-    defaultText: 'the listening address',
-  },
-  assetUrl: {
-    description: 'Base URL of links to artifacts',
-    allowed: 'an http:// or https:// URL',
-    schema: address,
-    value: 'url',
-    defaultText: 'the public URL',
-  },
-  trustProxy: {
-    description: 'Trust X-Forwarded-For and, without a public URL, X-Forwarded-Proto and X-Forwarded-Host',
-    allowed: 'true or false',
-    schema: Joi.boolean().default(false),
-  },
-  tlsCert: {
-    description: 'Certificate file for HTTPS (PEM, followed by its intermediate certificates)',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'none (plain HTTP)',
-  },
-  tlsKey: {
-    description: 'Private key file of the certificate (PEM)',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'none',
-  },
-  corsOrigins: {
-    description: 'Origins of web pages that may call the API (CORS), e.g. https://studio.example; * for all',
-    allowed: 'comma-separated origins (https://name, without a path), or *',
-    schema: origins,
-    value: 'origins',
-    defaultText: 'none',
-  },
-  maxConnections: {
-    description: 'Maximum number of open HTTP connections; beyond it, new connections replace idle ones',
-    allowed: 'a whole number of at least 1',
-    schema: count(),
-    value: 'number',
-    defaultText: 'as many as the limit of open files permits, at most 10000',
-  },
-  maxConnectionsPerAddress: {
-    description: 'Maximum number of HTTP connections per client (IPv4 address or IPv6 /64 network)',
-    allowed: 'a whole number of at least 1',
-    schema: count(),
-    value: 'number',
-    defaultText: 'half of the maximum; all of it with --trust-proxy',
-  },
-  creditsMode: {
-    description: 'Whether renders cost credits: metered or unmetered',
-    allowed: 'metered or unmetered',
-    schema: Joi.string().valid('metered', 'unmetered').default('metered'),
-    value: 'mode',
-  },
-  freeCredits: {
-    description: 'Free credits per account and month',
-    allowed: 'a whole number of at least 0',
-    schema: count(1000, 0),
-    value: 'credits',
-  },
-  creditsPerSecond: {
-    description: `Credits per second of rendering for the qualities ${QUALITY_NAMES.join(', ')}`,
-    allowed: `${QUALITY_NAMES.length} comma-separated numbers above 0`,
-    schema: prices,
-    value: 'prices',
-    defaultText: Object.values(DEFAULT_PRICING.creditsPerSecond).join(','),
-  },
-  reserveSeconds: {
-    description: 'Seconds of rendering that the balance must cover before a scene is enqueued',
-    allowed: 'a number above 0',
-    schema: Joi.number().greater(0).default(DEFAULT_PRICING.reserveSeconds),
-    value: 'seconds',
-  },
-  masterKey: {
-    description: 'Key that encrypts webhook secrets',
-    allowed: '64 hexadecimal digits',
-    schema: Joi.string().hex().length(64),
-    secret: true,
-  },
-  masterKeyFile: {
-    description: 'File with the key that encrypts webhook secrets',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'master.key in the data folder',
-  },
-  workers: {
-    description: 'Number of scenes rendered concurrently',
-    allowed: 'a whole number of at least 1',
-    schema: count(),
-    value: 'number',
-    defaultText: 'the number of CPUs',
-  },
-  retentionDays: {
-    description: 'Days after which artifacts of a job are deleted; the job itself remains',
-    allowed: 'a number above 0',
-    schema: Joi.number().greater(0),
-    value: 'days',
-    defaultText: 'never',
-  },
-  retentionGb: {
-    description: 'Total size of artifacts; beyond it, the oldest are deleted',
-    allowed: 'a number above 0',
-    schema: Joi.number().greater(0),
-    value: 'GiB',
-    defaultText: 'no limit',
-  },
-  maxQueued: {
-    description: 'Maximum number of queued jobs; beyond it, requests are answered with 503',
-    allowed: 'a whole number of at least 1',
-    schema: count(10_000),
-    value: 'number',
-  },
-  maxQueuedPerAccount: {
-    description: 'Maximum number of queued jobs per account',
-    allowed: 'a whole number of at least 1',
-    schema: count(1_000),
-    value: 'number',
-  },
-  maxStoredGbPerAccount: {
-    description:
-      'Maximum size of the sources, metadata and artifacts of an account; beyond it, requests are answered with 429; ' +
-      '0 for no limit',
-    allowed: 'a number of at least 0',
-    schema: Joi.number()
-      .min(0)
-      .default(DEFAULT_BUDGETS.storedBytes / 1024 ** 3),
-    value: 'GiB',
-  },
-  maxJobsPerSecondPerAccount: {
-    description:
-      "Maximum number of jobs that an account adds per second on average, ten seconds' worth at once; beyond it, " +
-      'requests are answered with 429; 0 for no limit',
-    allowed: 'a number of at least 0',
-    schema: Joi.number().min(0).default(20),
-    value: 'number',
-  },
-  maxRunningPerAccount: {
-    description: 'Maximum number of scenes rendered concurrently per account',
-    allowed: 'a whole number of at least 1',
-    schema: count(),
-    value: 'number',
-    defaultText: 'one less than all workers if there are several accounts',
-  },
-  reservedWorkers: {
-    description:
-      'Workers reserved for accounts whose renders mostly complete; at least one worker serves all accounts',
-    allowed: 'a whole number of at least 0',
-    schema: count(1, 0),
-    value: 'number',
-  },
-  failuresPerHour: {
-    description:
-      'Maximum number of jobs per account and hour that fail because of their scenes; beyond it, requests are ' +
-      'answered with 429; 0 for no limit',
-    allowed: 'a whole number of at least 0',
-    schema: count(DEFAULT_BUDGETS.failuresPerHour, 0),
-    value: 'number',
-  },
-  unpaidSecondsPerHour: {
-    description:
-      'Maximum render seconds per account and hour that fail, are canceled or run out of credits; beyond it, requests ' +
-      'are answered with 429; 0 for no limit',
-    allowed: 'a whole number of at least 0',
-    schema: count(DEFAULT_BUDGETS.unpaidSecondsPerHour, 0),
-    value: 'seconds',
-  },
-  python: {
-    description: 'Python interpreter with Manim installed',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'the one installed by `scenepress setup`',
-  },
-  rendererDir: {
-    description: 'Folder into which the single executable unpacks its renderer',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'folder',
-    defaultText: 'renderer in the data folder; the user cache when there is no data folder',
-  },
-  studioDir: {
-    description: 'Folder with fonts/, python/, assets/ and texmf/, readable by every scene',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'folder',
-    defaultText: 'the data folder; none without a server',
-  },
-  insecureNoSandbox: {
-    description: 'Render even if no effective sandbox isolates scene code',
-    allowed: 'true or false',
-    schema: Joi.boolean().default(false),
-  },
-  renderTimeoutSeconds: {
-    description: 'Maximum duration of a render',
-    allowed: 'a whole number from 1 to 2147483 (24 days)',
-    schema: count(DEFAULT_LIMITS.timeoutMs / 1000).max(2_147_483),
-    value: 'seconds',
-  },
-  renderMemoryMb: {
-    description: 'Maximum memory of a render',
-    allowed: 'a whole number of at least 256',
-    schema: count(DEFAULT_LIMITS.memoryBytes / MIB, 256),
-    value: 'MiB',
-  },
-  renderProcesses: {
-    description: 'Maximum number of processes and threads of a render',
-    allowed: 'a whole number of at least 8',
-    schema: count(DEFAULT_LIMITS.processes, 8),
-    value: 'number',
-  },
-  renderFileMb: {
-    description: 'Maximum size of a file written by a render',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.fileSizeBytes / MIB),
-    value: 'MiB',
-  },
-  renderDiskMb: {
-    description: 'Maximum disk usage of a render',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.diskBytes / MIB),
-    value: 'MiB',
-  },
-  renderFiles: {
-    description: 'Maximum number of files of a render',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.files),
-    value: 'number',
-  },
-  renderOutputMb: {
-    description: 'Maximum size of a video',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.outputBytes / MIB),
-    value: 'MiB',
-  },
-  renderFrames: {
-    description: 'Maximum number of frames of a video',
-    allowed: 'a whole number of at least 1',
-    schema: count(DEFAULT_LIMITS.frames),
-    value: 'number',
-  },
-  webhooksAllowNetworks: {
-    description:
-      'Private networks that webhooks may reach, e.g. 10.1.0.0/16,fd00::/8; public addresses are always allowed',
-    allowed: 'comma-separated networks (CIDR)',
-    schema: networks,
-    value: 'networks',
-    defaultText: 'none',
-  },
-  webhooksCa: {
-    description: 'File with additional CA certificates (PEM) that webhooks trust',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'none',
-  },
-  metricsToken: {
-    description: 'Bearer token for reading /metrics',
-    allowed: 'at least 16 characters without spaces',
-    schema: Joi.string().min(16).pattern(/^\S+$/),
-    secret: true,
-  },
-  dashboard: {
-    description: 'Whether the dashboard is served, at /dashboard',
-    allowed: 'on or off',
-    schema: Joi.string().valid('on', 'off').default('on'),
-    value: 'on|off',
-  },
-  adminEmail: {
-    description: 'E-mail address with which the account of the first start is claimed at the start',
-    allowed: 'an e-mail address',
-    schema: Joi.string().pattern(/^[^\s@]+@[^\s@]+$/),
-    value: 'address',
-    defaultText: 'none: it is claimed with the set-up link',
-  },
-  adminPassword: {
-    description: 'Password for SCENEPRESS_ADMIN_EMAIL',
-    allowed: '10 to 200 characters',
-    schema: Joi.string().min(10).max(200),
-    secret: true,
-  },
-  adminPasswordFile: {
-    description: 'File with the password for SCENEPRESS_ADMIN_EMAIL',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'none',
-  },
-  drainSeconds: {
-    description: 'Grace period for running renders when the service stops',
-    allowed: 'a whole number of at least 0',
-    schema: count(30, 0),
-    value: 'seconds',
-  },
-  probeAfterMinutes: {
-    description:
-      'Minutes without a finished video before a small probe scene is rendered to check the renderer; 0 for never',
-    allowed: 'a number of at least 0',
-    schema: Joi.number().min(0).default(10),
-    value: 'minutes',
-  },
-  logLevel: {
-    description: 'Minimum level of logged lines',
-    allowed: 'trace, debug, info, warn, error, fatal or silent',
-    schema: Joi.string().valid('trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent').default('info'),
-    value: 'level',
-  },
-  logFormat: {
-    description: 'Format of logged lines: text for people or json for programs',
-    allowed: 'text or json',
-    schema: Joi.string().valid('text', 'json'),
-    value: 'format',
-    defaultText: 'text on a terminal, otherwise json',
-  },
-  logFile: {
-    description: 'File to append log lines to; reopened when it was moved and on SIGHUP',
-    allowed: 'a path',
-    schema: Joi.string(),
-    value: 'file',
-    defaultText: 'standard error',
-  },
+  { title: 'Credits, queue and accounts', commands: ['worker'], rows: JOB_OPTIONS },
+  { title: 'Renders', commands: ['worker', 'render'], rows: RENDER_OPTIONS },
+];
+
+type Value<Option> = Option extends { of: readonly (infer Word)[] }
+  ? Word
+  : Option extends { type: infer Type extends keyof OptionValues }
+    ? OptionValues[Type]
+    : never;
+type Defaulted<Rows> = {
+  [Name in keyof Rows]: Rows[Name] extends { default: unknown } ? Name : never;
+}[keyof Rows];
+type Configured<Rows> = { -readonly [Name in Defaulted<Rows>]: Value<Rows[Name]> } & {
+  -readonly [Name in Exclude<keyof Rows, Defaulted<Rows>>]?: Value<Rows[Name]>;
 };
 
-export { flagOf, variableOf } from './names.ts';
+export type ArtifactConfig = Configured<typeof ARTIFACT_OPTIONS>;
+export type DatabaseConfig = Configured<typeof DATABASE_OPTIONS>;
+
+/** Configuration of the appliance. Option names are the same in code and in the configuration file. */
+export type Config = ArtifactConfig &
+  DatabaseConfig &
+  Configured<
+    typeof SERVER_OPTIONS &
+      typeof WEB_OPTIONS &
+      typeof DATA_OPTIONS &
+      typeof BACKUP_OPTIONS &
+      typeof JOB_OPTIONS &
+      typeof RENDER_OPTIONS
+  >;
+
+export const OPTIONS: Readonly<Record<keyof Config, ConfigOption>> = Object.fromEntries(
+  SECTIONS.flatMap(({ commands, rows }) =>
+    Object.entries(rows).map(([name, row]) => [name, { commands, ...optionType(row.type, row), ...row }]),
+  ),
+) as Record<keyof Config, ConfigOption>;
+
+export const OPTION_NAMES: readonly (keyof Config)[] = Object.keys(OPTIONS) as (keyof Config)[];
+
+/** The default of an option, or a value of it, as it is shown. */
+export function shownDefault({ default: value, otherwise = 'none' }: ConfigOption): string {
+  return value === undefined ? otherwise : shownValue(value);
+}
+
+export function shownValue(value: unknown): string {
+  return typeof value === 'object' && value !== null
+    ? Object.values(value).join(',') || 'none'
+    : String(value);
+}
+
+const words = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter}`).toLowerCase();
+
+/** `dataDir`: `--data-dir`. */
+export function flagOf(name: string): string {
+  return `--${words(name).replaceAll('_', '-')}`;
+}
+
+/** `dataDir`: `SCENEPRESS_DATA_DIR`. */
+export function variableOf(name: string): string {
+  return `SCENEPRESS_${words(name).toUpperCase()}`;
+}

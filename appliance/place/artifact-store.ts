@@ -7,7 +7,7 @@ import {
   type OpenedAsset,
   ScenepressError,
 } from '../../lib/index.ts';
-import type { ArtifactConfig } from '../config/config-values.ts';
+import type { ArtifactConfig } from '../config/config.ts';
 import { contentOf } from './database-connection.ts';
 
 /** Where artifacts are kept, and how their links lead there. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PostgresOptions } from '../../lib/postgres/index.ts';
-import type { DatabaseConfig } from '../config/config-values.ts';
+import type { DatabaseConfig } from '../config/config.ts';
 import { UserError } from '../user-error.ts';
 import { passwordInFile } from './password-file.ts';
 

@@ -6,31 +6,26 @@ import { ScenepressError } from '../errors.ts';
 import { Document } from './document.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
-import {
-  assertRecord,
-  countOrAbsent,
-  type Fields,
-  text,
-  textOrAbsent,
-  time,
-  timeOrAbsent,
-} from './fields.ts';
+import { count, Fields, orAbsent, text, time } from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
-const FIELDS: Fields<Account> = {
+const FIELDS = new Fields<Account>({
   accountId: ['accountId', text('the id of an account', (id) => id !== '')],
   email: [
     'email',
     text('an e-mail address, or "" in a deleted account', (email) => email === '' || isEmail(email)),
   ],
   createdAt: ['createdAtMs', time],
-  disabledAt: ['disabledAtMs', timeOrAbsent],
-  deletedAt: ['deletedAtMs', timeOrAbsent],
-  role: ['role', textOrAbsent<AccountRole>('"admin" or "member"', /^(admin|member)$/)],
-  maxQueued: ['maxQueued', countOrAbsent],
-  passwordHash: ['passwordHash', textOrAbsent('the hash of a password', /^scrypt\$/)],
-};
+  disabledAt: ['disabledAtMs', orAbsent(time, null)],
+  deletedAt: ['deletedAtMs', orAbsent(time, null)],
+  role: ['role', orAbsent(text<AccountRole>('"admin" or "member"', (role) => /^(admin|member)$/.test(role)))],
+  maxQueued: ['maxQueued', orAbsent(count)],
+  passwordHash: [
+    'passwordHash',
+    orAbsent(text('the hash of a password', (hash) => hash.startsWith('scrypt$'))),
+  ],
+});
 
 const EMAIL = 'email';
 const UNIQUE: UniqueValues<Account> = {
@@ -106,6 +101,6 @@ function assertFree(draft: Draft<Account>, { accountId, email }: Account): void 
 }
 
 function put(draft: Draft<Account>, account: Account): void {
-  assertRecord(FIELDS, account);
+  FIELDS.assert(account);
   draft.put(account);
 }

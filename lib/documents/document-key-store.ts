@@ -8,23 +8,23 @@ import { allPages } from '../pages.ts';
 import { Document } from './document.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
-import { assertRecord, type Fields, text, textOrNull, time, timeOrNull } from './fields.ts';
+import { Fields, orNull, text, time } from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
 const isThere = (value: string): boolean => value !== '';
 
-const FIELDS: Fields<KeyRecord> = {
+const FIELDS = new Fields<KeyRecord>({
   keyId: ['keyId', text('the id of a key', isThere)],
   accountId: ['accountId', text('the id of an account', isThere)],
   name: ['name', text('a text')],
   prefix: ['prefix', text('the first characters of the key', isThere)],
   hash: ['hash', text('64 hexadecimal digits', (hash) => /^[0-9a-f]{64}$/.test(hash))],
-  webhookUrl: ['webhookUrl', textOrNull('an https:// URL', isWebhookUrl)],
+  webhookUrl: ['webhookUrl', orNull(text('an https:// URL', isWebhookUrl))],
   webhookSecretSealed: ['webhookSecretSealed', text('an encrypted secret', isThere)],
   createdAt: ['createdAtMs', time],
-  revokedAt: ['revokedAtMs', timeOrNull],
-};
+  revokedAt: ['revokedAtMs', orNull(time)],
+});
 
 const HASH = 'hash';
 const UNIQUE: UniqueValues<KeyRecord> = { [HASH]: ({ hash }) => hash };
@@ -123,6 +123,6 @@ export class DocumentKeyStore implements KeyStore {
 }
 
 function put(draft: Draft<KeyRecord>, key: KeyRecord): void {
-  assertRecord(FIELDS, key);
+  FIELDS.assert(key);
   draft.put(key);
 }

@@ -4,11 +4,11 @@ import { Document, type DocumentContent } from './document.ts';
 import type { DocumentFormat } from './document-file.ts';
 import { DocumentFile } from './document-file.ts';
 import type { DocumentPlace } from './document-place.ts';
-import { timeOrNull } from './fields.ts';
+import { Fields, orNull, time } from './fields.ts';
 import { recordFormat } from './format.ts';
 
 export const SETTINGS_FORMAT: DocumentFormat<Settings> = recordFormat<Settings>(
-  { queuePausedAt: ['queuePausedAtMs', timeOrNull] },
+  new Fields({ queuePausedAt: ['queuePausedAtMs', orNull(time)] }),
   DEFAULT_SETTINGS,
 );
 

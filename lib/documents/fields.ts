@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import Joi from 'joi';
 import { isoTime } from '../clock.ts';
 import { Flaw } from './document-file.ts';
 
@@ -6,120 +7,113 @@ import { Flaw } from './document-file.ts';
 export interface Field<Value> {
   /** The expected value, for the message `must be …`. */
   rule: string;
-  accepts(value: unknown): boolean;
-  /** Converts an accepted value. */
-  read(value: unknown): Value;
+  /** Accepts the value in the file, and makes that of the record. */
+  schema: Joi.Schema;
   write(value: Value): unknown;
 }
 
 const TIME = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,3})?)?(Z|[+-]\d\d:\d\d))?$/;
 
-function isTime(value: unknown): boolean {
-  return typeof value === 'string' && TIME.test(value) && !Number.isNaN(Date.parse(value));
-}
-
-const TIME_RULE = 'a time such as "2026-11-22T18:30:00.000Z"';
-
 /** A time in epoch milliseconds, represented as ISO 8601 in UTC. */
 export const time: Field<number> = {
-  rule: TIME_RULE,
-  accepts: isTime,
-  read: (value) => Date.parse(value as string),
+  rule: 'a time such as "2026-11-22T18:30:00.000Z"',
+  schema: Joi.string()
+    .pattern(TIME)
+    .custom((text: string, { error }) => {
+      const epochMs = Date.parse(text);
+      return Number.isNaN(epochMs) ? error('any.invalid') : epochMs;
+    })
+    .required(),
   write: isoTime,
 };
 
-/** A time or null. */
-export const timeOrNull: Field<number | null> = {
-  rule: `null, or ${TIME_RULE}`,
-  accepts: (value) => value === null || isTime(value),
-  read: (value) => (value === null ? null : time.read(value)),
-  write: (value) => (value === null ? null : isoTime(value)),
-};
-
-/** A time, or undefined in the record and null or absent in the file. */
-export const timeOrAbsent: Field<number | undefined> = {
-  rule: `null, or ${TIME_RULE}`,
-  accepts: (value) => value === undefined || timeOrNull.accepts(value),
-  read: (value) => timeOrNull.read(value ?? null) ?? undefined,
-  write: (value) => timeOrNull.write(value ?? null),
-};
-
-/** A text that satisfies a rule. */
-export function text(rule: string, keeps: (text: string) => boolean = () => true): Field<string> {
-  return {
-    rule,
-    accepts: (value) => typeof value === 'string' && keeps(value),
-    read: (value) => value as string,
-    write: (value) => value,
-  };
-}
-
-/** A text that satisfies a rule, or null. */
-export function textOrNull(rule: string, keeps: (text: string) => boolean): Field<string | null> {
-  return {
-    rule: `null, or ${rule}`,
-    accepts: (value) => value === null || (typeof value === 'string' && keeps(value)),
-    read: (value) => value as string | null,
-    write: (value) => value,
-  };
-}
-
-/** A text that matches, or undefined in the record and null or absent in the file. */
-export function textOrAbsent<Text extends string>(rule: string, pattern: RegExp): Field<Text | undefined> {
-  return {
-    rule: `null, or ${rule}`,
-    accepts: (value) => (value ?? null) === null || (typeof value === 'string' && pattern.test(value)),
-    read: (value) => (value ?? undefined) as Text | undefined,
-    write: (value) => value,
-  };
-}
-
-/** A whole number of at least 1, or undefined in the record and null or absent in the file. */
-export const countOrAbsent: Field<number | undefined> = {
-  rule: 'null, or a whole number of at least 1',
-  accepts: (value) => (value ?? null) === null || (Number.isSafeInteger(value) && (value as number) >= 1),
-  read: (value) => (value ?? undefined) as number | undefined,
+export const count: Field<number> = {
+  rule: 'a whole number of at least 1',
+  schema: Joi.number().integer().min(1).required(),
   write: (value) => value,
 };
 
+/** A text that satisfies a rule. */
+export function text<Text extends string>(
+  rule: string,
+  keeps: (text: string) => boolean = () => true,
+): Field<Text> {
+  const schema = Joi.string().allow('').required();
+  return {
+    rule,
+    schema: schema.custom((text: string, { error }) => (keeps(text) ? text : error('any.invalid'))),
+    write: (value) => value,
+  };
+}
+
+/** A field that may be null. */
+export function orNull<Value>({ rule, schema, write }: Field<Value>): Field<Value | null> {
+  return {
+    rule: `null, or ${rule}`,
+    schema: schema.allow(null),
+    write: (value) => (value === null ? null : write(value)),
+  };
+}
+
+/** A field that is undefined in the record, and null or absent in the file; `written`: as which it is written. */
+export function orAbsent<Value>(
+  { rule, schema, write }: Field<Value>,
+  written?: null,
+): Field<Value | undefined> {
+  return {
+    rule: `null, or ${rule}`,
+    schema: schema.optional().empty(null),
+    write: (value) => (value === undefined ? written : write(value)),
+  };
+}
+
 /** Maps names in the file to names and fields of the record. */
-export interface Fields<Row> {
-  [name: string]: { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row];
-}
+type FieldMap<Row> = Record<
+  string,
+  { [Member in keyof Row]-?: readonly [Member, Field<Row[Member]>] }[keyof Row]
+>;
 
-/** Parses a record; throws a {@link Flaw} that names the invalid field. */
-export function readRecord<Row>(fields: Fields<Row>, value: unknown): Row {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new Flaw('it must be an object: {…}');
-  const found = value as Record<string, unknown>;
-  const row: Record<PropertyKey, unknown> = {};
-  for (const [name, [member, field]] of Object.entries(fields)) {
-    const given = Object.hasOwn(found, name) ? found[name] : undefined;
-    if (!field.accepts(given)) {
-      throw new Flaw(`"${name}" ${given === undefined ? 'is missing: it ' : ''}must be ${field.rule}`);
-    }
-    const read = field.read(given);
-    if (read !== undefined) row[member] = read;
-  }
-  for (const name of Object.keys(found)) {
-    if (!Object.hasOwn(fields, name)) throw new Flaw(`"${name.slice(0, 80)}" is not a known field`);
-  }
-  return row as Row;
-}
+/** The fields of a record. */
+export class Fields<Row> {
+  readonly #fields: readonly (readonly [name: string, member: keyof Row & string, field: Field<unknown>])[];
+  readonly #schema: Joi.ObjectSchema<Record<string, unknown>>;
 
-/** Asserts that a record can be read back after writing. */
-export function assertRecord<Row>(fields: Fields<Row>, row: Row): void {
-  for (const [name, value] of Object.entries(writtenRecord(fields, row))) {
-    const [member, { accepts, rule }] = fields[name] as Fields<Row>[string];
-    assert(accepts(value), `${String(member)} must be ${rule}`);
+  constructor(fields: FieldMap<Row>) {
+    this.#fields = Object.entries(fields).map(([name, [member, field]]) => [
+      name,
+      member as keyof Row & string,
+      field as Field<unknown>,
+    ]);
+    const schemas = this.#fields.map(([name, , { rule, schema }]) => {
+      const messages = {
+        '*': `"${name}" must be ${rule}`,
+        'any.required': `"${name}" is missing: it must be ${rule}`,
+      };
+      return [name, schema.messages(messages)];
+    });
+    this.#schema = Joi.object(Object.fromEntries(schemas)).required();
   }
-}
 
-/** The representation of a record in a file. */
-export function writtenRecord<Row>(fields: Fields<Row>, row: Row): Record<string, unknown> {
-  const written: Record<string, unknown> = {};
-  for (const [name, [member, field]] of Object.entries(fields)) {
-    written[name] = (field as Field<unknown>).write(row[member]);
+  /** Parses a record; throws a {@link Flaw} that names the invalid field. */
+  read(value: unknown): Row {
+    const { error, value: found } = this.#schema.validate(value, { convert: false });
+    const flaw = error?.details[0];
+    if (flaw?.path.length === 0) throw new Flaw('it must be an object: {…}');
+    if (flaw?.type === 'object.unknown')
+      throw new Flaw(`"${String(flaw.path.at(-1)).slice(0, 80)}" is not a known field`);
+    if (flaw) throw new Flaw(flaw.message);
+    const members = this.#fields.map(([name, member]) => [member, found?.[name]]);
+    return Object.fromEntries(members.filter(([, read]) => read !== undefined)) as Row;
   }
-  return written;
+
+  /** The representation of a record in a file. */
+  written(row: Row): Record<string, unknown> {
+    return Object.fromEntries(this.#fields.map(([name, member, field]) => [name, field.write(row[member])]));
+  }
+
+  /** Asserts that a record can be read back after writing. */
+  assert(row: Row): void {
+    const { error } = this.#schema.validate(this.written(row), { convert: false });
+    assert(error === undefined, error?.message);
+  }
 }

@@ -1,5 +1,5 @@
 import { type DocumentFormat, Flaw } from './document-file.ts';
-import { type Fields, readRecord, writtenRecord } from './fields.ts';
+import type { Fields } from './fields.ts';
 import type { UniqueValues } from './table.ts';
 
 const FORMAT = 1;
@@ -10,10 +10,10 @@ export function recordFormat<Row>(fields: Fields<Row>, empty: Row): DocumentForm
     empty,
     parse(text) {
       const { format: _, ...rest } = envelopeIn(text);
-      return readRecord(fields, rest);
+      return fields.read(rest);
     },
     printer: () => (row) => [
-      Buffer.from(`${JSON.stringify({ format: FORMAT, ...writtenRecord(fields, row) }, null, 2)}\n`),
+      Buffer.from(`${JSON.stringify({ format: FORMAT, ...fields.written(row) }, null, 2)}\n`),
     ],
   };
 }
@@ -42,7 +42,7 @@ export function listFormat<Row extends object>(
   rules: { fields: Fields<Row>; id: keyof Row & string; unique: UniqueValues<Row> },
 ): ListFormat<Row> {
   const { fields, id } = rules;
-  const readEntry = (value: unknown): Row => readRecord(fields, value);
+  const readEntry = (value: unknown): Row => fields.read(value);
   const idOf = (row: Row) => String(row[id]);
   const unique: UniqueValues<Row> = { [id]: idOf, ...rules.unique };
   return {
@@ -109,7 +109,7 @@ class ListPrinter<Row> {
   }
 
   #entries(rows: Row[]): string {
-    const list = JSON.stringify({ '': rows.map((row) => writtenRecord(this.#fields, row)) }, null, 2);
+    const list = JSON.stringify({ '': rows.map((row) => this.#fields.written(row)) }, null, 2);
     return list.slice('{\n  "": ['.length, -'\n  ]\n}'.length);
   }
 }

@@ -1,7 +1,4 @@
-import { firstIdAt } from '../ids.ts';
-import { known, type Names } from '../known-options.ts';
-import { QUALITY_NAMES, type Quality } from '../qualities.ts';
-import { checkBoolean, checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
+import type { Quality } from '../qualities.ts';
 import type { JobStatus } from './job.ts';
 
 /** A query for jobs, newest first. */
@@ -45,57 +42,4 @@ export interface JobListQuery extends JobQuery {
   sinceMs?: number;
   /** Only jobs that were created before this time. */
   untilMs?: number;
-}
-
-export const JOB_QUERY: Names<JobListQuery> = {
-  owner: true,
-  status: true,
-  quality: true,
-  canceled: true,
-  limit: true,
-  before: true,
-  after: true,
-  metadata: true,
-  sinceMs: true,
-  untilMs: true,
-};
-
-const STATUSES: readonly unknown[] = ['queued', 'running', 'completed', 'failed'];
-
-/** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
-export function validJobQuery(query: JobListQuery): JobQuery {
-  const { owner, status, quality, canceled, limit, before, after, metadata, sinceMs, untilMs } = known(
-    'A query for jobs',
-    query,
-    JOB_QUERY,
-  );
-  checkText('owner', owner);
-  checkText('before', before, 'a jobId');
-  checkText('after', after, 'a jobId');
-  checkCount('limit', limit);
-  checkOneOf('status', status, STATUSES);
-  checkOneOf('quality', quality, QUALITY_NAMES);
-  checkBoolean('canceled', canceled);
-  checkBoolean('metadata', metadata);
-  checkInteger('sinceMs', sinceMs);
-  checkInteger('untilMs', untilMs);
-  return withoutTimes(query);
-}
-
-/** Ids sort by time, so times become limits of ids. */
-function withoutTimes({ sinceMs, untilMs, ...query }: JobListQuery): JobQuery {
-  const untilId = untilMs === undefined ? undefined : firstIdAt(untilMs);
-  // `sort` leaves undefined to the end.
-  const [earlier] = [query.before, untilId].sort();
-  return {
-    ...query,
-    ...(earlier !== undefined && { before: earlier }),
-    ...(sinceMs !== undefined && { after: firstIdAt(sinceMs) }),
-  };
-}
-
-/** The owner of a call. Error: `invalid_request`. */
-export function validOwner(owner: string): string {
-  checkText('owner', owner ?? null);
-  return owner;
 }

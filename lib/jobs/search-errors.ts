@@ -1,9 +1,9 @@
-import { ScenepressError } from '../errors.ts';
-import { known, type Names } from '../known-options.ts';
-import { checkCount } from '../query-checks.ts';
+import Joi from 'joi';
+import { COUNT, checked, type Schemas } from '../checked.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Job, jobOf } from './job.ts';
-import { JOB_QUERY, type JobListQuery, validJobQuery } from './job-list-query.ts';
+import type { JobListQuery } from './job-list-query.ts';
+import { JOB_QUERY, validJobQuery } from './valid-job-query.ts';
 
 /** A search for failed jobs by the text of their error. */
 export interface ErrorSearch extends Omit<JobListQuery, 'status'> {
@@ -26,9 +26,13 @@ export interface ErrorSearchResult {
 }
 
 const { status: _, ...QUERY } = JOB_QUERY;
-const NAMES: Names<ErrorSearch> = { ...QUERY, text: true, mostExamined: true, signal: true };
-const DEFAULT_LIMIT = 50;
-const MOST_EXAMINED = 1000;
+const SCHEMA = Joi.object<ErrorSearch & { limit: number; mostExamined: number }>({
+  ...QUERY,
+  text: Joi.string().allow('').required(),
+  limit: COUNT.default(50),
+  mostExamined: COUNT.default(1000),
+  signal: Joi.any(),
+} satisfies Schemas<ErrorSearch>);
 /** Jobs that are in memory at the same time. */
 const PAGE = 100;
 
@@ -37,16 +41,7 @@ export async function searchErrors(
   storage: Pick<Storage, 'listJobs'>,
   search: ErrorSearch,
 ): Promise<ErrorSearchResult> {
-  const {
-    text,
-    limit = DEFAULT_LIMIT,
-    mostExamined = MOST_EXAMINED,
-    signal,
-    ...query
-  } = known('searchErrors', search, NAMES);
-  if (typeof text !== 'string') throw new ScenepressError('invalid_request', 'text must be a string');
-  checkCount('limit', limit);
-  checkCount('mostExamined', mostExamined);
+  const { text, limit, mostExamined, signal, ...query } = checked('searchErrors', search, SCHEMA);
   const wanted = text.toLowerCase();
   const jobs: Job[] = [];
   let examined = 0;

@@ -1,16 +1,19 @@
 import { chmod } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
+import Joi from 'joi';
+import { COUNT, checked, type Schemas } from '../checked.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { scenesOf } from '../jobs/scenes-of.ts';
-import { known, type Names, SIGNAL } from '../known-options.ts';
+import { known, SIGNAL } from '../known-options.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import { frameSizeOf, QUALITIES } from '../qualities.ts';
 import { systemRandom } from '../random.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
-import { limitsOf, type RenderLimits } from '../render/run/limits.ts';
+import { LIMITS } from '../render/run/limit-options.ts';
+import type { RenderLimits } from '../render/run/limits.ts';
 import type { LocalOutput } from '../render/run/messages.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../render/run/render-task.ts';
 import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
@@ -51,16 +54,16 @@ export interface LocalRendererOptions {
   clock?: Clock;
 }
 
-const OPTIONS: Names<LocalRendererOptions> = {
-  folder: true,
-  sceneFolder: true,
-  studioFolder: true,
-  workers: true,
-  limits: true,
-  renderer: true,
-  logger: true,
-  clock: true,
-};
+const SCHEMA = Joi.object<LocalRendererOptions & { workers: number; limits: RenderLimits }>({
+  folder: Joi.string().required(),
+  sceneFolder: Joi.any(),
+  studioFolder: Joi.string(),
+  workers: COUNT.default(availableParallelism),
+  limits: LIMITS,
+  renderer: Joi.any(),
+  logger: Joi.any(),
+  clock: Joi.any(),
+} satisfies Schemas<LocalRendererOptions>);
 
 /**
  * A file that a render made: an artifact as of a service, or `output.<format>`, `frames.tar` (PNG files) or
@@ -126,19 +129,24 @@ export class LocalRenderer {
 
   constructor(options: LocalRendererOptions) {
     const {
+      folder,
+      sceneFolder,
+      studioFolder,
+      workers,
+      limits,
+      renderer = {},
       logger = silentLogger,
       clock = systemClock,
-      sceneFolder,
-    } = known('LocalRenderer', options, OPTIONS);
-    checkRenderer(options.renderer);
-    this.#folder = resolve(options.folder);
+    } = checked('LocalRenderer', options, SCHEMA);
+    checkRenderer(renderer);
+    this.#folder = resolve(folder);
     this.#logger = logger;
     this.#renderer = new Renderer({
-      renderer: options.renderer ?? {},
-      studio: studioOf(options.studioFolder, undefined),
+      renderer,
+      studio: studioOf(studioFolder, undefined),
       ...(sceneFolder && { scene: sceneFolder }),
-      workers: options.workers ?? availableParallelism(),
-      limits: limitsOf(options.limits),
+      workers,
+      limits,
       workFolder: join(this.#folder, 'work'),
       probeAfterMs: 0,
       clock,

@@ -1,23 +1,22 @@
+import Joi from 'joi';
+import { COUNT, checked, type Schemas, TEXT } from '../checked.ts';
 import { type Clock, isoTime, systemClock } from '../clock.ts';
 import { ScenepressError } from '../errors.ts';
 import { firstIdAt, SortableIds } from '../ids.ts';
 import type { ArtifactLinks } from '../jobs/job-json.ts';
-import { known, type Names } from '../known-options.ts';
+import { known } from '../known-options.ts';
 import { pagesOf } from '../pages.ts';
-import { checkCount, checkInteger, checkOneOf, checkText } from '../query-checks.ts';
 import { type Random, systemRandom } from '../random.ts';
 import { isStorableText } from '../storable-text.ts';
 import { nowOf } from '../storage/now-of.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Delivery, DeliveryDetails, DeliveryRecord, DeliveryStatus } from './delivery.ts';
 import { DeliveryBook, dueAt } from './delivery-book.ts';
-import type { DeliveryQuery, DeliveryState } from './delivery-store.ts';
+import type { DeliveryQuery } from './delivery-store.ts';
 import { Outbound, type Sends } from './outbound.ts';
 import { type WebhookTest, type WebhookTestRequest, WebhookTests } from './webhook-test.ts';
 
-const STATES: readonly DeliveryState[] = ['pending', 'delivered', 'failed'];
-const MOST_SENT_AGAIN = 1000;
-/** Added in one transaction, which takes some ten milliseconds. */
+/** Added together, those of an owner in one transaction, which takes some ten milliseconds. */
 const SENT_AGAIN_AT_ONCE = 100;
 
 /** Failed deliveries to be sent again: those that were created in a period. */
@@ -32,23 +31,25 @@ export interface FailedDeliveries extends Pick<DeliveryQuery, 'owner' | 'keyId'>
   signal?: AbortSignal;
 }
 
-const DELIVERY_QUERY: Names<DeliveryQuery> = {
-  owner: true,
-  jobId: true,
-  keyId: true,
-  state: true,
-  limit: true,
-  before: true,
-  after: true,
+const SCHEMAS: Schemas<DeliveryQuery> = {
+  owner: TEXT,
+  jobId: TEXT,
+  keyId: TEXT,
+  state: Joi.valid('pending', 'delivered', 'failed'),
+  limit: COUNT,
+  before: TEXT,
+  after: TEXT,
 };
-const FAILED_DELIVERIES: Names<FailedDeliveries> = {
-  owner: true,
-  keyId: true,
-  sinceMs: true,
-  untilMs: true,
-  limit: true,
-  signal: true,
-};
+const DELIVERY_QUERY = Joi.object<DeliveryQuery>(SCHEMAS);
+const FAILED_DELIVERIES = Joi.object<FailedDeliveries & { limit: number }>({
+  owner: TEXT,
+  keyId: TEXT,
+  sinceMs: Joi.number().integer().required(),
+  untilMs: Joi.number().integer(),
+  limit: COUNT.default(1000),
+  signal: Joi.any(),
+} satisfies Schemas<FailedDeliveries>);
+const COUNT_OPTIONS = Joi.object<{ limit: number }>({ limit: COUNT.default(1000) });
 
 /** The result of sending failed deliveries again. */
 export interface SentAgain {
@@ -100,8 +101,8 @@ export class Deliveries {
 
   /** Deliveries, newest first. Error: `invalid_request`. */
   async list(query: DeliveryQuery = {}): Promise<Delivery[]> {
-    checkQuery(query);
-    return (await this.#storage.deliveries.list(query)).map(deliveryOf);
+    const valid = checked('A query for deliveries', query, DELIVERY_QUERY);
+    return (await this.#storage.deliveries.list(valid)).map(deliveryOf);
   }
 
   /** A delivery with its body, and what was sent and received in each attempt. Error: `not_found` when it does not exist or has another owner. */
@@ -122,8 +123,7 @@ export class Deliveries {
 
   /** The number of due deliveries, counted up to `limit`. */
   async countDue(options: { limit?: number } = {}): Promise<number> {
-    const { limit = 1000 } = known('countDue', options, { limit: true });
-    checkCount('limit', limit);
+    const { limit } = checked('countDue', options, COUNT_OPTIONS);
     return this.#storage.deliveries.countDue({
       ...dueAt(await nowOf({ storage: this.#storage, clock: this.#clock })),
       limit,
@@ -165,12 +165,10 @@ export class Deliveries {
     const {
       sinceMs,
       untilMs = this.#clock.now(),
-      limit = MOST_SENT_AGAIN,
+      limit,
       signal,
       ...query
-    } = known('sendFailedAgain', failed, FAILED_DELIVERIES);
-    checkQuery({ ...query, limit });
-    checkInteger('sinceMs', sinceMs);
+    } = checked('sendFailedAgain', failed, FAILED_DELIVERIES);
     const pages = pagesOf(
       ({ limit, after: before = firstIdAt(untilMs) }) =>
         this.#storage.deliveries.list({
@@ -214,17 +212,6 @@ export class Deliveries {
     }
     return delivery;
   }
-}
-
-function checkQuery(query: DeliveryQuery): void {
-  const { owner, jobId, keyId, state, limit, before, after } = known(
-    'A query for deliveries',
-    query,
-    DELIVERY_QUERY,
-  );
-  for (const [name, value] of Object.entries({ owner, jobId, keyId, before, after })) checkText(name, value);
-  checkOneOf('state', state, STATES);
-  checkCount('limit', limit);
 }
 
 /** Converts a record to the public view. */

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { loadConfig } from '../../appliance/config/config.ts';
-import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
-import { DEFAULT_PRICING } from '../../lib/index.ts';
+import { loadConfig, readSettings } from '../../appliance/config/config.ts';
+import { OPTION_NAMES, OPTIONS, shownDefault, variableOf } from '../../appliance/config/options.ts';
+import { DEFAULT_PRICING } from '../../lib/ledger/pricing.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 t.test('options have defaults', async (t) => {
@@ -103,4 +103,17 @@ t.test('every option has its own environment variable', async (t) => {
   const variables = Object.keys(OPTIONS).map(variableOf);
   t.equal(new Set(variables).size, variables.length);
   t.ok(variables.every((variable) => /^SCENEPRESS_[A-Z][A-Z0-9_]+$/.test(variable)));
+});
+
+t.test('a default is a value of its option, as which it is shown', async (t) => {
+  for (const name of OPTION_NAMES) {
+    const { default: value } = OPTIONS[name];
+    const shown = shownDefault(OPTIONS[name]);
+    if (value === undefined || shown === 'none') continue;
+    const settings = readSettings({ flags: { [name]: shown }, env: {} });
+    t.strictSame(
+      settings.find((setting) => setting.name === name),
+      { name, value, source: 'flag', problem: null },
+    );
+  }
 });

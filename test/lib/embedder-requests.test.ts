@@ -104,7 +104,7 @@ for (const [database, storageOf] of [
     await t.rejects(service.searchErrors({} as never), { code: 'invalid_request', message: /^text must be/ });
     await t.rejects(service.deliveries.list({ state: 'x' as never }), {
       code: 'invalid_request',
-      message: 'state must be one of: pending, delivered, failed',
+      message: "state must be one of [pending, delivered, failed], not 'x'.",
     });
     const longest = randomBytes(768).toString('base64');
     t.equal(longest.length, 1024);

@@ -95,9 +95,9 @@ t.test('only the role worker needs a work folder', async (t) => {
 t.test('unknown and missing roles are rejected', async (t) => {
   const roles = ['cook'] as unknown as Role[];
   t.throws(() => new RenderService({ folder: t.testdirName, roles }), {
-    message: /^roles must be an array of some of api, worker/,
+    message: /^roles\[0\] must be one of \[api, worker/,
   });
-  t.throws(() => new RenderService({ folder: t.testdirName, roles: [] }), { message: /^roles must be/ });
+  t.throws(() => new RenderService({ folder: t.testdirName, roles: [] }), { message: /^roles must have/ });
   for (const nothing of [undefined as never, {}])
     t.throws(() => new RenderService(nothing), { message: /^give `folder`/ });
 });

@@ -46,6 +46,10 @@ t.test('absent and undefined options have their defaults', async (t) => {
   t.strictSame(validOptions(Object.fromEntries(absent.map((name) => [name, undefined]))), defaults);
 });
 
+t.test('an empty path counts as absent', async (t) => {
+  t.strictSame(validOptions({ folder: '', workFolder: '' }), validOptions({}));
+});
+
 t.test('valid options replace the defaults', async (t) => {
   const maxQueuedOf = () => 5;
   const queue = { maxQueued: 1, maxQueuedPerOwner: INFINITY, maxRunningPerOwner: 2, reservedWorkers: 0 };
@@ -77,39 +81,88 @@ t.test('valid options replace the defaults', async (t) => {
   t.strictSame(limits, { ...DEFAULT_LIMITS, timeoutMs: 0.5 });
 });
 
-const COUNT = 'an integer of at least 1';
-const WRONG: [name: string, values: unknown[], allowed: string][] = [
-  ['workers', [0, -1, 1.5, '4', NAN, INFINITY, null], COUNT],
-  ['roles', ['api', [], ['cook'], null], 'an array of some of api, worker, sender, upkeep'],
-  ['qualities', ['low', [], ['Low']], `an array of some of ${QUALITY_NAMES.join(', ')}`],
-  ['queue', [5, 'x', null], 'an object'],
-  ['queue.maxQueued', [0, -1, 1.5, '5', NAN], `${COUNT}, or Infinity`],
-  ['queue.maxQueuedPerOwner', [0, -1, '5'], `${COUNT}, or Infinity`],
-  ['queue.maxRunningPerOwner', [0, -3, NAN], `${COUNT}, Infinity, or a function that returns it`],
-  ['queue.reservedWorkers', [-1, 0.5, INFINITY], 'an integer of at least 0'],
-  ['queue.maxQueuedOf', [5], 'a function'],
-  ['limits.timeoutMs', [0, -1, NAN, INFINITY, 2 ** 31, '10'], 'a number above 0, of at most 2147483647'],
-  ['limits.memoryBytes', [0, -1, NAN, INFINITY, '2G'], COUNT],
-  ['limits.frames', [0, null], COUNT],
-  ['retention.maxAgeDays', [-1, 0, NAN, '30'], 'a number above 0'],
-  ['retention.maxTotalBytes', [-1, NAN], 'a number above 0'],
-  ['budgets.failuresPerHour', [-1, NAN, '3'], 'a number of at least 0'],
-  ['budgets.unpaidSecondsPerHour', [-1], 'a number of at least 0'],
-  ['pricing.reserveSeconds', [0, -1, NAN, INFINITY, '5'], 'a finite number above 0'],
-  ['pricing.creditsPerSecond', [5, null], 'an object'],
-  ['probeAfterMs', [-1, NAN], 'a number of at least 0'],
-  ['previewIntervalMs', [-1, '500'], 'a number of at least 0'],
-  ['folder', [5, {}], 'a string'],
+const COUNT = [
+  [0, 'be greater than or equal to 1, not 0'],
+  [1.5, 'be an integer, not 1.5'],
+  ['4', "be a number, not '4'"],
+  [NAN, 'be a number, not NaN'],
+  [null, 'be a number, not null'],
+] as const;
+const POSITIVE = [
+  [0, 'be greater than 0, not 0'],
+  [-1, 'be greater than 0, not -1'],
+  [NAN, 'be a number, not NaN'],
+  ['30', "be a number, not '30'"],
+] as const;
+const NOT_NEGATIVE = [
+  [-1, 'be greater than or equal to 0, not -1'],
+  [NAN, 'be a number, not NaN'],
+  ['3', "be a number, not '3'"],
+] as const;
+const FINITE = [[INFINITY, 'be finite, not Infinity']] as const;
+const OBJECT = [
+  [5, 'be of type object, not 5'],
+  [null, 'be of type object, not null'],
+] as const;
+const RUNNING = 'be an integer of at least 1, Infinity, or a function that returns it, not';
+
+const WRONG: [name: string, values: readonly (readonly [value: unknown, message: string])[]][] = [
+  ['workers', [...COUNT, ...FINITE]],
+  [
+    'roles',
+    [
+      ['api', "be an array, not 'api'"],
+      [[], 'have 1 or more items, not []'],
+      [null, 'be an array, not null'],
+    ],
+  ],
+  ['roles[0]', [[['cook'], "be one of [api, worker, sender, upkeep], not 'cook'"]]],
+  ['qualities[0]', [[['Low'], `be one of [${QUALITY_NAMES.join(', ')}], not 'Low'`]]],
+  ['queue', OBJECT],
+  ['queue.maxQueued', COUNT],
+  ['queue.maxQueuedPerOwner', COUNT],
+  [
+    'queue.maxRunningPerOwner',
+    [
+      [0, `${RUNNING} 0`],
+      [-3, `${RUNNING} -3`],
+      [NAN, `${RUNNING} NaN`],
+    ],
+  ],
+  ['queue.reservedWorkers', [...NOT_NEGATIVE, ...FINITE, [0.5, 'be an integer, not 0.5']]],
+  ['queue.maxQueuedOf', [[5, 'be of type function, not 5']]],
+  [
+    'limits.timeoutMs',
+    [...POSITIVE, ...FINITE, [2 ** 31, 'be less than or equal to 2147483647, not 2147483648']],
+  ],
+  ['limits.memoryBytes', [...COUNT, ...FINITE]],
+  ['limits.frames', COUNT],
+  ['retention.maxAgeDays', POSITIVE],
+  ['retention.maxTotalBytes', POSITIVE],
+  ['budgets.failuresPerHour', NOT_NEGATIVE],
+  ['budgets.unpaidSecondsPerHour', NOT_NEGATIVE],
+  ['pricing.reserveSeconds', [...POSITIVE, ...FINITE]],
+  ['pricing.creditsPerSecond', OBJECT],
+  ['probeAfterMs', NOT_NEGATIVE],
+  ['previewIntervalMs', NOT_NEGATIVE],
+  ['studioFolder', [['', 'not be empty']]],
+  [
+    'folder',
+    [
+      [5, 'be a string, not 5'],
+      [{}, 'be a string, not {}'],
+    ],
+  ],
 ];
 
-for (const [name, values, allowed] of WRONG)
+for (const [name, values] of WRONG)
   t.test(`a wrong ${name} is rejected`, async (t) => {
-    const [group = '', option] = name.split('.');
-    for (const value of values) {
+    const [group = '', option] = name.replace('[0]', '').split('.');
+    for (const [value, message] of values) {
       const options = option === undefined ? { [group]: value } : { [group]: { [option]: value } };
       t.throws(() => new RenderService({ folder, ...options } as RenderServiceOptions), {
         code: 'invalid_request',
-        message: `${name} must be ${allowed}, not `,
+        message: `${name} must ${message}.`,
       });
     }
   });
@@ -118,7 +171,7 @@ t.test('a price of each quality is needed', async (t) => {
   const prices = { creditsPerSecond: { high: 10 } as typeof creditsPerSecond };
   t.throws(() => new RenderService({ folder, pricing: prices }), {
     code: 'invalid_request',
-    message: 'pricing.creditsPerSecond.low must be a finite number above 0, not undefined.',
+    message: 'pricing.creditsPerSecond.low must be given.',
   });
 });
 
@@ -148,6 +201,6 @@ t.test('an object that lacks the methods of a store is rejected, and not shown',
 t.test('the limits of a local renderer are checked, too', async (t) => {
   t.throws(() => new LocalRenderer({ folder, limits: { frames: 0 } }), {
     code: 'invalid_request',
-    message: 'limits.frames must be an integer of at least 1, not 0.',
+    message: 'limits.frames must be greater than or equal to 1, not 0.',
   });
 });

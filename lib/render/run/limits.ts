@@ -1,4 +1,3 @@
-import { COUNT, DELAY_MS, groupOf } from '../../option-rules.ts';
 import type { JobLimits } from './messages.ts';
 
 /** Resource limits of a render. Exceeding a limit fails the job with a message that names it. */
@@ -40,22 +39,6 @@ export const DEFAULT_LIMITS: RenderLimits = {
   frames: 36_000,
   outputBytes: 512 * MIB,
 };
-
-/** The given limits, and the defaults of the others. Error: `invalid_request`. */
-export function limitsOf(given: Partial<RenderLimits> | undefined): RenderLimits {
-  return groupOf('limits', given, DEFAULT_LIMITS, {
-    timeoutMs: DELAY_MS,
-    memoryBytes: COUNT,
-    addressSpaceBytes: COUNT,
-    processes: COUNT,
-    fileSizeBytes: COUNT,
-    diskBytes: COUNT,
-    files: COUNT,
-    openFiles: COUNT,
-    frames: COUNT,
-    outputBytes: COUNT,
-  });
-}
 
 /** The limits that a fork receives with its job; that of its memory is in the command that forks it. */
 export function jobLimits(limits: RenderLimits): JobLimits {

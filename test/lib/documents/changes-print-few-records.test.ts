@@ -3,7 +3,7 @@ import { turn } from '../../../lib/clock.ts';
 import { realDisk } from '../../../lib/disk.ts';
 import { Document } from '../../../lib/documents/document.ts';
 import { DocumentFile } from '../../../lib/documents/document-file.ts';
-import { type Fields, text, time } from '../../../lib/documents/fields.ts';
+import { Fields, text, time } from '../../../lib/documents/fields.ts';
 import { listFormat } from '../../../lib/documents/format.ts';
 import { Table } from '../../../lib/documents/table.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -19,12 +19,12 @@ const id = (number: number) => `row-${String(number).padStart(5, '0')}`;
 /** A document that counts how many of its records are printed. */
 function document(t: Test, folder: string) {
   const counts = { printed: 0 };
-  const idText = text('an id');
+  const idText = text<string>('an id');
   const write = (value: string) => {
     counts.printed += 1;
     return value;
   };
-  const fields: Fields<Row> = { id: ['id', { ...idText, write }], createdAt: ['createdAtMs', time] };
+  const fields = new Fields<Row>({ id: ['id', { ...idText, write }], createdAt: ['createdAtMs', time] });
   const format = listFormat<Row>('rows', { fields, id: 'id', unique: {} });
   const file = new DocumentFile({ disk: realDisk, folder, name: 'rows.json', format });
   const content = new Table<Row>({ noun: 'row', idOf: (row) => row.id, unique: {} });

@@ -2,8 +2,8 @@ import t from 'tap';
 import { firstIdAt } from '../../../lib/ids.ts';
 import type { JobRecord } from '../../../lib/jobs/job.ts';
 import type { JobQuery } from '../../../lib/jobs/job-list-query.ts';
-import { validJobQuery } from '../../../lib/jobs/job-list-query.ts';
 import { searchErrors } from '../../../lib/jobs/search-errors.ts';
+import { validJobQuery } from '../../../lib/jobs/valid-job-query.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 
 /** 250 failed jobs, of which every hundredth has another error. */

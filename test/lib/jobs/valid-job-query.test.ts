@@ -1,6 +1,7 @@
 import t from 'tap';
 import { firstIdAt } from '../../../lib/ids.ts';
-import { type JobListQuery, validJobQuery } from '../../../lib/jobs/job-list-query.ts';
+import type { JobListQuery } from '../../../lib/jobs/job-list-query.ts';
+import { validJobQuery } from '../../../lib/jobs/valid-job-query.ts';
 import { QUALITY_NAMES } from '../../../lib/qualities.ts';
 
 const NOW_MS = Date.parse('2026-11-21T10:00:00Z');
@@ -17,16 +18,19 @@ t.test('valid queries are passed on', (t) => {
 });
 
 for (const [name, values, message] of [
-  ['owner', [1, null], 'owner must be a string'],
-  ['owner', ['a\0', 'a\ud800'], 'owner must be a string of well-formed Unicode without NUL'],
-  ['before', [1, null], 'before must be a jobId'],
-  ['after', [1, null, '\0'], 'after must be a jobId'],
-  ['limit', [0, -1, 1.5, '1', null, 2 ** 53], 'limit must be a positive integer'],
-  ['status', ['settling', '', null], 'status must be one of: queued, running, completed, failed'],
-  ['quality', ['8k', '', null], `quality must be one of: ${QUALITY_NAMES.join(', ')}`],
-  ['canceled', [1, 'true', null], 'canceled must be a boolean'],
-  ['sinceMs', [1.5, '1', null, Number.NaN], 'sinceMs must be an integer'],
-  ['untilMs', [1.5, '1', null, Number.NaN], 'untilMs must be an integer'],
+  ['owner', [1, null], 'owner must be a string, not '],
+  ['owner', ['a\0', 'a\ud800'], 'owner must be a string of well-formed Unicode without NUL.'],
+  ['before', [1, null], 'before must be a string, not '],
+  ['after', ['\0'], 'after must be a string of well-formed Unicode without NUL.'],
+  ['limit', [0, -1], 'limit must be greater than or equal to 1, not '],
+  ['limit', ['1', null], 'limit must be a number, not '],
+  ['limit', [1.5], 'limit must be an integer, not 1.5.'],
+  ['limit', [2 ** 53], 'limit must be a safe number, not 9007199254740992.'],
+  ['status', ['settling', '', null], 'status must be one of [queued, running, completed, failed], not '],
+  ['quality', ['8k', '', null], `quality must be one of [${QUALITY_NAMES.join(', ')}], not `],
+  ['canceled', [1, 'true', null], 'canceled must be a boolean, not '],
+  ['sinceMs', [1.5], 'sinceMs must be an integer, not 1.5.'],
+  ['untilMs', ['1', null, Number.NaN], 'untilMs must be a number, not '],
 ] as const) {
   t.test(`an invalid ${name} is rejected: ${message}`, (t) => {
     for (const value of values) {
