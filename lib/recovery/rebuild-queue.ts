@@ -1,5 +1,6 @@
 import { isSuspect } from '../queue/suspects.ts';
 import { queueProblems } from '../sql/audit.ts';
+import { COUNT_QUEUE } from '../sql/owner-turns.ts';
 import { QUEUE } from '../sql/tables.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 
@@ -38,9 +39,10 @@ export function rebuildQueue(target: Connection): void {
       target.run(QUEUE.insert, QUEUE.row(row));
     }
     const last = jobs.at(-1);
-    if (!last) return;
+    if (!last) break;
     after = last.job_id;
   }
+  target.run(COUNT_QUEUE, []);
 }
 
 /** Checks a queue for damaged rows, missing jobs and wrong counts. */

@@ -2,7 +2,7 @@ import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { notIn } from './lists.ts';
-import { Ranks } from './ranks.ts';
+import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
 /** Owners are read in multiples of this number: when the claim has its lock, more jobs may be wanted. */
@@ -71,7 +71,7 @@ export class ClaimRound {
   readonly #worker: string;
   readonly #request: ClaimRequest;
   readonly #onJob: (row: object) => void;
-  readonly #ranks: Ranks;
+  readonly #ranks: OwnerRanks;
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
   #lease: Lease = { nowMs: 0, lapsesAtMs: 0 };
@@ -90,7 +90,7 @@ export class ClaimRound {
     this.#worker = worker;
     this.#onJob = onJob;
     this.#request = request;
-    this.#ranks = new Ranks(tx, request.precedenceOf);
+    this.#ranks = new OwnerRanks(tx, request.precedenceOf);
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
   }
 
@@ -192,7 +192,7 @@ export class ClaimRound {
     return rows.map(queueRowOf);
   }
 
-  /** Claims the job. A trigger moves its owner behind all others. */
+  /** Claims the job. Its owner moves behind all others. */
   #give(row: QueueRow): void {
     const { lapsesAtMs } = this.#lease;
     const { owner, token } = row;
@@ -204,6 +204,7 @@ export class ClaimRound {
       lapsesAtMs,
     };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    countClaimed(this.#tx, row);
     this.#left -= 1;
     if (!this.#ranks.isInGoodStanding(owner)) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));

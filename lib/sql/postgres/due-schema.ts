@@ -1,5 +1,5 @@
 import { lockOf } from '../../postgres-database/locks.ts';
-import { TEXT } from './refusals.ts';
+import { TEXT } from '../schema/postgres.ts';
 
 /** The first turn of an owner's hosts, with one index lookup per pace. */
 const firstTurnOf = (row: 'NEW' | 'OLD'): string => {

@@ -31,14 +31,14 @@ CREATE TABLE jobs (
   failed_by TEXT,
   forgotten_at_ms INTEGER,
   checksum INTEGER NOT NULL,
-  has_outcome INTEGER NOT NULL,
-  has_error INTEGER NOT NULL,
+  has_outcome INTEGER NOT NULL CHECK (has_outcome IN (0, 1)),
+  has_error INTEGER NOT NULL CHECK (has_error IN (0, 1)),
   text_key_id INTEGER NOT NULL REFERENCES text_keys,
   texts BLOB NOT NULL,
   artifacts_removed_at_ms INTEGER,
-  CHECK ((phase = 'settling') = has_outcome),
+  CHECK ((phase = 'settling') = (has_outcome = 1)),
   CHECK ((phase IN ('completed', 'failed')) = (completed_at_ms IS NOT NULL)),
-  CHECK ((phase = 'failed') = has_error),
+  CHECK ((phase = 'failed') = (has_error = 1)),
   CHECK (credits_cost = 0 OR phase = 'completed')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_of_owner ON jobs (owner, phase, job_id);
@@ -102,8 +102,9 @@ CREATE TABLE grants (
   period TEXT,
   remaining_credits INTEGER NOT NULL CHECK (remaining_credits >= 0),
   checksum INTEGER NOT NULL,
-  is_spent INTEGER NOT NULL CHECK (is_spent = (remaining_credits = 0)),
+  is_spent INTEGER NOT NULL CHECK (is_spent IN (0, 1)),
   PRIMARY KEY (owner, grant_id),
+  CHECK ((is_spent = 1) = (remaining_credits = 0)),
   CHECK ((source = 'free') = (period IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX grants_with_credits ON grants (owner, source, grant_id) WHERE is_spent = 0;
@@ -210,54 +211,68 @@ CREATE TABLE turns (
   waiting INTEGER NOT NULL CHECK (waiting >= 0),
   ready INTEGER NOT NULL CHECK (ready BETWEEN 0 AND waiting),
   running INTEGER NOT NULL CHECK (running >= 0),
-  is_ready INTEGER GENERATED ALWAYS AS (ready > 0) VIRTUAL
+  is_ready INTEGER GENERATED ALWAYS AS (CASE WHEN ready > 0 THEN 1 ELSE 0 END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_in_order ON turns (turn);
-CREATE INDEX turns_to_serve ON turns (precedence, turn, running) WHERE is_ready = 1;
-CREATE TABLE queue_totals (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  waiting INTEGER NOT NULL CHECK (waiting >= 0),
-  running INTEGER NOT NULL CHECK (running >= 0),
-  owners INTEGER NOT NULL CHECK (owners BETWEEN 0 AND waiting)
-) STRICT;
-INSERT INTO queue_totals VALUES (1, 0, 0, 0);
+CREATE INDEX turns_to_serve ON turns (precedence, turn) WHERE is_ready = 1;
+CREATE TRIGGER turns_stay BEFORE DELETE ON turns WHEN OLD.waiting > 0 OR OLD.running > 0
+BEGIN SELECT RAISE(ABORT, 'an owner has a turn while it has jobs'); END;
 
-CREATE TRIGGER queue_counts_more AFTER INSERT ON queue
-BEGIN
-  INSERT INTO turns VALUES (
-    NEW.owner, coalesce((SELECT turn FROM turns ORDER BY turn DESC LIMIT 1), 0) + 1, 0,
-    NEW.worker IS NULL, NEW.worker IS NULL AND NEW.not_before_ms IS NULL, NEW.worker IS NOT NULL
-  ) ON CONFLICT (owner) DO UPDATE
-    SET waiting = waiting + excluded.waiting, ready = ready + excluded.ready, running = running + excluded.running;
-END;
-CREATE TRIGGER queue_counts_anew AFTER UPDATE OF worker, not_before_ms ON queue
-WHEN (NEW.worker IS NULL) <> (OLD.worker IS NULL) OR (NEW.not_before_ms IS NULL) <> (OLD.not_before_ms IS NULL)
-BEGIN
-  UPDATE turns SET waiting = waiting + (NEW.worker IS NULL) - (OLD.worker IS NULL),
-    ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL)
-      - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL),
-    running = running + (NEW.worker IS NOT NULL) - (OLD.worker IS NOT NULL),
-    turn = iif(OLD.worker IS NULL AND NEW.worker IS NOT NULL,
-      (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1, turn)
-  WHERE owner = NEW.owner;
-END;
-CREATE TRIGGER queue_counts_less AFTER DELETE ON queue
-BEGIN
-  UPDATE turns SET waiting = waiting - (OLD.worker IS NULL),
-    ready = ready - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL), running = running - (OLD.worker IS NOT NULL)
-  WHERE owner = OLD.owner;
-  DELETE FROM turns WHERE owner = OLD.owner AND waiting = 0 AND running = 0;
-END;
-CREATE TRIGGER first_turns_add_up AFTER INSERT ON turns
-BEGIN
-  UPDATE queue_totals SET waiting = waiting + NEW.waiting, running = running + NEW.running,
-    owners = owners + (NEW.waiting > 0);
-END;
-CREATE TRIGGER turns_add_up AFTER UPDATE OF waiting, running ON turns
-BEGIN
-  UPDATE queue_totals SET waiting = waiting + NEW.waiting - OLD.waiting, running = running + NEW.running - OLD.running,
-    owners = owners + (NEW.waiting > 0) - (OLD.waiting > 0);
-END;
+CREATE TABLE sessions (
+  token_hash TEXT PRIMARY KEY CHECK (length(token_hash) = 64),
+  account_id TEXT NOT NULL,
+  created_at_ms INTEGER NOT NULL,
+  expires_at_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX sessions_of_account ON sessions (account_id);
+CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
+CREATE TRIGGER sessions_keep_their_account BEFORE UPDATE ON sessions
+WHEN NEW.token_hash <> OLD.token_hash OR NEW.account_id <> OLD.account_id OR NEW.created_at_ms <> OLD.created_at_ms
+BEGIN SELECT RAISE(ABORT, 'only the expiry of a session changes'); END;
+
+CREATE TABLE acts (
+  act_id TEXT PRIMARY KEY,
+  at_ms INTEGER NOT NULL,
+  actor TEXT,
+  action TEXT NOT NULL CHECK (action <> ''),
+  subject TEXT,
+  address TEXT,
+  checksum INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX acts_of_actor ON acts (actor, act_id) WHERE actor IS NOT NULL;
+CREATE TRIGGER acts_stay_as_they_are BEFORE UPDATE ON acts
+WHEN NEW.act_id <> OLD.act_id OR NEW.at_ms <> OLD.at_ms OR NEW.actor IS NOT OLD.actor
+  OR NEW.action <> OLD.action OR NEW.subject IS NOT OLD.subject OR NEW.address IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'an act does not change'); END;
+CREATE TRIGGER acts_stay BEFORE DELETE ON acts
+BEGIN SELECT RAISE(ABORT, 'an act stays'); END;
+
+-- With row ids: the index on key_id shows a damaged key_id, which no checksum would, because its row is not found.
+CREATE TABLE key_uses (
+  key_id TEXT PRIMARY KEY,
+  used_at_ms INTEGER NOT NULL,
+  checksum INTEGER NOT NULL
+) STRICT;
+CREATE TRIGGER key_uses_grow BEFORE UPDATE ON key_uses WHEN NEW.used_at_ms < OLD.used_at_ms
+BEGIN SELECT RAISE(ABORT, 'a use replaces an earlier one'); END;
+
+CREATE INDEX ended_jobs_of_quality ON jobs (phase, quality, job_id)
+  WHERE phase = 'completed' OR phase = 'failed';
+CREATE INDEX ended_jobs_of_owner_and_quality ON jobs (owner, phase, quality, job_id)
+  WHERE phase = 'completed' OR phase = 'failed';
+
+CREATE INDEX deliveries_of_key ON deliveries (key_id, delivery_id) WHERE key_id IS NOT NULL;
+CREATE INDEX pending_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX pending_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX delivered_of_owner ON deliveries (owner, delivery_id) WHERE delivered_at_ms IS NOT NULL;
+CREATE INDEX delivered_of_key ON deliveries (key_id, delivery_id) WHERE delivered_at_ms IS NOT NULL;
+CREATE INDEX failed_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
+CREATE INDEX failed_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
+CREATE INDEX failed_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
+
+CREATE INDEX charges_of_owner ON ledger_entries (owner, at_ms, charged_credits) WHERE kind = 'settle';
 
 CREATE TABLE due_deliveries (
   delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
@@ -333,59 +348,3 @@ BEGIN
   UPDATE due_owners SET turn_ms = (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 3) AS firsts), turn_number = 0
   WHERE owner = OLD.owner AND turn_ms < (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 3) AS firsts);
 END;
-
-CREATE TABLE sessions (
-  token_hash TEXT PRIMARY KEY CHECK (length(token_hash) = 64),
-  account_id TEXT NOT NULL,
-  created_at_ms INTEGER NOT NULL,
-  expires_at_ms INTEGER NOT NULL,
-  checksum INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX sessions_of_account ON sessions (account_id);
-CREATE INDEX sessions_by_expiry ON sessions (expires_at_ms);
-CREATE TRIGGER sessions_keep_their_account BEFORE UPDATE ON sessions
-WHEN NEW.token_hash <> OLD.token_hash OR NEW.account_id <> OLD.account_id OR NEW.created_at_ms <> OLD.created_at_ms
-BEGIN SELECT RAISE(ABORT, 'only the expiry of a session changes'); END;
-
-CREATE TABLE acts (
-  act_id TEXT PRIMARY KEY,
-  at_ms INTEGER NOT NULL,
-  actor TEXT,
-  action TEXT NOT NULL CHECK (action <> ''),
-  subject TEXT,
-  address TEXT,
-  checksum INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX acts_of_actor ON acts (actor, act_id) WHERE actor IS NOT NULL;
-CREATE TRIGGER acts_stay_as_they_are BEFORE UPDATE ON acts
-WHEN NEW.act_id <> OLD.act_id OR NEW.at_ms <> OLD.at_ms OR NEW.actor IS NOT OLD.actor
-  OR NEW.action <> OLD.action OR NEW.subject IS NOT OLD.subject OR NEW.address IS NOT NULL
-BEGIN SELECT RAISE(ABORT, 'an act does not change'); END;
-CREATE TRIGGER acts_stay BEFORE DELETE ON acts
-BEGIN SELECT RAISE(ABORT, 'an act stays'); END;
-
--- With row ids: the index on key_id shows a damaged key_id, which no checksum would, because its row is not found.
-CREATE TABLE key_uses (
-  key_id TEXT PRIMARY KEY,
-  used_at_ms INTEGER NOT NULL,
-  checksum INTEGER NOT NULL
-) STRICT;
-CREATE TRIGGER key_uses_grow BEFORE UPDATE ON key_uses WHEN NEW.used_at_ms < OLD.used_at_ms
-BEGIN SELECT RAISE(ABORT, 'a use replaces an earlier one'); END;
-
-CREATE INDEX ended_jobs_of_quality ON jobs (phase, quality, job_id)
-  WHERE phase = 'completed' OR phase = 'failed';
-CREATE INDEX ended_jobs_of_owner_and_quality ON jobs (owner, phase, quality, job_id)
-  WHERE phase = 'completed' OR phase = 'failed';
-
-CREATE INDEX deliveries_of_key ON deliveries (key_id, delivery_id) WHERE key_id IS NOT NULL;
-CREATE INDEX pending_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NOT NULL;
-CREATE INDEX pending_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NOT NULL;
-CREATE INDEX pending_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NOT NULL;
-CREATE INDEX delivered_of_owner ON deliveries (owner, delivery_id) WHERE delivered_at_ms IS NOT NULL;
-CREATE INDEX delivered_of_key ON deliveries (key_id, delivery_id) WHERE delivered_at_ms IS NOT NULL;
-CREATE INDEX failed_deliveries ON deliveries (delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
-CREATE INDEX failed_of_owner ON deliveries (owner, delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
-CREATE INDEX failed_of_key ON deliveries (key_id, delivery_id) WHERE due_at_ms IS NULL AND delivered_at_ms IS NULL;
-
-CREATE INDEX charges_of_owner ON ledger_entries (owner, at_ms, charged_credits) WHERE kind = 'settle';
