@@ -27,42 +27,16 @@ export interface PgQuery {
 }
 
 export interface PgResult {
+  /** The command that the server has carried out. */
+  command: string;
   rowCount: number | null;
   rows: object[];
-}
-
-/** The messages of a client to the server, which a {@link Submittable} sends. */
-export interface PgConnection {
-  parse(message: { text: string; name: string }): void;
-  bind(message: {
-    portal: string;
-    statement: string;
-    values: unknown[];
-    valueMapper: (value: unknown) => string | Buffer | null;
-  }): void;
-  describe(message: { type: 'P' | 'S'; name: string }): void;
-  execute(message: { portal: string }): void;
-  close(message: { type: 'P' | 'S'; name: string }): void;
-  sync(): void;
-  readonly stream: Partial<Pick<Writable, 'cork' | 'uncork'>>;
-}
-
-/** A query that sends its own messages, and is called with the server's: the driver's interface for such queries. */
-export interface Submittable {
-  submit(connection: PgConnection): void;
-  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void;
-  handleDataRow(message: { fields: (string | null)[] }): void;
-  handleCommandComplete(message: { text: string }): void;
-  handleReadyForQuery(): void;
-  handleError(error: unknown): void;
 }
 
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery | string): Promise<PgResult>;
-  query(query: Submittable): unknown;
   readonly connection: { readonly stream: Pick<Writable, 'destroy'> };
-  getTypeParser: PgTypes['getTypeParser'];
   /** Resolves when the server has closed the connection. */
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;

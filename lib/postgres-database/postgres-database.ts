@@ -8,7 +8,6 @@ import { SingleFlight } from '../single-flight.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { within } from '../within.ts';
-import { Batches } from './batches.ts';
 import { isCommitted } from './commit-outcome.ts';
 import { Confirmations } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
@@ -30,7 +29,6 @@ import { type Turn, Turns } from './turns.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
-const COMMIT = queryOf('COMMIT', []);
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"';
 
 /** An error of the database. */
@@ -257,10 +255,9 @@ export class PostgresDatabase implements SqlDatabase {
       return failed(error);
     }
     const { schema } = this.#settings;
-    const batches = new Batches(client);
-    const begun = this.#started(batches).finally(turn.begun);
+    const begun = this.#begin(client).finally(turn.begun);
     const tx = new PostgresTransaction(this, {
-      batches,
+      client,
       schema,
       keys: this.#keys,
       begun,
@@ -269,7 +266,7 @@ export class PostgresDatabase implements SqlDatabase {
     let isLost = true;
     try {
       const worked = await this.#worked(work, tx);
-      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, batches, tx);
+      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, tx);
       const attempt = worked.kind === 'committed' && failure ? failed(failure.error) : worked;
       if (attempt.kind === 'failed') {
         if (!failure || !isDisconnection(failure.error))
@@ -289,8 +286,8 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #started(batches: Batches): Promise<Begun> {
-    const [, begun] = await Promise.all([batches.run(BEGIN), batches.run(this.#join)]);
+  async #begin(client: PgClient): Promise<Begun> {
+    const [, begun] = await Promise.all([client.query(BEGIN), client.query(this.#join)]);
     return begun.rows[0] as Begun;
   }
 
@@ -312,25 +309,21 @@ export class PostgresDatabase implements SqlDatabase {
    * Commits; returns why it did not happen. `tx.failure` is set when it happened, but the answer was lost: the connection
    * cannot be used again then.
    */
-  async #commit(client: PgClient, batches: Batches, tx: PostgresTransaction): Promise<Failure | undefined> {
+  async #commit(client: PgClient, tx: PostgresTransaction): Promise<Failure | undefined> {
     // Statements that the work did not wait for may write, too.
     if (!tx.hasWritten) await tx.ended();
     if (tx.failure) return tx.failure;
     if (!tx.hasWritten) {
       // Nothing to confirm: it can be repeated.
-      await batches.run(COMMIT);
+      await tx.commit(undefined);
       return undefined;
     }
     const confirmation = this.#confirmations.next();
     // Together with the last writes.
-    const answers = await Promise.allSettled([
-      batches.run(this.#confirmations.write(confirmation)),
-      batches.run(COMMIT),
-    ]);
-    const refused = answers.find((answer) => answer.status === 'rejected');
-    const lost = refused && { error: refused.reason as unknown };
-    await tx.ended();
-    assert(lost || !tx.failure, 'a transaction with a statement that failed is not committed');
+    const lost = await tx.commit(this.#confirmations.write(confirmation)).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
     const isUnknown = lost && !isRefusal(lost.error);
     // Its outcome is known when it has ended.
     if (isUnknown && !isDisconnection(lost.error)) await client.query('ROLLBACK').catch(() => {});
@@ -354,7 +347,7 @@ export class PostgresDatabase implements SqlDatabase {
         const client = await this.#connections.take('read');
         let isLost = false;
         try {
-          return await new Batches(client).run(queryOf(text, values));
+          return await client.query(queryOf(text, values));
         } catch (error) {
           isLost = isDisconnection(error);
           throw error;
