@@ -8,24 +8,20 @@ import { SingleFlight } from '../single-flight.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { within } from '../within.ts';
-import { isCommitted } from './commit-outcome.ts';
-import { Confirmations } from './confirmations.ts';
+import { Confirmations, isCommitted } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { DiskSpace } from './disk-space.ts';
-import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, type PooledClient, queryOf } from './driver.ts';
 import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { KeyBlocks } from './key-blocks.ts';
-import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
-import { lockOf, lockTask, unlockTask } from './locks.ts';
+import { LEAD, lockOf, lockTask, unlockTask } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
 import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
 import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { assertOwnSessions } from './sessions.ts';
-import { queryOf } from './statements.ts';
-import { type Turn, Turns } from './turns.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
@@ -34,6 +30,14 @@ const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"';
 /** An error of the database. */
 interface Failure {
   error: unknown;
+}
+
+/** The place of a transaction among those of its process, which begin in the order of the calls. */
+interface Turn {
+  /** Called when the server knows the transaction, or its first attempt has failed. */
+  begun: () => void;
+  /** Waits for the transactions that were called before. */
+  othersBegun: () => Promise<unknown>;
 }
 
 /** The outcome of one run of a transaction. */
@@ -53,7 +57,8 @@ export class PostgresDatabase implements SqlDatabase {
   /** Transactions, reads and tasks. */
   readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
-  readonly #turns = new Turns();
+  /** Of transactions that the server may not know yet, in the order of the calls. */
+  readonly #beginning = new Set<Promise<void>>();
   readonly #space: DiskSpace;
   #isOpen = false;
   readonly #starting = new SingleFlight();
@@ -148,7 +153,7 @@ export class PostgresDatabase implements SqlDatabase {
     const purpose = isUrgent ? 'urgent transaction' : 'transaction';
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
-      const turn = this.#turns.next();
+      const turn = this.#turn();
       for (;;) {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
@@ -241,6 +246,17 @@ export class PostgresDatabase implements SqlDatabase {
     assert(tx instanceof PostgresTransaction && tx.store === this, 'a transaction of this database');
     assert(tx.open, 'a transaction that is still open');
     return tx;
+  }
+
+  #turn(): Turn {
+    const others = [...this.#beginning];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#beginning.add(promise);
+    const begun = () => {
+      this.#beginning.delete(promise);
+      resolve();
+    };
+    return { begun, othersBegun: () => Promise.all(others) };
   }
 
   async #attempt<T>(

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
-import type { PgClient, PgQuery, PgResult } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, queryOf } from './driver.ts';
 import type { KeyBlocks } from './key-blocks.ts';
 import { lockOf } from './locks.ts';
-import { queryOf } from './statements.ts';
 
 const COMMIT = queryOf('COMMIT', []);
 const NEW_BLOCK = 'SELECT nextval(pg_get_serial_sequence(?, ?)) AS first';

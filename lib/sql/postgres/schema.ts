@@ -1,5 +1,5 @@
 import { CONFIRMATIONS } from '../../postgres-database/confirmations.ts';
-import { LEADERS } from '../../postgres-database/leaders.ts';
+import { LEADERS } from '../../postgres-database/locks.ts';
 import { PURGES } from '../../postgres-database/purges.ts';
 import { PostgresSchema } from '../../postgres-database/schema.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
