@@ -32,7 +32,6 @@ export interface PostgresTransactionOptions {
  */
 export class PostgresTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
-  readonly group: object = this;
   readonly #client: PgClient;
   readonly #schema: string;
   readonly #keys: KeyBlocks;

@@ -224,7 +224,7 @@ export class SqliteDatabase implements SqlDatabase {
     if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
-    const tx = new SqliteTransaction(this, group, writer);
+    const tx = new SqliteTransaction(this, writer);
     try {
       const result = await work(tx);
       group.commits += 1;

@@ -5,15 +5,13 @@ import type { Connection } from './connection.ts';
 /** A transaction of a {@link SqlDatabase} on one connection. */
 export class SqliteTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
-  readonly group: object;
   readonly #connection: Connection;
   readonly listeners: (() => void)[] = [];
   open = true;
   hasWritten = false;
 
-  constructor(store: SqlDatabase, group: object, connection: Connection) {
+  constructor(store: SqlDatabase, connection: Connection) {
     this.store = store;
-    this.group = group;
     this.#connection = connection;
   }
 
