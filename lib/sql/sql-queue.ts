@@ -13,8 +13,8 @@ import type {
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
-import { ClaimRound } from './claim-round.ts';
-import { isIn, notIn } from './lists.ts';
+import { ClaimRound, isIn, notIn } from './claim-jobs.ts';
+import { QualityRound } from './claim-jobs-of-qualities.ts';
 import {
   countAdmitted,
   countPutBack,
@@ -23,7 +23,6 @@ import {
   queueState,
   queueTotals,
 } from './owner-turns.ts';
-import { QualityRound } from './quality-round.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /**

@@ -17,11 +17,12 @@ import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
+import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
-import { storedBytesOf } from './stored-bytes-of.ts';
+import { storedBytesOf } from './stored-bytes.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -30,6 +31,8 @@ const DEFAULT_LIMIT = 50;
 const PAGE = 100;
 /** Idempotent requests removed by a statement, which has a time limit. */
 const MOST_REMOVED = 1000;
+/** For jobs that clients poll. */
+const CACHE_BYTES = 24 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
 const UNFINISHED_PAGE = 100;
 const UNFINISHED_PHASES: UnfinishedPhase[] = ['reserving', 'queued', 'running', 'settling'];
@@ -57,6 +60,8 @@ export class SqlStorage implements Storage {
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
+  /** Undefined when other processes may change jobs. */
+  readonly #cache: RecordCache<JobRecord> | undefined;
   readonly #lockedJobs = new LockedJobs();
 
   /** `random`: the source of keys and nonces. */
@@ -64,6 +69,7 @@ export class SqlStorage implements Storage {
     this.#database = database;
     this.#random = random;
     this.isShared = database.isShared;
+    if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
     this.deliveries = new SqlDeliveryStore(database, random);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
@@ -73,6 +79,7 @@ export class SqlStorage implements Storage {
   }
 
   async start(): Promise<void> {
+    this.#cache?.clear();
     await this.#database.start();
     this.queue.start();
   }
@@ -117,6 +124,7 @@ export class SqlStorage implements Storage {
     inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
     blankTextKey(inside, textKey);
     this.#lockedJobs.drop(inside, jobId);
+    inside.afterCommit(() => this.#cache?.drop(jobId));
   }
 
   async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
@@ -175,7 +183,8 @@ export class SqlStorage implements Storage {
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
     if (tx) return (await this.#lockedJobs.lock(this.#database.inside(tx), jobId))?.job;
-    return recordOf(await this.#database.get(JOBS.byKey, jobId));
+    if (!this.#cache) return this.#read(jobId);
+    return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
   }
 
   async listJobs({ metadata = true, limit = DEFAULT_LIMIT, ...query }: JobQuery): Promise<JobRecord[]> {
@@ -299,8 +308,10 @@ export class SqlStorage implements Storage {
       .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
   }
 
-  resealSecrets(step: ResealStep): Promise<ResealedStep> {
-    return resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
+  async resealSecrets(step: ResealStep): Promise<ResealedStep> {
+    const resealed = await resealRows(this.#database, JOBS, 'webhookSecretSealed', step);
+    this.#cache?.clear();
+    return resealed;
   }
 
   async putTrace(tx: Transaction, jobId: string, { plays, output }: RenderTrace): Promise<void> {
@@ -322,8 +333,13 @@ export class SqlStorage implements Storage {
     return row && SOURCES.record(row).code;
   }
 
+  async #read(jobId: string): Promise<JobRecord | undefined> {
+    return recordOf(await this.#database.get(JOBS.byKey, jobId));
+  }
+
   #update(tx: SqlTransaction, job: JobRecord, textKey: TextKey, { sameTexts = false } = {}): void {
     const { jobId } = job;
+    tx.afterCommit(() => this.#cache?.drop(jobId));
     this.#lockedJobs.drop(tx, jobId);
     if (sameTexts) tx.write(JOBS.update, ...JOBS.changes(job));
     else tx.write(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
@@ -348,6 +364,20 @@ function canceledIn(phase: JobPhase, canceled: boolean | undefined): string {
 
 function recordOf(row: object | undefined): JobRecord | undefined {
   return row && JOBS.record(row);
+}
+
+/** Several callers may get the same record. */
+function frozen(job: JobRecord | undefined): JobRecord | undefined {
+  for (const artifact of job?.artifacts ?? []) Object.freeze(artifact);
+  Object.freeze(job?.artifacts);
+  Object.freeze(job?.usage?.stagesMs);
+  Object.freeze(job?.usage?.workMs);
+  Object.freeze(job?.usage);
+  return Object.freeze(job);
+}
+
+function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {
+  return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0));
 }
 
 /** Idempotency keys are hashed, because they may contain confidential data. */

@@ -1,7 +1,7 @@
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
-import { isIn, notIn } from './lists.ts';
+import { isIn, notIn } from './claim-jobs.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 

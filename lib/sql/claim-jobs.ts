@@ -1,7 +1,6 @@
 import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
-import { notIn } from './lists.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
@@ -222,4 +221,18 @@ function queueRowOf(row: ReadyRow): QueueRow {
     lapses_at_ms: null,
     checksum: row.queue_checksum,
   });
+}
+
+/** The condition that a column has one of these values, at least one, with a placeholder for each. */
+export function isIn(column: string, values: readonly unknown[]): string {
+  return `${column} IN (${marksFor(values)})`;
+}
+
+/** The condition that a column has none of these values, with a placeholder for each. */
+export function notIn(column: string, values: readonly unknown[]): string {
+  return values.length === 0 ? '1 = 1' : `${column} NOT IN (${marksFor(values)})`;
+}
+
+function marksFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }
