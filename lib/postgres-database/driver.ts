@@ -37,7 +37,7 @@ export interface PgResult {
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery | string): Promise<PgResult>;
-  readonly connection: { readonly stream: Pick<Writable, 'destroy'> };
+  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'destroy' | 'uncork'> };
   /** Resolves when the server has closed the connection. */
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;

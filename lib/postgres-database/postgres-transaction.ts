@@ -154,10 +154,16 @@ export class PostgresTransaction implements SqlTransaction {
 
   #send(query: PgQuery): Promise<PgResult> {
     // After a BEGIN that failed, the server would carry out each statement at once.
-    const done = this.#isWriting
-      ? this.begun.then(() => this.#client.query(query))
-      : this.#client.query(query);
+    const done = this.#isWriting ? this.begun.then(() => this.#sendNow(query)) : this.#sendNow(query);
     return this.#noted(done);
+  }
+
+  /** Together with all that is called until the end of this tick: each packet wakes the server. */
+  #sendNow(query: PgQuery): Promise<PgResult> {
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+    return this.#client.query(query);
   }
 
   /** All statements after one that failed reject with its error. */
