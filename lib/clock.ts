@@ -57,32 +57,15 @@ export function delay(clock: Clock, ms: number, signal?: AbortSignal): Promise<b
   });
 }
 
-const DAY_MS = 86_400_000;
-const TWO_DIGITS = Array.from({ length: 100 }, (_, number) => String(number).padStart(2, '0'));
-
-let lastDay: number | undefined;
-let dayText = '';
-
 /**
- * ISO 8601 in UTC with milliseconds and `Z`, as the HTTP contract writes times (contract §2.3). The date part is
- * cached per day: computing it takes several times as long as the rest, and a response holds up to three times.
+ * ISO 8601 in UTC with milliseconds and `Z`, as the HTTP contract writes times (contract §2.3).
  *
  * ```ts
  * isoTime(0); // 1970-01-01T00:00:00.000Z
  * ```
  */
 export function isoTime(epochMs: number): string {
-  const day = Math.floor(epochMs / DAY_MS);
-  if (day !== lastDay) {
-    dayText = new Date(epochMs).toISOString().slice(0, -'00:00:00.000Z'.length);
-    lastDay = day;
-  }
-  const ms = Math.floor(epochMs - day * DAY_MS);
-  const seconds = Math.floor(ms / 1000);
-  const minutes = Math.floor(seconds / 60);
-  const clock = `${TWO_DIGITS[Math.floor(minutes / 60)]}:${TWO_DIGITS[minutes % 60]}:${TWO_DIGITS[seconds % 60]}`;
-  const fraction = ms % 1000;
-  return `${dayText}${clock}.${Math.floor(fraction / 100)}${TWO_DIGITS[fraction % 100]}Z`;
+  return new Date(epochMs).toISOString();
 }
 
 /** The UTC month of a time, as `2026-11`: the period of a free grant. */

@@ -12,7 +12,6 @@ import { openLog } from '../support/log.ts';
 import { UserError } from '../user-error.ts';
 import { VERSION } from '../version.ts';
 import { renderWelcome } from '../welcome.ts';
-import { limitYoungGeneration } from '../young-generation.ts';
 import { print } from './output.ts';
 import {
   dashboardMessage,
@@ -33,7 +32,6 @@ export async function runService(
   { welcome = false, installsTex = false }: { welcome?: boolean; installsTex?: boolean } = {},
 ): Promise<void> {
   assertLimits(config);
-  limitYoungGeneration();
   // Output to a full disk must not end it.
   process.stdout.removeAllListeners('error').on('error', () => {});
   const { logger, reopen } = openLog(config);

@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
-import { type Linked, Recency } from './recency.ts';
 
 /** An open connection as a member of a client's group. */
-export interface Member extends Linked<Member> {
+export interface Member {
   readonly raw: Socket;
   readonly group: ClientGroup;
   /** Whether it has unanswered requests. */
@@ -14,8 +13,9 @@ export class ClientGroup {
   readonly name: string;
   size = 0;
   /** Connections without unanswered requests; the longest silent first. */
-  readonly silent: Recency<Member> = new Recency<Member>();
-  readonly busy: Recency<Member> = new Recency<Member>();
+  readonly silent: Set<Member> = new Set();
+  /** The connection with the oldest request first. */
+  readonly busy: Set<Member> = new Set();
 
   constructor(name: string) {
     this.name = name;
@@ -66,16 +66,19 @@ export class ClientGroups {
     if (largest && this.#largest > newcomer.size) {
       let searched = 0;
       for (const { silent } of largest) {
-        if (silent.first) return silent.first;
+        const [longest] = silent;
+        if (longest) return longest;
         searched += 1;
         if (searched === MAX_GROUPS_SEARCHED) break;
       }
       if (this.#largest > newcomer.size + 1) {
         const [group] = largest;
-        if (group?.busy.first) return group.busy.first;
+        const [oldest] = group?.busy ?? [];
+        if (oldest) return oldest;
       }
     }
-    return newcomer.silent.first;
+    const [longest] = newcomer.silent;
+    return longest;
   }
 
   #resize(group: ClientGroup, change: 1 | -1): void {

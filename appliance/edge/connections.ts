@@ -141,8 +141,6 @@ export class Connections {
       address: addressOf(raw),
       group,
       busy: false,
-      previous: undefined,
-      next: undefined,
       socket: isSecure ? undefined : raw,
       unanswered: [],
       whenAnswered: undefined,
@@ -164,7 +162,8 @@ export class Connections {
   #makeSlotFor(group: ClientGroup): boolean {
     const ownFull = group.size >= this.#caps.perAddress;
     if (!ownFull && this.#all.size < this.#caps.total) return true;
-    const victim = ownFull ? group.silent.first : this.#groups.victimFor(group);
+    const [longestSilent] = group.silent;
+    const victim = ownFull ? longestSilent : this.#groups.victimFor(group);
     if (!victim) return false;
     this.#close(victim as Connection);
     this.counts.evicted += 1;

@@ -1,4 +1,5 @@
 import { ScenepressError } from '../errors.ts';
+import { COUNT_QUEUE } from '../sql/owner-turns.ts';
 import type { RowFormat } from '../sql/row-format.ts';
 import {
   ACCOUNTS,
@@ -47,7 +48,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
   };
 }
 
-/** Each table refers to earlier ones only. Triggers derive due deliveries and the turns of the queue from these. */
+/** Each table refers to earlier ones only. Triggers derive due deliveries from these, and {@link COUNT_QUEUE} the turns of the queue. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
   ...[JOBS, SOURCES, TIMELINES, REQUESTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
@@ -97,6 +98,7 @@ export async function copyRows(
       copied[table.name] = (copied[table.name] ?? 0) + rows.length;
     }
   }
+  await target.tx.run(COUNT_QUEUE);
   return copied;
 }
 

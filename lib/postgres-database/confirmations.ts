@@ -1,6 +1,9 @@
+import { type Clock, delay } from '../clock.ts';
+import { ScenepressError } from '../errors.ts';
 import type { Random } from '../random.ts';
-import type { PgClient, PgQuery } from './driver.ts';
-import { queryOf } from './statements.ts';
+import type { Connections } from './connections.ts';
+import { type PgClient, type PgQuery, queryOf } from './driver.ts';
+import { RETRY_AFTER_MS } from './errors.ts';
 
 /**
  * A row for each connection that writes, with the nonce of its last transaction. Updates change no index, and pages
@@ -19,6 +22,8 @@ const WRITE = `INSERT INTO confirmations VALUES (?, ?, now())
 
 /** Its commit waits until the replica that commits wait for has it, and with it the transaction before. */
 const CONFIRM = 'UPDATE confirmations SET at = now() WHERE slot = $1 AND nonce = $2';
+
+const LOOK_AGAIN_MS = 50;
 
 /** Rows of processes that have ended. */
 const REMOVE_OLD = "DELETE FROM confirmations WHERE at < now() - interval '1 day'";
@@ -87,4 +92,31 @@ export class Confirmations {
     await client.query({ text: CONFIRM, values: [slot, nonce], ...limit });
     return 'committed';
   }
+}
+
+/**
+ * Finds out whether the transaction with this id was committed, whose commit failed. Error: `storage_failed` when the
+ * database cannot be reached for `retryForMs`.
+ */
+export async function isCommitted(
+  { id, confirmation }: { id: string; confirmation: Confirmation },
+  { confirmations, connections }: { confirmations: Confirmations; connections: Connections },
+  { clock, retryForMs, connectTimeoutMs }: { clock: Clock; retryForMs: number; connectTimeoutMs: number },
+): Promise<boolean> {
+  const untilMs = clock.uptimeMs() + retryForMs;
+  let cause: unknown;
+  do {
+    try {
+      const fate = await connections.alone((client) =>
+        confirmations.find(client, id, confirmation, { query_timeout: connectTimeoutMs }),
+      );
+      if (fate) return fate === 'committed';
+    } catch (error) {
+      cause = error;
+    }
+    await delay(clock, LOOK_AGAIN_MS);
+  } while (clock.uptimeMs() < untilMs);
+  const message =
+    'The connection to Postgres failed during a commit; it is unknown whether anything was changed.';
+  throw new ScenepressError('storage_failed', message, { cause, retryAfterMs: RETRY_AFTER_MS });
 }

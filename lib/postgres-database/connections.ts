@@ -121,7 +121,8 @@ export class Connections {
   #pool(driver: PgDriver, max: number): Pool {
     const query_timeout = this.#settings.statementTimeoutMs + CLIENT_GRACE_MS;
     const { Client } = driver;
-    const pool = new driver.Pool({ ...this.#config(driver.types), Client, max, query_timeout });
+    const config = { ...this.#config(driver.types), Client, max, query_timeout, pipeline: true };
+    const pool = new driver.Pool(config);
     // Errors of idle connections; the pool removes these connections.
     pool.on('error', (error) => this.#logger.warn({ err: error }, 'An idle connection to Postgres failed.'));
     return { pool, max };

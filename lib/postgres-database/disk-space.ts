@@ -1,8 +1,8 @@
 import type { Clock, Timer } from '../clock.ts';
 import type { Random } from '../random.ts';
 import type { Connections } from './connections.ts';
+import { queryOf } from './driver.ts';
 import { isDiskFull } from './errors.ts';
-import { queryOf } from './statements.ts';
 
 const TRIAL_MS = 5_000;
 /** As much as a small job. It is random: the server compresses what it stores. */

@@ -1,6 +1,7 @@
 import type { Writable } from 'node:stream';
 import { ScenepressError } from '../errors.ts';
 import { installCommand } from '../optional-package.ts';
+import type { SqlValue } from '../storage/sql.ts';
 
 /** The parts of `pg` in use, which is an optional peer dependency: public types must not mention its own. */
 export interface PgDriver {
@@ -27,42 +28,16 @@ export interface PgQuery {
 }
 
 export interface PgResult {
+  /** The command that the server has carried out. */
+  command: string;
   rowCount: number | null;
   rows: object[];
-}
-
-/** The messages of a client to the server, which a {@link Submittable} sends. */
-export interface PgConnection {
-  parse(message: { text: string; name: string }): void;
-  bind(message: {
-    portal: string;
-    statement: string;
-    values: unknown[];
-    valueMapper: (value: unknown) => string | Buffer | null;
-  }): void;
-  describe(message: { type: 'P' | 'S'; name: string }): void;
-  execute(message: { portal: string }): void;
-  close(message: { type: 'P' | 'S'; name: string }): void;
-  sync(): void;
-  readonly stream: Partial<Pick<Writable, 'cork' | 'uncork'>>;
-}
-
-/** A query that sends its own messages, and is called with the server's: the driver's interface for such queries. */
-export interface Submittable {
-  submit(connection: PgConnection): void;
-  handleRowDescription(message: { fields: { name: string; dataTypeID: number }[] }): void;
-  handleDataRow(message: { fields: (string | null)[] }): void;
-  handleCommandComplete(message: { text: string }): void;
-  handleReadyForQuery(): void;
-  handleError(error: unknown): void;
 }
 
 export interface PgClient {
   connect(): Promise<unknown>;
   query(query: PgQuery | string): Promise<PgResult>;
-  query(query: Submittable): unknown;
-  readonly connection: { readonly stream: Pick<Writable, 'destroy'> };
-  getTypeParser: PgTypes['getTypeParser'];
+  readonly connection: { readonly stream: Pick<Writable, 'cork' | 'destroy' | 'uncork'> };
   /** Resolves when the server has closed the connection. */
   end(): Promise<void>;
   on(event: 'error', listener: (error: Error) => void): unknown;
@@ -100,4 +75,25 @@ export async function loadDriver(): Promise<PgDriver> {
       { cause },
     );
   }
+}
+
+/** Statements whose plans are kept by each connection. Beyond that number they are planned at each call. */
+const MOST_PREPARED = 500;
+
+/** By their text. */
+const known = new Map<string, { name?: string; text: string }>();
+
+/** Converts a statement with `?` placeholders into one of Postgres. */
+export function queryOf(text: string, values: SqlValue[]): PgQuery {
+  const statement = known.get(text) ?? remembered(text);
+  return { ...statement, values };
+}
+
+function remembered(text: string): { name?: string; text: string } {
+  let count = 0;
+  const numbered = text.replaceAll('?', () => `$${++count}`);
+  if (known.size >= MOST_PREPARED) return { text: numbered };
+  const statement = { name: `s${known.size}`, text: numbered };
+  known.set(text, statement);
+  return statement;
 }

@@ -8,34 +8,36 @@ import { SingleFlight } from '../single-flight.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
 import type { Storage, Transaction, TransactionOptions } from '../storage/storage.ts';
 import { within } from '../within.ts';
-import { Batches } from './batches.ts';
-import { isCommitted } from './commit-outcome.ts';
-import { Confirmations } from './confirmations.ts';
+import { Confirmations, isCommitted } from './confirmations.ts';
 import { type ConnectionSettings, Connections, type Purpose, settingsOf } from './connections.ts';
 import { DiskSpace } from './disk-space.ts';
-import type { PgClient, PgQuery, PgResult, PooledClient } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, type PooledClient, queryOf } from './driver.ts';
 import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { KeyBlocks } from './key-blocks.ts';
-import { LEAD } from './leaders.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
-import { lockOf, lockTask, unlockTask } from './locks.ts';
+import { LEAD, lockOf, lockTask, unlockTask } from './locks.ts';
 import type { PostgresOptions } from './options.ts';
 import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
 import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
 import type { PostgresSchema } from './schema.ts';
 import { assertOwnSessions } from './sessions.ts';
-import { queryOf } from './statements.ts';
-import { type Turn, Turns } from './turns.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;
 const BEGIN = queryOf('BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE', []);
-const COMMIT = queryOf('COMMIT', []);
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint AS "nowMs"';
 
 /** An error of the database. */
 interface Failure {
   error: unknown;
+}
+
+/** The place of a transaction among those of its process, which begin in the order of the calls. */
+interface Turn {
+  /** Called when the server knows the transaction, or its first attempt has failed. */
+  begun: () => void;
+  /** Waits for the transactions that were called before. */
+  othersBegun: () => Promise<unknown>;
 }
 
 /** The outcome of one run of a transaction. */
@@ -55,7 +57,8 @@ export class PostgresDatabase implements SqlDatabase {
   /** Transactions, reads and tasks. */
   readonly #inProgress = new InProgress();
   readonly #listeners: Listener[] = [];
-  readonly #turns = new Turns();
+  /** Of transactions that the server may not know yet, in the order of the calls. */
+  readonly #beginning = new Set<Promise<void>>();
   readonly #space: DiskSpace;
   #isOpen = false;
   readonly #starting = new SingleFlight();
@@ -150,7 +153,7 @@ export class PostgresDatabase implements SqlDatabase {
     const purpose = isUrgent ? 'urgent transaction' : 'transaction';
     return this.#running(async () => {
       const retries = new Retries(this.#retrying);
-      const turn = this.#turns.next();
+      const turn = this.#turn();
       for (;;) {
         const attempt = await this.#attempt(work, { turn, purpose });
         if (attempt.kind === 'committed') return attempt.result;
@@ -245,6 +248,17 @@ export class PostgresDatabase implements SqlDatabase {
     return tx;
   }
 
+  #turn(): Turn {
+    const others = [...this.#beginning];
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#beginning.add(promise);
+    const begun = () => {
+      this.#beginning.delete(promise);
+      resolve();
+    };
+    return { begun, othersBegun: () => Promise.all(others) };
+  }
+
   async #attempt<T>(
     work: (tx: SqlTransaction) => Promise<T>,
     { turn, purpose }: { turn: Turn; purpose: Purpose },
@@ -257,10 +271,9 @@ export class PostgresDatabase implements SqlDatabase {
       return failed(error);
     }
     const { schema } = this.#settings;
-    const batches = new Batches(client);
-    const begun = this.#started(batches).finally(turn.begun);
+    const begun = this.#begin(client).finally(turn.begun);
     const tx = new PostgresTransaction(this, {
-      batches,
+      client,
       schema,
       keys: this.#keys,
       begun,
@@ -269,7 +282,7 @@ export class PostgresDatabase implements SqlDatabase {
     let isLost = true;
     try {
       const worked = await this.#worked(work, tx);
-      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, batches, tx);
+      const failure = worked.kind === 'failed' ? worked.failure : await this.#commit(client, tx);
       const attempt = worked.kind === 'committed' && failure ? failed(failure.error) : worked;
       if (attempt.kind === 'failed') {
         if (!failure || !isDisconnection(failure.error))
@@ -289,8 +302,8 @@ export class PostgresDatabase implements SqlDatabase {
     }
   }
 
-  async #started(batches: Batches): Promise<Begun> {
-    const [, begun] = await Promise.all([batches.run(BEGIN), batches.run(this.#join)]);
+  async #begin(client: PgClient): Promise<Begun> {
+    const [, begun] = await Promise.all([client.query(BEGIN), client.query(this.#join)]);
     return begun.rows[0] as Begun;
   }
 
@@ -312,25 +325,21 @@ export class PostgresDatabase implements SqlDatabase {
    * Commits; returns why it did not happen. `tx.failure` is set when it happened, but the answer was lost: the connection
    * cannot be used again then.
    */
-  async #commit(client: PgClient, batches: Batches, tx: PostgresTransaction): Promise<Failure | undefined> {
+  async #commit(client: PgClient, tx: PostgresTransaction): Promise<Failure | undefined> {
     // Statements that the work did not wait for may write, too.
     if (!tx.hasWritten) await tx.ended();
     if (tx.failure) return tx.failure;
     if (!tx.hasWritten) {
       // Nothing to confirm: it can be repeated.
-      await batches.run(COMMIT);
+      await tx.commit(undefined);
       return undefined;
     }
     const confirmation = this.#confirmations.next();
     // Together with the last writes.
-    const answers = await Promise.allSettled([
-      batches.run(this.#confirmations.write(confirmation)),
-      batches.run(COMMIT),
-    ]);
-    const refused = answers.find((answer) => answer.status === 'rejected');
-    const lost = refused && { error: refused.reason as unknown };
-    await tx.ended();
-    assert(lost || !tx.failure, 'a transaction with a statement that failed is not committed');
+    const lost = await tx.commit(this.#confirmations.write(confirmation)).then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
     const isUnknown = lost && !isRefusal(lost.error);
     // Its outcome is known when it has ended.
     if (isUnknown && !isDisconnection(lost.error)) await client.query('ROLLBACK').catch(() => {});
@@ -354,7 +363,7 @@ export class PostgresDatabase implements SqlDatabase {
         const client = await this.#connections.take('read');
         let isLost = false;
         try {
-          return await new Batches(client).run(queryOf(text, values));
+          return await client.query(queryOf(text, values));
         } catch (error) {
           isLost = isDisconnection(error);
           throw error;

@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../storage/sql.ts';
-import type { Batches } from './batches.ts';
-import type { PgResult } from './driver.ts';
+import { type PgClient, type PgQuery, type PgResult, queryOf } from './driver.ts';
 import type { KeyBlocks } from './key-blocks.ts';
 import { lockOf } from './locks.ts';
-import { queryOf } from './statements.ts';
 
+const COMMIT = queryOf('COMMIT', []);
 const NEW_BLOCK = 'SELECT nextval(pg_get_serial_sequence(?, ?)) AS first';
 
 /** A transaction that has begun: its id, and the time of the server. */
@@ -16,7 +15,7 @@ export interface Begun {
 
 export interface PostgresTransactionOptions {
   /** Its connection, on which the statements that begin it have been called. */
-  batches: Batches;
+  client: PgClient;
   schema: string;
   keys: KeyBlocks;
   begun: Promise<Begun>;
@@ -33,8 +32,7 @@ export interface PostgresTransactionOptions {
  */
 export class PostgresTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
-  readonly group: object = this;
-  readonly #batches: Batches;
+  readonly #client: PgClient;
   readonly #schema: string;
   readonly #keys: KeyBlocks;
   readonly #othersBegun: () => Promise<unknown>;
@@ -43,20 +41,21 @@ export class PostgresTransaction implements SqlTransaction {
   open = true;
   /** Whether there is anything to commit. */
   hasWritten = false;
-  /** The error of the first statement that failed; all others fail with it. */
+  /** The error of the first statement that failed; the server refuses all others. */
   failure: { error: unknown } | undefined;
+  /** Whether a statement that writes was called. */
+  #isWriting = false;
   #addingKeys: Promise<void> | undefined;
   /** The last statement that was called. */
   #last: Promise<unknown> = Promise.resolve();
 
-  constructor(store: SqlDatabase, { batches, schema, keys, begun, othersBegun }: PostgresTransactionOptions) {
+  constructor(store: SqlDatabase, { client, schema, keys, begun, othersBegun }: PostgresTransactionOptions) {
     this.store = store;
-    this.#batches = batches;
+    this.#client = client;
     this.#schema = schema;
     this.#keys = keys;
     this.#othersBegun = othersBegun;
-    this.begun = begun;
-    this.#note(begun);
+    this.begun = this.#noted(begun);
   }
 
   async all<Row extends object>(text: string, ...values: SqlValue[]): Promise<Row[]> {
@@ -88,12 +87,14 @@ export class PostgresTransaction implements SqlTransaction {
   }
 
   async run(text: string, ...values: SqlValue[]): Promise<number> {
+    this.#isWriting = true;
     const { rowCount } = await this.#query(text, values);
     if (rowCount !== 0) this.hasWritten = true;
     return rowCount ?? 0;
   }
 
   write(text: string, ...values: SqlValue[]): void {
+    this.#isWriting = true;
     this.hasWritten = true;
     this.#query(text, values).catch(() => {}); // Kept in `failure`.
   }
@@ -136,22 +137,47 @@ export class PostgresTransaction implements SqlTransaction {
     await this.#last;
   }
 
-  #query(text: string, values: SqlValue[]): Promise<PgResult> {
-    assert(this.open, 'a transaction that is still open');
-    const done = this.#batches.run(queryOf(text, values));
-    this.#note(done);
-    return done;
+  /** Writes `confirmation`, if there is anything to commit, and commits. Rejects when that is refused or the answer is lost. */
+  async commit(confirmation: PgQuery | undefined): Promise<void> {
+    const sent = [...(confirmation ? [confirmation] : []), COMMIT].map((query) => this.#send(query));
+    await Promise.allSettled(sent);
+    await this.ended();
+    const { command } = (await sent.at(-1)) as PgResult;
+    if (this.failure) throw this.failure.error;
+    assert(command === 'COMMIT', 'a transaction whose statements have not failed');
   }
 
-  #note(done: Promise<unknown>): void {
+  #query(text: string, values: SqlValue[]): Promise<PgResult> {
+    assert(this.open, 'a transaction that is still open');
+    return this.#send(queryOf(text, values));
+  }
+
+  #send(query: PgQuery): Promise<PgResult> {
+    // After a BEGIN that failed, the server would carry out each statement at once.
+    const done = this.#isWriting ? this.begun.then(() => this.#sendNow(query)) : this.#sendNow(query);
+    return this.#noted(done);
+  }
+
+  /** Together with all that is called until the end of this tick: each packet wakes the server. */
+  #sendNow(query: PgQuery): Promise<PgResult> {
+    const { stream } = this.#client.connection;
+    stream.cork();
+    process.nextTick(() => stream.uncork());
+    return this.#client.query(query);
+  }
+
+  /** All statements after one that failed reject with its error. */
+  #noted<T>(done: Promise<T>): Promise<T> {
     const before = this.#last;
-    this.#last = done.then(
+    const noted = done.catch((error: unknown) => {
+      this.failure ??= { error };
+      throw this.failure.error;
+    });
+    this.#last = noted.then(
       () => before,
-      (error: unknown) => {
-        this.failure ??= { error };
-        return before;
-      },
+      () => before,
     );
+    return noted;
   }
 }
 

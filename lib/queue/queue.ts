@@ -146,7 +146,7 @@ export interface Queue {
    * after them. No effect when the job is not in the queue.
    */
   lock(tx: Transaction, jobId: string): Promise<void>;
-  /** Removes a job from the queue. No effect when it is not in the queue. */
+  /** Removes a job, whose entry the transaction has locked. No effect when it is not in the queue. */
   remove(tx: Transaction, jobId: string): Promise<void>;
   /** Claims that have expired, or whose workers are known to be dead. */
   lapsed(tx: Transaction, query: LapsedQuery): Promise<Claim[]>;

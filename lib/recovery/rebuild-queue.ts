@@ -1,5 +1,6 @@
 import { isSuspect } from '../queue/suspects.ts';
 import { queueProblems } from '../sql/audit.ts';
+import { COUNT_QUEUE } from '../sql/owner-turns.ts';
 import { QUEUE } from '../sql/tables.ts';
 import type { Connection } from '../storage/sqlite/connection.ts';
 import { reasonOf } from './lost-row.ts';
@@ -26,6 +27,7 @@ export function rebuildQueue(target: Connection): void {
     const claim = { worker: isRunning ? NOBODY : null, lapsesAtMs: isRunning ? 0 : null };
     target.run(QUEUE.insert, QUEUE.row({ ...job, notBeforeMs, ...claim }));
   }
+  target.run(COUNT_QUEUE, []);
 }
 
 /** Checks a queue for damaged rows, missing jobs and wrong counts. */

@@ -135,15 +135,6 @@ const QUEUE: Check<object>[] = [
     ({ owner, waiting, ready, running }) =>
       `${owner}: the queue counts ${waiting} waiting, ${ready} startable and ${running} running jobs too many`,
   ),
-  check<Counts>(
-    `SELECT 'queue' AS owner, q.waiting - t.waiting AS waiting, q.running - t.running AS running,
-       q.owners - t.owners AS ready
-     FROM queue_totals AS q, (SELECT coalesce(sum(waiting), 0) AS waiting, coalesce(sum(running), 0) AS running,
-       coalesce(sum(CASE WHEN waiting > 0 THEN 1 ELSE 0 END), 0) AS owners FROM turns) AS t
-     WHERE q.waiting <> t.waiting OR q.running <> t.running OR q.owners <> t.owners`,
-    ({ waiting, ready, running }) =>
-      `the queue counts ${waiting} waiting jobs, ${ready} owners and ${running} running jobs too many`,
-  ),
 ];
 
 /** Each query sees one consistent snapshot of the database. */

@@ -1,4 +1,6 @@
 import { ScenepressError } from '../errors.ts';
+import type { SqlReader } from '../storage/sql.ts';
+import type { RowFormat } from './row-format.ts';
 
 /**
  * The records of a page of a listing. Error: `storage_damaged` when their keys are not in order after the previous
@@ -21,4 +23,17 @@ export function inOrder<Rec extends object>(
     before = next;
   }
   return records;
+}
+
+/** The time and id behind which a page of a list starts, oldest first. Error: `not_found` when there is no such row. */
+export async function startOfPage<Rec extends { createdAtMs: number }>(
+  reader: SqlReader,
+  format: RowFormat<Rec>,
+  noun: string,
+  after: string | undefined,
+): Promise<[createdAtMs: number, id: string]> {
+  if (after === undefined) return [Number.MIN_SAFE_INTEGER, ''];
+  const row = await reader.get(format.byKey, after);
+  if (!row) throw new ScenepressError('not_found', `There is no ${noun} ${after.slice(0, 80)}.`);
+  return [format.record(row).createdAtMs, after];
 }

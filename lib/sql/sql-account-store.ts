@@ -5,7 +5,7 @@ import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
 import { ACCOUNT_RECORDS } from './account-tables.ts';
-import { placeAfter } from './place-after.ts';
+import { startOfPage } from './page-order.ts';
 
 const BY_ADDRESS = `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address = ?`;
 
@@ -50,12 +50,12 @@ export class SqlAccountStore implements AccountStore {
   }
 
   async listAccounts({ limit = DEFAULT_PAGE, after, text = '' }: AccountQuery = {}): Promise<Account[]> {
-    const place = await placeAfter(this.#database, ACCOUNT_RECORDS, 'account', after);
+    const start = await startOfPage(this.#database, ACCOUNT_RECORDS, 'account', after);
     const rows = await this.#database.all(
       `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address IS NOT NULL AND address LIKE ? ESCAPE '\\' AND (created_at_ms, account_id) > (?, ?)
        ORDER BY created_at_ms, account_id LIMIT ?`,
       `%${text.toLowerCase().replace(/[\\%_]/g, '\\$&')}%`,
-      ...place,
+      ...start,
       limit,
     );
     return rows.map((row) => ACCOUNT_RECORDS.record(row));

@@ -5,7 +5,7 @@ import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { KEYS } from './account-tables.ts';
-import { placeAfter } from './place-after.ts';
+import { startOfPage } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 
 /** Secrets re-encrypted per transaction. */
@@ -54,12 +54,12 @@ export class SqlKeyStore implements KeyStore {
     limit = DEFAULT_PAGE,
     after,
   }: KeyQuery = {}): Promise<KeyRecord[]> {
-    const place = await placeAfter(this.#database, KEYS, 'key', after);
+    const start = await startOfPage(this.#database, KEYS, 'key', after);
     const rows = await this.#database.all(
       `SELECT ${KEYS.names} FROM api_keys WHERE ${accountId === undefined ? '' : 'account_id = ? AND '}
          ${live ? 'revoked_at_ms IS NULL AND ' : ''}(created_at_ms, key_id) > (?, ?) ORDER BY created_at_ms, key_id LIMIT ?`,
       ...(accountId === undefined ? [] : [accountId]),
-      ...place,
+      ...start,
       limit,
     );
     return rows.map((row) => KEYS.record(row));

@@ -32,8 +32,8 @@ const REMAINDER = GRANTS.updateOf('remainingCredits');
 export class SqlLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: SqlDatabase;
-  /** The accounts that transactions of a group have read, with the changes that those have made. */
-  readonly #accounts = new WeakMap<SqlTransaction['group'], Map<string, LedgerAccount>>();
+  /** The accounts that transactions have locked, with the changes that those have made. */
+  readonly #accounts = new WeakMap<SqlTransaction, Map<string, LedgerAccount>>();
 
   /** `storage` must use the same database. */
   constructor(database: SqlDatabase, storage: Storage) {
@@ -43,7 +43,7 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const inside = tx && this.#database.inside(tx);
-    const known = inside && this.#accounts.get(inside.group)?.get(owner);
+    const known = inside && this.#accounts.get(inside)?.get(owner);
     if (known) return known;
     // The lock is that of all the account's grants and entries.
     const [account, rows] = inside
@@ -61,14 +61,14 @@ export class SqlLedgerStore implements LedgerStore {
     return read;
   }
 
-  #keep({ group }: SqlTransaction, account: LedgerAccount): void {
-    const accounts = this.#accounts.get(group) ?? new Map<string, LedgerAccount>();
-    this.#accounts.set(group, accounts.set(account.owner, account));
+  #keep(tx: SqlTransaction, account: LedgerAccount): void {
+    const accounts = this.#accounts.get(tx) ?? new Map<string, LedgerAccount>();
+    this.#accounts.set(tx, accounts.set(account.owner, account));
   }
 
   /** It is read again. */
-  #drop({ group }: SqlTransaction, owner: string): void {
-    this.#accounts.get(group)?.delete(owner);
+  #drop(tx: SqlTransaction, owner: string): void {
+    this.#accounts.get(tx)?.delete(owner);
   }
 
   async insertAccount(tx: Transaction, owner: string): Promise<void> {

@@ -13,11 +13,16 @@ import type {
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/storage.ts';
-import { ClaimRound } from './claim-round.ts';
-import { isIn, notIn } from './lists.ts';
-import { QualityRound } from './quality-round.ts';
-import { QueueCounts } from './queue-counts.ts';
-import { precedenceOf, rankOf } from './ranks.ts';
+import { ClaimRound, isIn, notIn } from './claim-jobs.ts';
+import { QualityRound } from './claim-jobs-of-qualities.ts';
+import {
+  countAdmitted,
+  countPutBack,
+  countRemoved,
+  precedenceOf,
+  queueState,
+  queueTotals,
+} from './owner-turns.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /**
@@ -28,7 +33,7 @@ const CLAIMS = 'claims';
 const NOTHING: Wanted = { most: 0, mostOfOthers: 0 };
 
 /**
- * The queue in an SQL database. Triggers maintain the counts in `turns` and `queue_totals`.
+ * The queue in an SQL database.
  *
  * In Postgres, too, instead of pg-boss: priorities that are given at the enqueue let an account with one waiting job after
  * another starve one with 100,000 (0 of 200 turns; here 100), and a limit by group made a fetch 17 times slower. The
@@ -39,7 +44,6 @@ export class SqlQueue implements Queue {
   readonly #onJob: (tx: SqlTransaction, row: object) => void;
   /** Workers of this process that have claimed jobs. */
   readonly #workers = new Set<string>();
-  readonly #counts = new QueueCounts();
 
   /** `onJob`: called with the rows of jobs that a transaction has locked. */
   constructor(database: SqlDatabase, onJob: (tx: SqlTransaction, row: object) => void) {
@@ -54,11 +58,8 @@ export class SqlQueue implements Queue {
   async assertCapacity(tx: Transaction, owner: string, caps: QueueCaps | Promise<QueueCaps>): Promise<void> {
     const inside = this.#database.inside(tx);
     // Not the row in `turns`, which a new owner does not have.
-    const [, { allWaiting, owners, waiting }, { maxQueued, maxQueuedPerOwner }] = await Promise.all([
-      inside.lock(`jobs of ${owner}`),
-      this.#counts.of(inside, owner),
-      caps,
-    ]);
+    const [, { waiting: allWaiting, owners, ofOwner: waiting }, { maxQueued, maxQueuedPerOwner }] =
+      await Promise.all([inside.lock(`jobs of ${owner}`), queueTotals(inside, owner), caps]);
     const share = Math.floor(maxQueued / (owners + (waiting === 0 ? 1 : 0)));
     const isFull = allWaiting >= maxQueued && waiting >= share;
     if (!isFull && waiting < maxQueuedPerOwner) return;
@@ -76,9 +77,7 @@ export class SqlQueue implements Queue {
     const inside = this.#database.inside(tx);
     const waiting = { interruptions: 0, notBeforeMs: null, token: 0, worker: null, lapsesAtMs: null };
     inside.write(QUEUE.insert, ...QUEUE.row({ jobId, owner, ...waiting }));
-    const rank = rankOf(precedence);
-    if (this.#counts.admitted(inside, owner, rank) === rank) return;
-    inside.write('UPDATE turns SET precedence = ? WHERE owner = ? AND precedence <> ?', rank, owner, rank);
+    countAdmitted(inside, owner, precedence);
   }
 
   async claim(tx: Transaction, worker: string, request: ClaimRequest): Promise<Claim[]> {
@@ -87,7 +86,6 @@ export class SqlQueue implements Queue {
     const { qualities, changed = [] } = request;
     const wanted = (await this.#mayHave(inside, qualities)) ? request.wanted : () => NOTHING;
     if (wanted().most === 0 && changed.length === 0) return [];
-    this.#counts.drop(inside);
     const round = qualities
       ? new QualityRound(inside, worker, { ...request, wanted }, qualities)
       : new ClaimRound(inside, worker, { ...request, wanted }, (row) => this.#onJob(inside, row));
@@ -129,14 +127,9 @@ export class SqlQueue implements Queue {
     const inside = this.#database.inside(tx);
     const row = await this.#row(inside, jobId);
     assert(row && row.worker !== null, 'only a claimed job is put back');
-    this.#counts.drop(inside);
     const waiting: QueueRow = { ...row, interruptions, notBeforeMs, worker: null, lapsesAtMs: null };
     inside.write(QUEUE.update, ...QUEUE.changes(waiting));
-    if (notBeforeMs !== null) return;
-    inside.write(
-      'UPDATE turns SET turn = (SELECT turn FROM turns ORDER BY turn LIMIT 1) - 1 WHERE owner = ?',
-      row.owner,
-    );
+    countPutBack(inside, waiting);
   }
 
   async lock(tx: Transaction, jobId: string): Promise<void> {
@@ -145,7 +138,7 @@ export class SqlQueue implements Queue {
 
   async remove(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    this.#counts.drop(inside);
+    countRemoved(inside, jobId);
     inside.write('DELETE FROM queue WHERE job_id = ?', jobId);
   }
 
@@ -177,12 +170,8 @@ export class SqlQueue implements Queue {
     return rows.map(({ owner, precedence }) => ({ owner, ...precedenceOf(precedence) }));
   }
 
-  async state(): Promise<QueueState> {
-    const totals = await this.#database.get<QueueState>(
-      `SELECT waiting, running, owners, (SELECT job_id FROM queue WHERE worker IS NULL ORDER BY job_id LIMIT 1) AS oldest
-       FROM queue_totals`,
-    );
-    return { waiting: 0, running: 0, owners: 0, oldest: null, ...totals };
+  state(): Promise<QueueState> {
+    return queueState(this.#database);
   }
 
   async #row(inside: SqlTransaction, jobId: string): Promise<QueueRow | undefined> {

@@ -22,7 +22,7 @@ import { resealRows } from './reseal-rows.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
-import { storedBytesOf } from './stored-bytes-of.ts';
+import { storedBytesOf } from './stored-bytes.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 

@@ -10,6 +10,7 @@ import type { SessionStore } from '../sign-in/session-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import { POSTGRES_SCHEMA } from './postgres/schema.ts';
+import { ACCOUNT_TABLES } from './schema/accounts.ts';
 import { SqlAccountStore } from './sql-account-store.ts';
 import { SqlActStore } from './sql-act-store.ts';
 import { SqlKeyStore } from './sql-key-store.ts';
@@ -18,7 +19,6 @@ import { SqlLedgerStore } from './sql-ledger-store.ts';
 import { SqlSessionStore } from './sql-session-store.ts';
 import { SqlSettings } from './sql-settings.ts';
 import { SqlStorage } from './sql-storage.ts';
-import { DOCUMENT_SCHEMA } from './sqlite/document-schema.ts';
 import { SQLITE_SCHEMA } from './sqlite/schema.ts';
 
 /** What a service keeps in an SQL database. All of it opens and closes with the storage, and commits together. */
@@ -45,8 +45,8 @@ export interface SqlStores extends Storage {
  * records that. Texts in these lists never change, and later versions append others.
  */
 export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
-  // A data folder has files instead of the tables of the first text.
-  sqlite: [DOCUMENT_SCHEMA, ...SQLITE_SCHEMA.migrations.texts],
+  // A data folder has files instead of the tables of accounts.
+  sqlite: [ACCOUNT_TABLES, ...SQLITE_SCHEMA.migrations.texts],
   postgres: POSTGRES_SCHEMA.migrations.texts,
 };
 

@@ -15,11 +15,6 @@ export interface SqlReader {
  * the order of the calls, and those that are called together take one round trip.
  */
 export interface SqlTransaction extends SqlReader, Transaction {
-  /**
-   * Transactions with the same group run one directly after the other, and are committed or rolled back together: none
-   * of another group changes data in between. Of a shared database, each is its own group.
-   */
-  readonly group: object;
   /** Inserts a row whose key, the number in the column `key`, is generated; resolves with it. */
   insert(table: string, key: string, row: Record<string, SqlValue>): Promise<number>;
   /** Resolves with the number of rows that it inserted, updated or deleted. */

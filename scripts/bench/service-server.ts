@@ -5,7 +5,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
 import { Appliance } from '../../appliance/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { limitYoungGeneration } from '../../appliance/young-generation.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { startHapi } from './ceiling.ts';
 import { type LoadReport, measured } from './load.ts';
@@ -28,7 +27,6 @@ let port: number;
 let startMs: number;
 let appliance: Appliance | undefined;
 if (kind === 'appliance') {
-  limitYoungGeneration(); // Like `scenepress serve`.
   const { hapi, service } = await startAppliance(place);
   startMs = performance.now() - begun;
   port = Number(hapi.info.port);

@@ -19,7 +19,12 @@ const PARTS_AT_ONCE = 4;
 /** S3 accepts no more parts of an object. */
 const MOST_PARTS = 10_000;
 
-/** Uploads a file, in parts if it is larger than one. Once the promise has settled, no parts are left behind. */
+/**
+ * Uploads a file, in parts if it is larger than one. Once the promise has settled, no parts are left behind.
+ *
+ * Not with `@aws-sdk/lib-storage`: it aborts while other parts are under way, which then stay; sends no checksum of the
+ * whole object; repeats no part that arrived damaged; and takes an upload for failed whose last answer was lost.
+ */
 export async function upload(
   bucket: Bucket,
   key: string,

@@ -1,32 +1,16 @@
 import { CONFIRMATIONS } from '../../postgres-database/confirmations.ts';
-import { LEADERS } from '../../postgres-database/leaders.ts';
+import { LEADERS } from '../../postgres-database/locks.ts';
 import { PURGES } from '../../postgres-database/purges.ts';
 import { PostgresSchema } from '../../postgres-database/schema.ts';
-import { UNFINISHED_SCHEMA } from '../unfinished-schema.ts';
-import { ACCOUNT_SCHEMA } from './account-schema.ts';
-import { CLUSTER_SCHEMA } from './cluster-schema.ts';
-import { DUE_SCHEMA, WITHOUT_DUE_SCHEMA } from './due-schema.ts';
-import { INSTALLATION_SCHEMA } from './installation-schema.ts';
-import { LEDGER_SCHEMA } from './ledger-schema.ts';
-import { MACHINE_SCHEMA } from './machine-schema.ts';
-import { MAIN_SCHEMA } from './main-schema.ts';
-import { QUEUE_SCHEMA } from './queue-schema.ts';
+import { ACCOUNT_TABLES } from '../schema/accounts.ts';
+import { inPostgres, REFUSE } from '../schema/postgres.ts';
+import { SHARED_TABLES } from '../schema/tables.ts';
+import { CLUSTER_TABLES } from './cluster-tables.ts';
 
-/** The tables of jobs, books, queue, deliveries, accounts, keys and processes. */
+/** The tables that SQLite has, too; accounts, keys and settings; and what the processes of a service share. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
-    MAIN_SCHEMA +
-      LEDGER_SCHEMA +
-      QUEUE_SCHEMA +
-      DUE_SCHEMA +
-      ACCOUNT_SCHEMA +
-      CLUSTER_SCHEMA +
-      CONFIRMATIONS +
-      LEADERS +
-      PURGES,
-    { sql: INSTALLATION_SCHEMA, compatibleFrom: 1 },
-    { sql: MACHINE_SCHEMA, compatibleFrom: 1 },
-    WITHOUT_DUE_SCHEMA + UNFINISHED_SCHEMA,
+    REFUSE + inPostgres(SHARED_TABLES + ACCOUNT_TABLES) + CLUSTER_TABLES + CONFIRMATIONS + LEADERS + PURGES,
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -2,7 +2,7 @@
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { type ErrorCode, isScenepressError } from '../../errors.ts';
 import type { SqlValue } from '../sql.ts';
-import { openInBackground } from './background-connection.ts';
+import { openInBackground } from './connection.ts';
 
 /** A statement to run; null: close the connection. */
 export type BackgroundRequest = { text: string; values: SqlValue[] } | null;

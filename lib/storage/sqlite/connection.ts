@@ -1,7 +1,7 @@
-import { statfsSync } from 'node:fs';
+import { statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { StatementSync } from 'node:sqlite';
-import { isOutOfSpace } from '../../disk.ts';
+import { identityOf, isInPlace, isOutOfSpace } from '../../disk.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import { backup, DatabaseSync } from '../../node-sqlite.ts';
 import type { SqlValue } from '../sql.ts';
@@ -169,4 +169,15 @@ export function damaged(path: string, why: string, cause: unknown = new Error(wh
     `The database ${path} is damaged (${why}). Restore a backup, or run \`scenepress recover\`.`,
     { cause },
   );
+}
+
+/**
+ * Opens a connection for slow statements: checkpoints, copies and full scans. `identity`: of the file, instead of which
+ * there may be another one meanwhile.
+ */
+export function openInBackground(path: string, identity: string = identityOf(statSync(path))): Connection {
+  if (!isInPlace({ path, identity })) throw new Error(`${path} was moved or replaced`);
+  const connection = Connection.open(path);
+  connection.exec('PRAGMA synchronous=NORMAL; PRAGMA wal_autocheckpoint=0; PRAGMA cache_size=-8192');
+  return connection;
 }

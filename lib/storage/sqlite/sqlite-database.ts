@@ -10,14 +10,12 @@ import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
 import type { Transaction } from '../storage.ts';
 import { type Background, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { CommitGroup } from './commit-group.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';
-import { exitAfter } from './exit-after.ts';
 import { freePagesFault } from './free-pages.ts';
 import { makeDatabase } from './make-database.ts';
-import type { Flush, SqliteDatabaseOptions } from './options.ts';
+import { exitAfter, type Flush, type SqliteDatabaseOptions } from './options.ts';
 import type { Schema } from './schema.ts';
-import { SqliteTransaction } from './sqlite-transaction.ts';
+import { CommitGroup, SqliteTransaction } from './sqlite-transaction.ts';
 import { TasksAlone } from './tasks-alone.ts';
 import { WriteAheadLog } from './write-ahead-log.ts';
 
@@ -224,7 +222,7 @@ export class SqliteDatabase implements SqlDatabase {
     if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
     const group = this.#openGroup(writer);
-    const tx = new SqliteTransaction(this, group, writer);
+    const tx = new SqliteTransaction(this, writer);
     try {
       const result = await work(tx);
       group.commits += 1;

@@ -5,15 +5,13 @@ import type { Connection } from './connection.ts';
 /** A transaction of a {@link SqlDatabase} on one connection. */
 export class SqliteTransaction implements SqlTransaction {
   readonly store: SqlDatabase;
-  readonly group: object;
   readonly #connection: Connection;
   readonly listeners: (() => void)[] = [];
   open = true;
   hasWritten = false;
 
-  constructor(store: SqlDatabase, group: object, connection: Connection) {
+  constructor(store: SqlDatabase, connection: Connection) {
     this.store = store;
-    this.group = group;
     this.#connection = connection;
   }
 
@@ -69,5 +67,24 @@ export class SqliteTransaction implements SqlTransaction {
     // SQLite rolls back after a full disk, and would commit later statements one by one.
     assert(this.open && this.#connection.isInTransaction, 'a transaction that is still open');
     return this.#connection;
+  }
+}
+
+/** A group commit: transactions that are flushed together. */
+export class CommitGroup {
+  commits = 0;
+  /** Called before {@link durable} resolves. */
+  readonly listeners: (() => void)[] = [];
+  /** Settles for all transactions of the group. */
+  readonly durable: Promise<void>;
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+
+  constructor() {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    promise.catch(() => {}); // Each of the transactions gets the rejection.
+    this.durable = promise;
+    this.resolve = resolve;
+    this.reject = reject;
   }
 }

@@ -31,14 +31,14 @@ CREATE TABLE jobs (
   failed_by TEXT,
   forgotten_at_ms INTEGER,
   checksum INTEGER NOT NULL,
-  has_outcome INTEGER NOT NULL,
-  has_error INTEGER NOT NULL,
+  has_outcome INTEGER NOT NULL CHECK (has_outcome IN (0, 1)),
+  has_error INTEGER NOT NULL CHECK (has_error IN (0, 1)),
   text_key_id INTEGER NOT NULL REFERENCES text_keys,
   texts BLOB NOT NULL,
   artifacts_removed_at_ms INTEGER,
-  CHECK ((phase = 'settling') = has_outcome),
+  CHECK ((phase = 'settling') = (has_outcome = 1)),
   CHECK ((phase IN ('completed', 'failed')) = (completed_at_ms IS NOT NULL)),
-  CHECK ((phase = 'failed') = has_error),
+  CHECK ((phase = 'failed') = (has_error = 1)),
   CHECK (credits_cost = 0 OR phase = 'completed')
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX jobs_of_owner ON jobs (owner, phase, job_id);
@@ -102,8 +102,9 @@ CREATE TABLE grants (
   period TEXT,
   remaining_credits INTEGER NOT NULL CHECK (remaining_credits >= 0),
   checksum INTEGER NOT NULL,
-  is_spent INTEGER NOT NULL CHECK (is_spent = (remaining_credits = 0)),
+  is_spent INTEGER NOT NULL CHECK (is_spent IN (0, 1)),
   PRIMARY KEY (owner, grant_id),
+  CHECK ((is_spent = 1) = (remaining_credits = 0)),
   CHECK ((source = 'free') = (period IS NOT NULL))
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX grants_with_credits ON grants (owner, source, grant_id) WHERE is_spent = 0;
@@ -163,6 +164,10 @@ CREATE INDEX deliveries_of_owner ON deliveries (owner, delivery_id);
 CREATE INDEX deliveries_of_job ON deliveries (job_id, delivery_id);
 CREATE INDEX deliveries_with_secrets ON deliveries (delivery_id) WHERE secret_sealed IS NOT NULL;
 CREATE UNIQUE INDEX one_automatic_delivery_of_job ON deliveries (job_id) WHERE repeats IS NULL;
+-- Unfinished deliveries, by time: whether any is due; and by owner, host and time: one lookup finds each owner, each of its
+-- hosts, and the first due delivery to it.
+CREATE INDEX unfinished_by_time ON deliveries (due_at_ms) WHERE due_at_ms IS NOT NULL;
+CREATE INDEX unfinished_by_host ON deliveries (owner, host, due_at_ms, delivery_id) WHERE due_at_ms IS NOT NULL;
 CREATE TRIGGER deliveries_stay BEFORE DELETE ON deliveries
 BEGIN SELECT RAISE(ABORT, 'a delivery stays'); END;
 CREATE TRIGGER delivery_tokens_grow BEFORE UPDATE ON deliveries
@@ -210,129 +215,12 @@ CREATE TABLE turns (
   waiting INTEGER NOT NULL CHECK (waiting >= 0),
   ready INTEGER NOT NULL CHECK (ready BETWEEN 0 AND waiting),
   running INTEGER NOT NULL CHECK (running >= 0),
-  is_ready INTEGER GENERATED ALWAYS AS (ready > 0) VIRTUAL
+  is_ready INTEGER GENERATED ALWAYS AS (CASE WHEN ready > 0 THEN 1 ELSE 0 END) VIRTUAL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX turns_in_order ON turns (turn);
-CREATE INDEX turns_to_serve ON turns (precedence, turn, running) WHERE is_ready = 1;
-CREATE TABLE queue_totals (
-  id INTEGER PRIMARY KEY CHECK (id = 1),
-  waiting INTEGER NOT NULL CHECK (waiting >= 0),
-  running INTEGER NOT NULL CHECK (running >= 0),
-  owners INTEGER NOT NULL CHECK (owners BETWEEN 0 AND waiting)
-) STRICT;
-INSERT INTO queue_totals VALUES (1, 0, 0, 0);
-
-CREATE TRIGGER queue_counts_more AFTER INSERT ON queue
-BEGIN
-  INSERT INTO turns VALUES (
-    NEW.owner, coalesce((SELECT turn FROM turns ORDER BY turn DESC LIMIT 1), 0) + 1, 0,
-    NEW.worker IS NULL, NEW.worker IS NULL AND NEW.not_before_ms IS NULL, NEW.worker IS NOT NULL
-  ) ON CONFLICT (owner) DO UPDATE
-    SET waiting = waiting + excluded.waiting, ready = ready + excluded.ready, running = running + excluded.running;
-END;
-CREATE TRIGGER queue_counts_anew AFTER UPDATE OF worker, not_before_ms ON queue
-WHEN (NEW.worker IS NULL) <> (OLD.worker IS NULL) OR (NEW.not_before_ms IS NULL) <> (OLD.not_before_ms IS NULL)
-BEGIN
-  UPDATE turns SET waiting = waiting + (NEW.worker IS NULL) - (OLD.worker IS NULL),
-    ready = ready + (NEW.worker IS NULL AND NEW.not_before_ms IS NULL)
-      - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL),
-    running = running + (NEW.worker IS NOT NULL) - (OLD.worker IS NOT NULL),
-    turn = iif(OLD.worker IS NULL AND NEW.worker IS NOT NULL,
-      (SELECT turn FROM turns ORDER BY turn DESC LIMIT 1) + 1, turn)
-  WHERE owner = NEW.owner;
-END;
-CREATE TRIGGER queue_counts_less AFTER DELETE ON queue
-BEGIN
-  UPDATE turns SET waiting = waiting - (OLD.worker IS NULL),
-    ready = ready - (OLD.worker IS NULL AND OLD.not_before_ms IS NULL), running = running - (OLD.worker IS NOT NULL)
-  WHERE owner = OLD.owner;
-  DELETE FROM turns WHERE owner = OLD.owner AND waiting = 0 AND running = 0;
-END;
-CREATE TRIGGER first_turns_add_up AFTER INSERT ON turns
-BEGIN
-  UPDATE queue_totals SET waiting = waiting + NEW.waiting, running = running + NEW.running,
-    owners = owners + (NEW.waiting > 0);
-END;
-CREATE TRIGGER turns_add_up AFTER UPDATE OF waiting, running ON turns
-BEGIN
-  UPDATE queue_totals SET waiting = waiting + NEW.waiting - OLD.waiting, running = running + NEW.running - OLD.running,
-    owners = owners + (NEW.waiting > 0) - (OLD.waiting > 0);
-END;
-
-CREATE TABLE due_deliveries (
-  delivery_id TEXT PRIMARY KEY REFERENCES deliveries,
-  owner TEXT NOT NULL,
-  host TEXT NOT NULL,
-  due_at_ms INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX due_to_host ON due_deliveries (owner, host, due_at_ms, delivery_id);
-CREATE INDEX due_in_order ON due_deliveries (due_at_ms);
-
-CREATE TABLE due_hosts (
-  owner TEXT NOT NULL,
-  host TEXT NOT NULL,
-  pace INTEGER NOT NULL CHECK (pace BETWEEN 0 AND 3),
-  turn_ms INTEGER NOT NULL,
-  turn_number INTEGER NOT NULL,
-  PRIMARY KEY (owner, host)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX due_hosts_in_turn ON due_hosts (owner, pace, turn_ms, turn_number, host);
-
-CREATE TABLE due_owners (
-  owner TEXT PRIMARY KEY,
-  turn_ms INTEGER NOT NULL,
-  turn_number INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-CREATE INDEX due_owners_in_turn ON due_owners (turn_ms, turn_number, owner);
-
-CREATE TRIGGER deliveries_become_due AFTER INSERT ON deliveries WHEN NEW.due_at_ms IS NOT NULL
-BEGIN INSERT INTO due_deliveries VALUES (NEW.delivery_id, NEW.owner, NEW.host, NEW.due_at_ms); END;
-CREATE TRIGGER deliveries_become_due_again AFTER UPDATE OF due_at_ms ON deliveries WHEN NEW.due_at_ms <> OLD.due_at_ms
-BEGIN UPDATE due_deliveries SET due_at_ms = NEW.due_at_ms WHERE delivery_id = NEW.delivery_id; END;
-CREATE TRIGGER deliveries_end AFTER UPDATE OF due_at_ms ON deliveries
-WHEN NEW.due_at_ms IS NULL AND OLD.due_at_ms IS NOT NULL
-BEGIN DELETE FROM due_deliveries WHERE delivery_id = NEW.delivery_id; END;
-
-CREATE TRIGGER due_hosts_get_more AFTER INSERT ON due_deliveries
-BEGIN
-  INSERT INTO due_hosts VALUES (NEW.owner, NEW.host, 3, NEW.due_at_ms, 0)
-  ON CONFLICT (owner, host) DO UPDATE SET turn_ms = NEW.due_at_ms, turn_number = 0 WHERE turn_ms > NEW.due_at_ms;
-END;
-CREATE TRIGGER due_hosts_change AFTER UPDATE OF due_at_ms ON due_deliveries
-BEGIN
-  UPDATE due_hosts SET turn_ms = NEW.due_at_ms, turn_number = 0
-  WHERE owner = NEW.owner AND host = NEW.host AND turn_ms > NEW.due_at_ms;
-  UPDATE due_hosts SET turn_ms = (SELECT min(due_at_ms) FROM due_deliveries WHERE owner = NEW.owner AND host = NEW.host), turn_number = 0
-  WHERE owner = NEW.owner AND host = NEW.host
-    AND turn_ms < (SELECT min(due_at_ms) FROM due_deliveries WHERE owner = NEW.owner AND host = NEW.host);
-END;
-CREATE TRIGGER due_hosts_get_less AFTER DELETE ON due_deliveries
-BEGIN
-  DELETE FROM due_hosts WHERE owner = OLD.owner AND host = OLD.host
-    AND NOT EXISTS (SELECT 1 FROM due_deliveries WHERE owner = OLD.owner AND host = OLD.host);
-  UPDATE due_hosts SET turn_ms = (SELECT min(due_at_ms) FROM due_deliveries WHERE owner = OLD.owner AND host = OLD.host), turn_number = 0
-  WHERE owner = OLD.owner AND host = OLD.host
-    AND turn_ms < (SELECT min(due_at_ms) FROM due_deliveries WHERE owner = OLD.owner AND host = OLD.host);
-END;
-
-CREATE TRIGGER due_owners_get_more AFTER INSERT ON due_hosts
-BEGIN
-  INSERT INTO due_owners VALUES (NEW.owner, NEW.turn_ms, 0)
-  ON CONFLICT (owner) DO UPDATE SET turn_ms = NEW.turn_ms, turn_number = 0 WHERE turn_ms > NEW.turn_ms;
-END;
-CREATE TRIGGER due_owners_change AFTER UPDATE OF turn_ms ON due_hosts
-BEGIN
-  UPDATE due_owners SET turn_ms = NEW.turn_ms, turn_number = 0 WHERE owner = NEW.owner AND turn_ms > NEW.turn_ms;
-  UPDATE due_owners SET turn_ms = (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 3) AS firsts), turn_number = 0
-  WHERE owner = NEW.owner AND turn_ms < (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = NEW.owner AND pace = 3) AS firsts);
-END;
-CREATE TRIGGER due_owners_get_less AFTER DELETE ON due_hosts
-BEGIN
-  DELETE FROM due_owners WHERE owner = OLD.owner
-    AND NOT EXISTS (SELECT 1 FROM due_hosts WHERE owner = OLD.owner);
-  UPDATE due_owners SET turn_ms = (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 3) AS firsts), turn_number = 0
-  WHERE owner = OLD.owner AND turn_ms < (SELECT min(turn_ms) FROM (SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 0 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 1 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 2 UNION ALL SELECT min(turn_ms) AS turn_ms FROM due_hosts WHERE owner = OLD.owner AND pace = 3) AS firsts);
-END;
+CREATE INDEX turns_to_serve ON turns (precedence, turn) WHERE is_ready = 1;
+CREATE TRIGGER turns_stay BEFORE DELETE ON turns WHEN OLD.waiting > 0 OR OLD.running > 0
+BEGIN SELECT RAISE(ABORT, 'an owner has a turn while it has jobs'); END;
 
 CREATE TABLE sessions (
   token_hash TEXT PRIMARY KEY CHECK (length(token_hash) = 64),

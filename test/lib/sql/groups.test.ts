@@ -13,7 +13,7 @@ import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { seededBytes, seededRandom } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
-// Transactions of a group remember what they have read: it must equal the tables at each moment.
+// Transactions that are committed together, of which some fail: what each reads must equal the tables at that moment.
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const TIMES = 1_000;

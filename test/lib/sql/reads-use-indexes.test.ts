@@ -3,8 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
 import { systemClock } from '../../../lib/clock.ts';
 import { systemRandom } from '../../../lib/random.ts';
+import { LIST_INDEXES } from '../../../lib/sql/schema/list-indexes.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
-import { LIST_SCHEMA } from '../../../lib/sql/sqlite/list-schema.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { recording, runQueries } from '../../fixtures/all-queries.ts';
@@ -12,6 +12,8 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** Subqueries that are computed by the query itself. */
 const COMPUTED = / (page|due|found)$/;
+/** The sums over all owners with jobs, which are few. */
+const TOTALS = / AS owners FROM turns$/;
 
 t.test('queries of the service use indexes and scan no table', async (t) => {
   const path = join(testFolder(t), 'database.sqlite');
@@ -29,7 +31,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
     const plan = reader.prepare(`EXPLAIN QUERY PLAN ${text}`).all() as { detail: string }[];
     const details = plan.map(({ detail }) => detail);
     const scans = details.filter((detail) => /^SCAN \w+$/.test(detail) && !COMPUTED.test(detail));
-    t.same(scans, [], text.slice(-120));
+    t.same(scans, TOTALS.test(text) ? ['SCAN turns'] : [], text.slice(-120));
     // An account has few grants, and the rows of a recursion are computed.
     const sorts = details.filter(
       (detail, i) =>
@@ -43,7 +45,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
     if (text.includes('AND artifacts_removed_at_ms IS NULL')) artifacts = details.join();
   }
   t.match(artifacts, 'USING INDEX jobs_with_artifacts');
-  const ofLists = [...LIST_SCHEMA.matchAll(/CREATE INDEX (\w+)/g)].map(([, name]) => name ?? '');
+  const ofLists = [...LIST_INDEXES.matchAll(/CREATE INDEX (\w+)/g)].map(([, name]) => name ?? '');
   t.same(
     ofLists.filter((name) => !used.has(name)),
     [],

@@ -1,8 +1,8 @@
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
-import { isIn, notIn } from './lists.ts';
-import { Ranks } from './ranks.ts';
+import { isIn, notIn } from './claim-jobs.ts';
+import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, QUEUE, type QueueRow } from './tables.ts';
 
 /** Owners that are passed over, because other transactions have locked their jobs. */
@@ -17,7 +17,7 @@ export class QualityRound {
   readonly #worker: string;
   readonly #request: ClaimRequest;
   readonly #qualities: readonly string[];
-  readonly #ranks: Ranks;
+  readonly #ranks: OwnerRanks;
   /** Owners whose next job another transaction has locked, to remove or to read it. */
   readonly #missed: string[] = [];
   readonly #mostRunning: number;
@@ -28,7 +28,7 @@ export class QualityRound {
     this.#tx = tx;
     this.#worker = worker;
     this.#request = request;
-    this.#ranks = new Ranks(tx, request.precedenceOf);
+    this.#ranks = new OwnerRanks(tx, request.precedenceOf);
     this.#qualities = qualities;
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
     const { most, mostOfOthers } = request.wanted();
@@ -107,11 +107,12 @@ export class QualityRound {
     return this.#othersLeft > 0 ? '' : ' AND precedence IN (0, 2)';
   }
 
-  /** Claims the job. A trigger moves its owner behind all others. */
+  /** Claims the job. Its owner moves behind all others. */
   async #give(row: QueueRow): Promise<Claim> {
     const { lapsesAtMs } = await this.#request.lease;
     const claimed = { ...row, notBeforeMs: null, token: row.token + 1, worker: this.#worker, lapsesAtMs };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    countClaimed(this.#tx, row);
     if (!this.#ranks.isInGoodStanding(row.owner)) this.#othersLeft -= 1;
     return claimOf(claimed);
   }

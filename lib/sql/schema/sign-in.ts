@@ -1,5 +1,5 @@
-/** Sessions of the dashboard, the record of acts, and the last use of each key. See `main-schema.ts` for checksums. */
-export const SIGN_IN_SCHEMA: string = `
+/** Sessions of the dashboard, the record of acts, and the last use of each key. */
+export const SIGN_IN_TABLES: string = `
 CREATE TABLE sessions (
   token_hash TEXT PRIMARY KEY CHECK (length(token_hash) = 64),
   account_id TEXT NOT NULL,

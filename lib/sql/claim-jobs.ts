@@ -1,8 +1,7 @@
 import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
-import { notIn } from './lists.ts';
-import { Ranks } from './ranks.ts';
+import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
 
 /** Owners are read in multiples of this number: when the claim has its lock, more jobs may be wanted. */
@@ -71,7 +70,7 @@ export class ClaimRound {
   readonly #worker: string;
   readonly #request: ClaimRequest;
   readonly #onJob: (row: object) => void;
-  readonly #ranks: Ranks;
+  readonly #ranks: OwnerRanks;
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
   #lease: Lease = { nowMs: 0, lapsesAtMs: 0 };
@@ -90,7 +89,7 @@ export class ClaimRound {
     this.#worker = worker;
     this.#onJob = onJob;
     this.#request = request;
-    this.#ranks = new Ranks(tx, request.precedenceOf);
+    this.#ranks = new OwnerRanks(tx, request.precedenceOf);
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
   }
 
@@ -192,7 +191,7 @@ export class ClaimRound {
     return rows.map(queueRowOf);
   }
 
-  /** Claims the job. A trigger moves its owner behind all others. */
+  /** Claims the job. Its owner moves behind all others. */
   #give(row: QueueRow): void {
     const { lapsesAtMs } = this.#lease;
     const { owner, token } = row;
@@ -204,6 +203,7 @@ export class ClaimRound {
       lapsesAtMs,
     };
     this.#tx.write(QUEUE.update, ...QUEUE.changes(claimed));
+    countClaimed(this.#tx, row);
     this.#left -= 1;
     if (!this.#ranks.isInGoodStanding(owner)) this.#othersLeft -= 1;
     this.#claims.push(claimOf(claimed));
@@ -221,4 +221,18 @@ function queueRowOf(row: ReadyRow): QueueRow {
     lapses_at_ms: null,
     checksum: row.queue_checksum,
   });
+}
+
+/** The condition that a column has one of these values, at least one, with a placeholder for each. */
+export function isIn(column: string, values: readonly unknown[]): string {
+  return `${column} IN (${marksFor(values)})`;
+}
+
+/** The condition that a column has none of these values, with a placeholder for each. */
+export function notIn(column: string, values: readonly unknown[]): string {
+  return values.length === 0 ? '1 = 1' : `${column} NOT IN (${marksFor(values)})`;
+}
+
+function marksFor(values: readonly unknown[]): string {
+  return values.map(() => '?').join(', ');
 }

@@ -2,7 +2,7 @@
  * Indexes of the filters of lists, and of what an account was charged in a period. Ended jobs are added to an index once;
  * the others are few.
  */
-export const LIST_SCHEMA: string = `
+export const LIST_INDEXES: string = `
 CREATE INDEX ended_jobs_of_quality ON jobs (phase, quality, job_id)
   WHERE phase = 'completed' OR phase = 'failed';
 CREATE INDEX ended_jobs_of_owner_and_quality ON jobs (owner, phase, quality, job_id)
