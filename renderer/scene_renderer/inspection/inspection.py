@@ -29,7 +29,7 @@ _RATE_TOLERANCE = 0.01
 
 
 def inspect(job: InspectJob, folder: Path, channel: JobChannel, stream: socket.socket | None = None) -> None:
-    """Write ``published-video.mp4``, ``published-captions.vtt`` and ``published-thumbnail.jpg``, and report the outcome.
+    """Write each artifact as ``published-NAME``, and report the outcome.
 
     The video is read from a stream if there is one, else from ``video.mp4``.
     """

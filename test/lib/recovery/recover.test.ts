@@ -130,8 +130,8 @@ const damages: [title: string, harm: (path: string) => void, maxJobsLost: number
   ['a wiped page of accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
   [
     'a truncated file',
-    (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -20 * PAGE_BYTES)),
-    JOBS,
+    (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -12 * PAGE_BYTES)),
+    30,
   ],
 ];
 
