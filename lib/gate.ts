@@ -5,7 +5,7 @@ import type { FolderPlace } from './data-folder/folder-place.ts';
 import type { SpareSpace } from './data-folder/spare-space.ts';
 import { ScenepressError } from './errors.ts';
 import type { Renderer } from './render/pool/renderer.ts';
-import { DISK_FULL_TO_CLIENTS, HELD_BACK_TO_CLIENTS } from './service-status.ts';
+import { DISK_FULL_TO_CLIENTS, HELD_BACK_TO_CLIENTS } from './service-problems.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { Signals } from './signals/signals.ts';
 import { within } from './within.ts';

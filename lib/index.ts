@@ -15,6 +15,7 @@ export type { JobEvent } from './jobs/job-followers.ts';
 export type { ArtifactUrl } from './jobs/job-json.ts';
 export type { JobListQuery } from './jobs/job-list-query.ts';
 export { RENDER_REQUEST_SCHEMA, type RenderRequest } from './jobs/render-request.ts';
+export type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from './jobs/requests.ts';
 export {
   type LocalRender,
   LocalRenderer,
@@ -34,17 +35,10 @@ export {
 export type { RendererOptions } from './render/start/launcher.ts';
 export { sceneFolderOf } from './render/start/scene-folder.ts';
 export { RenderService } from './render-service.ts';
-export {
-  type EnqueueRequest,
-  type JobScope,
-  type RenderServiceEvents,
-  type RenderServiceOptions,
-  ROLES,
-  type Role,
-  type ScenesOptions,
-  type WaitOptions,
-} from './render-service-options.ts';
-export type { ServiceProblem, ServiceStatus } from './service-status.ts';
+export type { RenderServiceEvents, RenderServiceOptions } from './render-service-options.ts';
+export { ROLES, type Role } from './roles.ts';
+export type { ServiceProblem } from './service-problems.ts';
+export type { ServiceStatus } from './service-status.ts';
 
 // Webhooks
 
@@ -78,7 +72,7 @@ export { LocalSignals } from './signals/local-signals.ts';
 export type { Signal, Signals } from './signals/signals.ts';
 export { SQL_SCHEMAS, type SqlStores, sqlStorage } from './sql/sql-stores.ts';
 export type { SqlDatabase, SqlReader, SqlTransaction, SqlValue } from './storage/sql.ts';
-export type { Transaction } from './storage/storage.ts';
+export type { Transaction } from './storage/transaction.ts';
 
 // Errors, logs and time
 

@@ -44,7 +44,7 @@ export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export { isReadableByOthers, type SceneFolder } from './render/start/scene-folder.ts';
 export { TexInstallation } from './render/tex/tex-installation.ts';
 export { assertSchedule } from './schedule.ts';
-export { PROBLEM_PARTS, SERVICE_STOPPING } from './service-status.ts';
+export { PROBLEM_PARTS, SERVICE_STOPPING } from './service-problems.ts';
 export type { Act, ActStore } from './sign-in/act-store.ts';
 export type { SessionStore } from './sign-in/session-store.ts';
 export type { QueueWork } from './sql/queue-work.ts';

@@ -5,7 +5,6 @@ import type { DataFolder } from './data-folder/data-folder.ts';
 import type { BudgetOptions } from './jobs/fairness.ts';
 import type { Job } from './jobs/job.ts';
 import type { ArtifactUrl } from './jobs/job-json.ts';
-import type { RenderRequest } from './jobs/render-request.ts';
 import type { Ledger } from './ledger/ledger.ts';
 import type { PricingOptions } from './ledger/pricing.ts';
 import type { UnmeteredLedger } from './ledger/unmetered-ledger.ts';
@@ -16,28 +15,16 @@ import type { RenderLimits } from './render/run/limits.ts';
 import type { RenderProgress } from './render/run/render-task.ts';
 import type { RendererOptions } from './render/start/launcher.ts';
 import type { TexInstallation } from './render/tex/tex-installation.ts';
-import type { RenderService } from './render-service.ts';
-import type { ServiceStatus } from './service-status.ts';
+import type { Role } from './roles.ts';
 import type { SettingsStore } from './settings/settings-store.ts';
 import type { Signals } from './signals/signals.ts';
-import type { Storage, Transaction } from './storage/storage.ts';
+import type { Storage } from './storage/storage.ts';
+import type { Transaction } from './storage/transaction.ts';
 import type { Delivery } from './webhooks/delivery.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
-/** The roles of a service process. */
-export const ROLES = ['api', 'worker', 'sender', 'upkeep'] as const;
 /**
- * | role | task |
- * |---|---|
- * | `api` | accepts, cancels and lists jobs |
- * | `worker` | renders, and lists scenes (`scenesOf`) |
- * | `sender` | sends outcomes to webhooks |
- * | `upkeep` | requeues jobs of dead workers, audits the ledger, removes old artifacts and requests |
- */
-export type Role = (typeof ROLES)[number];
-
-/**
- * Options of {@link RenderService}. Required: `folder`, or `dataFolder`, or all of `storage`, `assets` and, with the role
+ * Options of `RenderService`. Required: `folder`, or `dataFolder`, or all of `storage`, `assets` and, with the role
  * `worker`, `workFolder`. An option that is undefined has its default. For
  * an option that does not exist, or a value that is not allowed, the constructor throws `invalid_request`, which names it.
  */
@@ -114,7 +101,7 @@ export interface RenderServiceOptions {
   /** How outcomes are sent. */
   webhooks?: WebhookOptions;
   /**
-   * Milliseconds without a finished video before a small probe scene is rendered; {@link ServiceStatus.ready} depends
+   * Milliseconds without a finished video before a small probe scene is rendered; `ServiceStatus.ready` depends
    * on its result. Default 10 minutes; 0: probe only after a renderer process died.
    */
   probeAfterMs?: number;
@@ -126,53 +113,7 @@ export interface RenderServiceOptions {
   logger?: Logger;
 }
 
-/** A render request of an owner. */
-export interface EnqueueRequest extends RenderRequest {
-  /**
-   * The owner of the job: an account id of yours, opaque to the service. Not empty, well-formed Unicode without NUL, at most
-   * 1,024 bytes in UTF-8.
-   */
-  owner: string;
-  /**
-   * The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). The
-   * rules of `owner` apply, but it may be empty.
-   */
-  keyId?: string | null;
-  /** A webhook with its own signing secret, for use without API keys. Overrides `webhookUrl`. */
-  webhook?: { url: string; secret: string };
-  /** The metadata as JSON text, stored verbatim. Overrides `metadata`. */
-  metadataJson?: string | null;
-  /**
-   * An idempotency key, unique per owner: repeating the request within a day returns the first job. `fingerprint`
-   * identifies the request content, as well-formed Unicode without NUL; default: a hash of the request.
-   */
-  idempotency?: { key: string; fingerprint?: string };
-}
-
-/** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
-export interface JobScope {
-  /** Jobs of other owners are as if they did not exist; default: those of all. */
-  owner?: string;
-}
-
-/** Options of `wait` and `follow`. */
-export interface WaitOptions extends JobScope {
-  /** Aborts the wait; the job is not affected. */
-  signal?: AbortSignal;
-}
-
-/** Options of {@link RenderService.scenesOf}. */
-export interface ScenesOptions {
-  /** Aborts the wait. */
-  signal?: AbortSignal;
-  /**
-   * The owner for whom the code runs: its run time counts toward the owner's failure budget and limit of concurrent
-   * renders. Default: not counted.
-   */
-  owner?: string;
-}
-
-/** Events of {@link RenderService}. */
+/** Events of `RenderService`. */
 export interface RenderServiceEvents {
   /** A job was created or changed its status. */
   job: [job: Job];

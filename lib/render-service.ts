@@ -6,11 +6,12 @@ import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from './a
 import { EmitterBase } from './emitter.ts';
 import { ScenepressError } from './errors.ts';
 import { forgetJob, forgetJobsOf } from './jobs/forget.ts';
-import { hearOthers } from './jobs/hear-others.ts';
+import { tellChangesElsewhere } from './jobs/hear-others.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from './jobs/job.ts';
 import type { JobEvent } from './jobs/job-followers.ts';
 import type { JobCountQuery, JobListQuery } from './jobs/job-list-query.ts';
 import { newJobOf } from './jobs/new-job.ts';
+import type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from './jobs/requests.ts';
 import { scenesOfOwner } from './jobs/scenes-of.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from './jobs/search-errors.ts';
 import { validJobQuery, validOwner } from './jobs/valid-job-query.ts';
@@ -19,14 +20,7 @@ import { known, type Names, SIGNAL } from './known-options.ts';
 import type { Balance } from './ledger/ledger.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { Play, RenderProgress } from './render/run/render-task.ts';
-import type {
-  EnqueueRequest,
-  JobScope,
-  RenderServiceEvents,
-  RenderServiceOptions,
-  ScenesOptions,
-  WaitOptions,
-} from './render-service-options.ts';
+import type { RenderServiceEvents, RenderServiceOptions } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
 import { type ServiceStatus, statusOf } from './service-status.ts';
 import { isStorableText } from './storable-text.ts';
@@ -65,7 +59,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     events.on('change', (job) => this.#announce(job));
     events.on('progress', (jobId, progress) => this.#tell('progress', jobId, progress));
     events.on('preview', (jobId, jpeg) => this.#tell('preview', jobId, jpeg));
-    hearOthers(this.#parts, (name, ...values) => this.#tell(name, ...values));
+    tellChangesElsewhere(this.#parts, {
+      remoteJob: (job) => this.#tell('remoteJob', job),
+      progress: (jobId, progress) => this.#tell('progress', jobId, progress),
+      preview: (jobId, jpeg) => this.#tell('preview', jobId, jpeg),
+    });
     webhooks.on('delivery', (delivery) => this.#tell('delivery', delivery));
   }
 

@@ -9,7 +9,8 @@ import { DEFAULT_QUEUE, type QueueOptions } from './queue/queue-options.ts';
 import { LIMITS } from './render/run/limit-options.ts';
 import type { RenderLimits } from './render/run/limits.ts';
 import { checkRenderer } from './render/start/launcher.ts';
-import { type RenderServiceOptions, ROLES, type Role } from './render-service-options.ts';
+import type { RenderServiceOptions } from './render-service-options.ts';
+import { ROLES, type Role } from './roles.ts';
 import type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
 /** The options of a service that have rules, with their defaults. */

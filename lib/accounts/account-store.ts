@@ -1,5 +1,5 @@
 import type { Page } from '../pages.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 
 /** An `admin` acts for all accounts, a `member` for its own. */
 export type AccountRole = 'admin' | 'member';

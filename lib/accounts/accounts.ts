@@ -5,7 +5,7 @@ import { randomId } from '../ids.ts';
 import { known } from '../known-options.ts';
 import { allPages } from '../pages.ts';
 import { type Random, systemRandom } from '../random.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';

@@ -5,7 +5,7 @@ import { type Disk, type FreeSpace, freeSpaceOf, isLess, isOutOfSpace, realDisk 
 import { Line } from '../line.ts';
 import { type Logger, silentLogger } from '../logger.ts';
 import type { Random } from '../random.ts';
-import { DISK_FULL, NO_MORE_FILES } from '../service-status.ts';
+import { DISK_FULL, NO_MORE_FILES } from '../service-problems.ts';
 
 /**
  * More than the end of a running job writes: its record and its webhook's body, each with 200 KiB of metadata. The

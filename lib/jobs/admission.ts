@@ -10,8 +10,8 @@ import { QUALITIES } from '../qualities.ts';
 import type { QueueCaps } from '../queue/queue.ts';
 import type { QueueOptions } from '../queue/queue-options.ts';
 import type { Random } from '../random.ts';
-import type { RenderServiceOptions } from '../render-service-options.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { Fairness } from './fairness.ts';
 import type { IdempotentRequest, JobRecord } from './job.ts';
 import type { JobEvents } from './job-events.ts';
@@ -44,7 +44,7 @@ export interface AdmissionOptions {
 /** What {@link Admission.accept} needs besides. */
 export interface AcceptOptions {
   /** Whether jobs of an owner are accepted; undefined: those of all owners. */
-  admitsOwner: RenderServiceOptions['admitsOwner'];
+  admitsOwner: ((owner: string, tx: Transaction) => Promise<boolean> | boolean) | undefined;
   fairness: Pick<Fairness, 'assertWithinBudget' | 'assertWithinRate'>;
   storedBytes: Pick<StoredBytes, 'problemOf' | 'added'>;
   gate: Pick<Gate, 'assertDiskNotFull'>;

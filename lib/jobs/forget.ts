@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import type { AssetStore } from '../assets/asset-store.ts';
 import type { Clock } from '../clock.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { DeliveryRecord } from '../webhooks/delivery.ts';
 import { isTerminal, type JobRecord, orphanKeysOf } from './job.ts';
 import { pagesOfJobs } from './pages-of-jobs.ts';

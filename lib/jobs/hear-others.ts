@@ -1,7 +1,7 @@
-import type { RenderServiceEvents } from '../render-service-options.ts';
+import type { RenderProgress } from '../render/run/render-task.ts';
 import type { Dispatcher } from './dispatcher.ts';
 import type { Fairness } from './fairness.ts';
-import { isTerminal, statusOf } from './job.ts';
+import { isTerminal, type Job, statusOf } from './job.ts';
 import type { JobEnds } from './job-ends.ts';
 import type { RemoteJobs } from './remote-jobs.ts';
 
@@ -12,16 +12,23 @@ interface Parts {
   remoteJobs: Pick<RemoteJobs, 'events' | 'changes'>;
 }
 
+/** Called for events about jobs of other processes. */
+export interface ForeignEvents {
+  remoteJob: (job: Pick<Job, 'jobId' | 'owner' | 'status'>) => void;
+  progress: (jobId: string, progress: RenderProgress) => void;
+  preview: (jobId: string, jpeg: Uint8Array) => void;
+}
+
 /** Forwards changes from other processes of the service to waiters and followers, and as events of the service. */
-export function hearOthers(
+export function tellChangesElsewhere(
   { dispatcher, ends, fairness, remoteJobs }: Parts,
-  emit: <Name extends keyof RenderServiceEvents>(name: Name, ...values: RenderServiceEvents[Name]) => void,
+  tell: ForeignEvents,
 ): void {
   remoteJobs.events.on('change', ({ jobId, phase }) => {
     if (isTerminal(phase)) ends.notify(jobId);
   });
-  remoteJobs.events.on('progress', (jobId, progress) => emit('progress', jobId, progress));
-  remoteJobs.events.on('preview', (jobId, jpeg) => emit('preview', jobId, jpeg));
+  remoteJobs.events.on('progress', tell.progress);
+  remoteJobs.events.on('preview', tell.preview);
   remoteJobs.changes.on('changed', (job) => {
     const { jobId, owner, phase } = job;
     if (phase === 'reserving') return;
@@ -31,6 +38,6 @@ export function hearOthers(
       fairness.note(job);
       dispatcher.endedElsewhere(owner);
     }
-    emit('remoteJob', { jobId, owner, status: statusOf(phase) });
+    tell.remoteJob({ jobId, owner, status: statusOf(phase) });
   });
 }

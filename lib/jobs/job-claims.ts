@@ -5,7 +5,8 @@ import type { Logger } from '../logger.ts';
 import type { Claim, ClaimRequest } from '../queue/queue.ts';
 import { heldUntilMs, LONGEST_HOLD_MS } from '../queue/suspects.ts';
 import { nowOf } from '../storage/now-of.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { MOST_ATTEMPTS } from './failures.ts';
 import type { JobRecord } from './job.ts';
 

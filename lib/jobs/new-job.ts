@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { ScenepressError } from '../errors.ts';
 import { known, type Names } from '../known-options.ts';
-import type { EnqueueRequest } from '../render-service-options.ts';
 import { isStorableText } from '../storable-text.ts';
 import { parseRenderRequest, type ValidRenderRequest } from './render-request.ts';
+import type { EnqueueRequest } from './requests.ts';
 
 /** The most bytes of an owner or a key id: Postgres refuses longer values in indexes. */
 const LONGEST_BYTES = 1_024;

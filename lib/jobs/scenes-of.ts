@@ -2,8 +2,9 @@ import { abortable } from '../abortable.ts';
 import { ScenepressError } from '../errors.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
 import type { ListResult, SceneSource } from '../render/run/render-task.ts';
-import type { Role, ScenesOptions } from '../render-service-options.ts';
+import type { Role } from '../roles.ts';
 import { checkSource, isClassName } from './render-request.ts';
+import type { ScenesOptions } from './requests.ts';
 import type { ShortRuns } from './short-runs.ts';
 
 /**

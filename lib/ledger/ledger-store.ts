@@ -1,4 +1,5 @@
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 
 /** Credits granted to an account, and their remainder. */
 export interface Grant {

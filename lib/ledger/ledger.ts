@@ -1,4 +1,5 @@
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { AuditReport } from './ledger-store.ts';
 
 /** The available credits of an account, net of open reserves. Integers. */

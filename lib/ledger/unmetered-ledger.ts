@@ -1,5 +1,6 @@
 import { known } from '../known-options.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { Balance, Ledger } from './ledger.ts';
 import type { AuditReport } from './ledger-store.ts';
 import { DEFAULT_FREE_CREDITS_PER_MONTH, type StoredLedger } from './stored-ledger.ts';

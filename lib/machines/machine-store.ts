@@ -1,5 +1,5 @@
 import type { Quality } from '../qualities.ts';
-import type { Role } from '../render-service-options.ts';
+import type { Role } from '../roles.ts';
 
 /** A process that has not reported for so long, after six missed reports, has ended. */
 export const MACHINE_DEAD_AFTER_MS = 30_000;

@@ -1,4 +1,4 @@
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { QueueCaps } from './queue.ts';
 
 /** Limits on waiting and running jobs. */

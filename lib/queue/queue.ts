@@ -1,5 +1,5 @@
 import type { Quality } from '../qualities.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 
 /** Limits on waiting jobs. */
 export interface QueueCaps {

@@ -3,7 +3,7 @@ import type { Account, AccountQuery, AccountStore } from '../accounts/account-st
 import { ScenepressError } from '../errors.ts';
 import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { ACCOUNT_RECORDS } from './account-tables.ts';
 import { startOfPage } from './page-order.ts';
 

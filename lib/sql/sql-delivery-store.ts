@@ -3,7 +3,7 @@ import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { Page } from '../pages.ts';
 import type { Random } from '../random.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
 import type {
   DeliveryQuery,

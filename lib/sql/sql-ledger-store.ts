@@ -10,7 +10,8 @@ import type {
   LedgerStore,
 } from '../ledger/ledger-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { Storage, Transaction } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
 import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';

@@ -12,7 +12,7 @@ import type {
   Wanted,
 } from '../queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { ClaimRound, isIn, notIn } from './claim-jobs.ts';
 import { QualityRound } from './claim-jobs-of-qualities.ts';
 import {

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
-import type { Storage, Transaction } from './storage.ts';
+import type { Storage } from './storage.ts';
+import type { Transaction } from './transaction.ts';
 
 /**
  * The time in epoch milliseconds; with `tx`, that at which the transaction began. It is that of the storage if machines

@@ -1,4 +1,4 @@
-import type { Transaction, TransactionOptions } from './storage.ts';
+import type { Transaction, TransactionOptions } from './transaction.ts';
 
 /** A parameter or column value. Integers up to 2^53. */
 export type SqlValue = string | number | Uint8Array | null;

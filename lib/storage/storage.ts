@@ -13,24 +13,7 @@ import type { Queue } from '../queue/queue.ts';
 import type { SettingsStore } from '../settings/settings-store.ts';
 import type { Signals } from '../signals/signals.ts';
 import type { DeliveryStore } from '../webhooks/delivery-store.ts';
-
-/**
- * An opaque handle on an open transaction. Passed between the stores of one database (jobs, deliveries, ledger), so
- * they commit together.
- */
-export interface Transaction {
-  /** The storage that it belongs to. */
-  readonly store: object;
-}
-
-/** How a transaction is run. A storage may ignore it. */
-export interface TransactionOptions {
-  /**
-   * It must not wait behind many others for a connection. Set for what workers do with their claims, which expire when
-   * they are not renewed in time.
-   */
-  isUrgent?: boolean;
-}
+import type { Transaction, TransactionOptions } from './transaction.ts';
 
 /**
  * The store of jobs, as the parts of a service use it. In an SQL database it is `SqlStorage`.

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { isScenepressError, type ScenepressError } from '../errors.ts';
-import { DISK_FULL_TO_CLIENTS } from '../service-status.ts';
+import { DISK_FULL_TO_CLIENTS } from '../service-problems.ts';
 
 /** The HTTP response for an error. */
 export interface HttpError {

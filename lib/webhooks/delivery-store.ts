@@ -1,6 +1,6 @@
 import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type { Page } from '../pages.ts';
-import type { Transaction } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import type { DeliveryRecord, Exchange } from './delivery.ts';
 
 /** `pending`: waiting, or being sent. */

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import type { DataFolder } from '../data-folder/data-folder.ts';
 import { ScenepressError } from '../errors.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
@@ -37,13 +36,18 @@ export interface WebhookOptions extends Omit<OutboundOptions, 'timeoutMs'> {
   concurrencyUnproven?: number;
 }
 
+/** What has master keys, such as a data folder. */
+export interface MasterKeySource {
+  masterKeys(): Promise<MasterKeys>;
+}
+
 /** Provides the signing secrets of webhooks: the job's own, or that of its API key. */
 export class WebhookSecrets {
   readonly #options: WebhookOptions;
-  readonly #folder: DataFolder | undefined;
+  readonly #folder: MasterKeySource | undefined;
   #masterKeys: MasterKeys | undefined;
 
-  constructor(options: WebhookOptions, folder: DataFolder | undefined) {
+  constructor(options: WebhookOptions, folder: MasterKeySource | undefined) {
     this.#options = options;
     this.#folder = folder;
   }

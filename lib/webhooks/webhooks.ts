@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../clock.ts';
-import type { DataFolder } from '../data-folder/data-folder.ts';
+import type { SpareSpace } from '../data-folder/spare-space.ts';
 import { ScenepressError } from '../errors.ts';
 import { randomId } from '../ids.ts';
 import type { ArtifactLinks, ArtifactUrl } from '../jobs/job-json.ts';
@@ -22,7 +22,7 @@ import {
   type Sends,
 } from './outbound.ts';
 import { OutboundThread } from './outbound-thread.ts';
-import { type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
+import { type MasterKeySource, type WebhookOptions, WebhookSecrets } from './webhook-secrets.ts';
 
 const DEFAULT_CONCURRENCY = 256;
 const DEFAULT_CONCURRENCY_PER_HOST = 8;
@@ -33,7 +33,8 @@ interface Options {
   storage: Storage;
   signals: Signals;
   /** Has the master key, unless the options do. */
-  dataFolder: DataFolder | undefined;
+  /** Of the service, if it has one: deliveries wait for space, and its master keys are the default. */
+  dataFolder: (MasterKeySource & { spareSpace: Pick<SpareSpace, 'isShort' | 'on' | 'off'> }) | undefined;
   /** The base URL of artifact links, or a function that returns it. */
   assetUrl: string | (() => string) | undefined;
   /** Makes the links instead. Without both, webhooks are disabled. */

@@ -10,7 +10,7 @@ import type { KnownFolder } from '../../disk.ts';
 import { ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Random } from '../../random.ts';
-import type { RendererVersions } from '../../service-status.ts';
+import type { RendererVersions } from '../../service-problems.ts';
 import { within } from '../../within.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import type { RenderLimits } from '../run/limits.ts';

@@ -10,7 +10,7 @@ import type { SpareSpace } from '../../data-folder/spare-space.ts';
 import { isScenepressError, ScenepressError } from '../../errors.ts';
 import type { Logger } from '../../logger.ts';
 import type { Random } from '../../random.ts';
-import type { RendererVersions } from '../../service-status.ts';
+import type { RendererVersions } from '../../service-problems.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import type { RenderLimits } from '../run/limits.ts';
 import type { ListResult, RenderTask, SceneSource } from '../run/render-task.ts';

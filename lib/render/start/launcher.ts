@@ -4,10 +4,10 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { known } from '../../known-options.ts';
 import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
+import type { Mount } from './python-environment.ts';
 import type { Relocation } from './relocation.ts';
 import {
   findRoot,
-  type Mount,
   onMachine,
   type RendererRoot,
   type RootView,

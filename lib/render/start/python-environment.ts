@@ -2,7 +2,18 @@ import { existsSync, lstatSync, readdirSync, readFileSync, readlinkSync, realpat
 import { dirname, join, relative, resolve } from 'node:path';
 import { ScenepressError } from '../../errors.ts';
 import { homeFolder } from '../../home-folder.ts';
-import type { Link, Mount } from './renderer-root.ts';
+
+/** A symbolic link. */
+export interface Link {
+  path: string;
+  target: string;
+}
+
+/** A file or folder of this machine, and its path in the sandbox. */
+export interface Mount {
+  from: string;
+  to: string;
+}
 
 /**
  * A Python environment outside /usr. Only the parts that Python reads are visible to renderers, never the whole

@@ -3,7 +3,14 @@ import { join, resolve } from 'node:path';
 import { ScenepressError } from '../../errors.ts';
 import { checkMachine } from '../setup/machine.ts';
 import { findRenderer, packageRoot, rendererFolder } from '../setup/renderer-folder.ts';
-import { environmentFiles, environmentOf, type PythonEnvironment, pythonOf } from './python-environment.ts';
+import {
+  environmentFiles,
+  environmentOf,
+  type Link,
+  type Mount,
+  type PythonEnvironment,
+  pythonOf,
+} from './python-environment.ts';
 
 /**
  * The renderer's files: Python with Manim, TeX and fonts. Either a Python environment plus parts of this machine's
@@ -18,18 +25,6 @@ export interface RendererRoot {
   python: string;
   /** The folder of the Python package `scene_renderer`: its path in the tree, or else on this machine. */
   packageFolder: string;
-}
-
-/** A symbolic link. */
-export interface Link {
-  path: string;
-  target: string;
-}
-
-/** A file or folder of this machine, and its path in the sandbox. */
-export interface Mount {
-  from: string;
-  to: string;
 }
 
 /** System paths that Python, fontconfig and TeX read; missing ones are skipped. */

@@ -7,7 +7,7 @@ import { Line } from '../../line.ts';
 import { silentLogger } from '../../logger.ts';
 import { TimeSlice } from '../../time-slice.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../sql.ts';
-import type { Transaction } from '../storage.ts';
+import type { Transaction } from '../transaction.ts';
 import { type Background, BackgroundWorker } from './background-worker.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { Connection, damaged, isFailedFlush, isFullDisk } from './connection.ts';

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import t from 'tap';
-import { hearOthers } from '../../../lib/jobs/hear-others.ts';
+import { tellChangesElsewhere } from '../../../lib/jobs/hear-others.ts';
 import type { JobEvents } from '../../../lib/jobs/job-events.ts';
 import type { RenderProgress } from '../../../lib/render/run/render-task.ts';
 import type { ChangedJob } from '../../../lib/signals/signals.ts';
@@ -12,7 +12,7 @@ function hearing() {
   const calls: unknown[][] = [];
   const events: JobEvents = new EventEmitter();
   const changes = new EventEmitter<{ changed: [job: ChangedJob] }>();
-  hearOthers(
+  tellChangesElsewhere(
     {
       dispatcher: {
         runningIds: ['here'],
@@ -22,7 +22,11 @@ function hearing() {
       fairness: { note: ({ owner }) => void calls.push(['noted', owner]) },
       remoteJobs: { events, changes },
     },
-    (name, ...values) => void calls.push([name, ...values]),
+    {
+      remoteJob: (job) => void calls.push(['remoteJob', job]),
+      progress: (jobId, progress) => void calls.push(['progress', jobId, progress]),
+      preview: (jobId, jpeg) => void calls.push(['preview', jobId, jpeg]),
+    },
   );
   return { events, changes, called: () => calls.splice(0) };
 }

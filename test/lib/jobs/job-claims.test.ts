@@ -5,7 +5,7 @@ import { Pricing } from '../../../lib/ledger/pricing.ts';
 import { silentLogger } from '../../../lib/logger.ts';
 import type { Claim } from '../../../lib/queue/queue.ts';
 import { systemRandom } from '../../../lib/random.ts';
-import type { TransactionOptions } from '../../../lib/storage/storage.ts';
+import type { TransactionOptions } from '../../../lib/storage/transaction.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

@@ -4,7 +4,7 @@ import { Fairness } from '../../../lib/jobs/fairness.ts';
 import { scenesOf, scenesOfOwner } from '../../../lib/jobs/scenes-of.ts';
 import { ShortRuns } from '../../../lib/jobs/short-runs.ts';
 import type { ListResult } from '../../../lib/render/run/render-task.ts';
-import { ROLES } from '../../../lib/render-service-options.ts';
+import { ROLES } from '../../../lib/roles.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 

@@ -4,7 +4,7 @@ import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import { type PostgresOptions, type PostgresStorage, postgres } from '../../../lib/postgres/index.ts';
 import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
-import type { Transaction } from '../../../lib/storage/storage.ts';
+import type { Transaction } from '../../../lib/storage/transaction.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { claimJob } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';

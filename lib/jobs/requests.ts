@@ -1,0 +1,47 @@
+import type { RenderRequest } from './render-request.ts';
+
+/** A render request of an owner. */
+export interface EnqueueRequest extends RenderRequest {
+  /**
+   * The owner of the job: an account id of yours, opaque to the service. Not empty, well-formed Unicode without NUL, at most
+   * 1,024 bytes in UTF-8.
+   */
+  owner: string;
+  /**
+   * The API key of the request. Its secret signs the webhook to `webhookUrl` ({@link WebhookOptions.secretOf}). The
+   * rules of `owner` apply, but it may be empty.
+   */
+  keyId?: string | null;
+  /** A webhook with its own signing secret, for use without API keys. Overrides `webhookUrl`. */
+  webhook?: { url: string; secret: string };
+  /** The metadata as JSON text, stored verbatim. Overrides `metadata`. */
+  metadataJson?: string | null;
+  /**
+   * An idempotency key, unique per owner: repeating the request within a day returns the first job. `fingerprint`
+   * identifies the request content, as well-formed Unicode without NUL; default: a hash of the request.
+   */
+  idempotency?: { key: string; fingerprint?: string };
+}
+
+/** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
+export interface JobScope {
+  /** Jobs of other owners are as if they did not exist; default: those of all. */
+  owner?: string;
+}
+
+/** Options of `wait` and `follow`. */
+export interface WaitOptions extends JobScope {
+  /** Aborts the wait; the job is not affected. */
+  signal?: AbortSignal;
+}
+
+/** Options of {@link RenderService.scenesOf}. */
+export interface ScenesOptions {
+  /** Aborts the wait. */
+  signal?: AbortSignal;
+  /**
+   * The owner for whom the code runs: its run time counts toward the owner's failure budget and limit of concurrent
+   * renders. Default: not counted.
+   */
+  owner?: string;
+}
