@@ -1,21 +1,14 @@
 /** Scenepress as a library: renders Manim scenes. Start at {@link RenderService}. */
-import './node-version.ts';
-import './bundled.ts';
+import './base/node-version.ts';
+import './base/bundled.ts';
 
 // Renders
 
-export type { ArtifactName } from './artifacts.ts';
 export type { ByteRange } from './assets/asset-store.ts';
 export type { OpenArtifactOptions, OpenedArtifact } from './assets/open-artifact.ts';
 export type { RetentionOptions } from './assets/retention.ts';
-export { FAILED_BY, type FailedBy } from './jobs/failures.ts';
-export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness.ts';
-export type { Artifact, Job, JobStatus } from './jobs/job.ts';
-export type { JobEvent } from './jobs/job-followers.ts';
-export type { ArtifactUrl } from './jobs/job-json.ts';
-export type { JobListQuery } from './jobs/job-list-query.ts';
-export { RENDER_REQUEST_SCHEMA, type RenderRequest } from './jobs/render-request.ts';
-export type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from './jobs/requests.ts';
+export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness/fairness.ts';
+export type { JobEvent } from './jobs/watch/job-followers.ts';
 export {
   type LocalRender,
   LocalRenderer,
@@ -23,10 +16,18 @@ export {
   type LocalRenderOptions,
 } from './local/local-renderer.ts';
 export type { LocalRequest } from './local/local-request.ts';
-export { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './qualities.ts';
-export type { QueueOptions } from './queue/queue-options.ts';
-export { DEFAULT_LIMITS, type RenderLimits } from './render/run/limits.ts';
-export type { Play, RenderProgress, RenderUsage } from './render/run/render-task.ts';
+export type { ArtifactName } from './model/artifacts.ts';
+export { FAILED_BY, type FailedBy } from './model/failures.ts';
+export type { Artifact, Job, JobStatus } from './model/job.ts';
+export type { ArtifactUrl } from './model/job-json.ts';
+export type { JobListQuery } from './model/job-list-query.ts';
+export { DEFAULT_LIMITS, type RenderLimits } from './model/limits.ts';
+export { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './model/qualities.ts';
+export { RENDER_REQUEST_SCHEMA, type RenderRequest } from './model/render-request.ts';
+export type { Play, RenderProgress, RenderUsage } from './model/render-task.ts';
+export type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from './model/requests.ts';
+export { ROLES, type Role } from './model/roles.ts';
+export type { ServiceProblem } from './model/service-problems.ts';
 export {
   type EnsureRendererOptions,
   ensureRenderer,
@@ -34,16 +35,15 @@ export {
 } from './render/setup/ensure-renderer.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
 export { sceneFolderOf } from './render/start/scene-folder.ts';
-export { RenderService } from './render-service.ts';
-export type { RenderServiceEvents, RenderServiceOptions } from './render-service-options.ts';
-export { ROLES, type Role } from './roles.ts';
-export type { ServiceProblem } from './service-problems.ts';
-export type { ServiceStatus } from './service-status.ts';
+export { RenderService } from './service/render-service.ts';
+export type { RenderServiceEvents, RenderServiceOptions } from './service/render-service-options.ts';
+export type { ServiceStatus } from './service/service-status.ts';
+export type { QueueOptions } from './storage/queue/queue-options.ts';
 
 // Webhooks
 
+export type { Delivery } from './storage/delivery.ts';
 export { Deliveries } from './webhooks/deliveries.ts';
-export type { Delivery } from './webhooks/delivery.ts';
 export type { WebhookOptions } from './webhooks/webhook-secrets.ts';
 
 // Money
@@ -67,16 +67,16 @@ export { MasterKeys } from './keys/master-keys.ts';
 export type { AssetStore, OpenedAsset } from './assets/asset-store.ts';
 export { FileAssetStore } from './assets/file-asset-store.ts';
 export { storeFailure } from './assets/store-failure.ts';
+export { LocalSignals } from './cluster/local-signals.ts';
 export { DataFolder, type DataFolderOptions } from './data-folder/data-folder.ts';
-export { LocalSignals } from './signals/local-signals.ts';
-export type { Signal, Signals } from './signals/signals.ts';
 export { SQL_SCHEMAS, type SqlStores, sqlStorage } from './sql/sql-stores.ts';
+export type { Signal, Signals } from './storage/signals.ts';
 export type { SqlDatabase, SqlReader, SqlTransaction, SqlValue } from './storage/sql.ts';
 export type { Transaction } from './storage/transaction.ts';
 
 // Errors, logs and time
 
-export type { Clock } from './clock.ts';
-export { type ErrorCode, isScenepressError, ScenepressError } from './errors.ts';
-export type { Logger } from './logger.ts';
+export { type ErrorCode, isScenepressError, ScenepressError } from './base/errors.ts';
+export type { Logger } from './base/logger.ts';
+export type { Clock } from './time/clock.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './web/http-errors.ts';

@@ -1,6 +1,6 @@
 /** What operators do with an installation: backups, recovery, moves and copies, a new master key. */
-import './node-version.ts';
-import './bundled.ts';
+import './base/node-version.ts';
+import './base/bundled.ts';
 
 // Backups
 
@@ -10,8 +10,8 @@ export { restore } from './data-folder/restore.ts';
 
 // Recovery
 
-export type { LostRow } from './recovery/lost-row.ts';
-export { type RecoverOptions, type RecoveryReport, recover } from './recovery/recover.ts';
+export type { LostRow } from './data-folder/documents/lost-row.ts';
+export { type RecoverOptions, type RecoveryReport, recover } from './operations/recovery/recover.ts';
 
 // Moves and copies
 
@@ -20,13 +20,13 @@ export {
   continueInstallation,
   type SeparateOptions,
   separateInstallation,
-} from './migration/copied-installation.ts';
+} from './operations/migration/copied-installation.ts';
 export {
   type MigrationOptions,
   type MigrationReport,
   migrateToFolder,
   migrateToPostgres,
-} from './migration/migrate.ts';
+} from './operations/migration/migrate.ts';
 
 // Master key
 

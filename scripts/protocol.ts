@@ -28,7 +28,7 @@ export function protocol(): Record<string, Schema> {
 /** The generated files, by their paths in the repository. */
 export function generated(schemas: Record<string, Schema>): Record<string, string> {
   return {
-    'lib/render/run/messages.ts': typescript(schemas),
+    'lib/model/renderer-messages.ts': typescript(schemas),
     'renderer/scene_renderer/messages.py': python(schemas),
   };
 }

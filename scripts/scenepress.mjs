@@ -10,7 +10,7 @@ const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const source = join(root, 'appliance', 'main.ts');
 const main = existsSync(source) ? source : join(root, 'dist', 'appliance', 'main.js');
 const ownNode = join(root, 'node_modules', '.bin', 'node');
-// Node runs TypeScript since 24; the build needs what lib/node-version.ts says.
+// Node runs TypeScript since 24; the build needs what lib/base/node-version.ts says.
 const [oldestMajor, oldestMinor] = main === source ? [24, 0] : [22, 16];
 const [major, minor] = process.versions.node.split('.').map(Number);
 

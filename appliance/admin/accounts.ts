@@ -1,8 +1,6 @@
 import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
 import { type AccountRole, isoTime } from '../../lib/internal.ts';
-import { FIRST_ACCOUNT } from '../first-account.ts';
 import type { DataPlace } from '../place/data-place.ts';
-import { SetupLink } from '../setup-link.ts';
 import type { AdministrationParts } from './administration.ts';
 import { accountRole, addressText, check, listLimit, placeInList } from './administration-requests.ts';
 import {
@@ -12,7 +10,9 @@ import {
   type DeletedAccount,
   type Invitation,
 } from './administration-views.ts';
+import { FIRST_ACCOUNT } from './first-account.ts';
 import { pageOf } from './pages.ts';
+import { SetupLink } from './setup-link.ts';
 
 /** Jobs of each status whose cancellations are awaited together. */
 const CANCELED_AT_ONCE = 100;

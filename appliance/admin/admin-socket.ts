@@ -7,7 +7,7 @@ import { type ErrorCode, isScenepressError, ScenepressError } from '../../lib/in
 import { DATA_FILES } from '../../lib/internal.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
 import type { Logger } from '../support/log.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import type { Administration } from './administration.ts';
 
 /** How long to wait for an answer. A server answers sooner, even while its database is down. */

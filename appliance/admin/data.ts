@@ -12,12 +12,12 @@ import {
 } from '../../lib/index.ts';
 import { type ScheduledBackups, systemClock, within } from '../../lib/internal.ts';
 import { type BackupReport, backUp, completeReplacement, replaceMasterKey } from '../../lib/operations.ts';
-import { DATABASE_BACKUPS } from '../database-backups.ts';
+import { DATABASE_BACKUPS } from '../config/database-backups.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { Faults } from '../support/faults.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import type { AdministrationParts } from './administration.ts';
 import { machineInfos, missingRoles } from './machines.ts';
 import type { Counts, DiskInfo, Examination, RetentionInfo, ServiceInfo } from './service-views.ts';

@@ -10,7 +10,7 @@ import {
   ScenepressError,
 } from '../../lib/index.ts';
 import type { Storage } from '../../lib/internal.ts';
-import { sceneClassesIn } from '../scene-classes.ts';
+import { sceneClassesIn } from '../support/scene-classes.ts';
 import type { AdministrationParts } from './administration.ts';
 import {
   check,

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { AccountRole } from '../../lib/internal.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';

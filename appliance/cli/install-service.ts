@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { isSea } from 'node:sea';
 import { Command } from 'commander';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { addExamples } from './describe.ts';
 import { print } from './output.ts';
 import { environmentFile, SERVICE_ROLES, serviceFiles, serviceName } from './service-unit.ts';

@@ -13,7 +13,7 @@ import type { Config } from '../config/config.ts';
 import { artifactStoreOf } from '../place/artifact-store.ts';
 import { openPlace, placeNameOf } from '../place/open-place.ts';
 import { interruptible } from '../runtime/interruptible.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';

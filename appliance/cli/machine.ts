@@ -3,7 +3,7 @@ import type { MachineDifference, MachineInfo } from '../admin/service-views.ts';
 import { isClockWrong } from '../machines/clock.ts';
 import { optionOf } from '../machines/settings.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson, printTable, shownTime } from './output.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { homeFolder } from '../../lib/internal.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** The settings of `manim.cfg`. */
 export interface ManimConfig {

@@ -1,5 +1,5 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** Flags of the `manim` command with another name here. */
 const ALIASES: [flags: string, name: string][] = [

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, print, printJson } from './output.ts';

@@ -13,7 +13,7 @@ import { connectionOf } from '../place/database-connection.ts';
 import { DatabasePlace } from '../place/database-place.ts';
 import { configuredMasterKey } from '../place/master-key.ts';
 import { interruptible } from '../runtime/interruptible.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { counted, print, printJson } from './output.ts';

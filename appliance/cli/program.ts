@@ -1,6 +1,6 @@
 import { isSea } from 'node:sea';
 import { Command } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import { accountCommand } from './account.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
 import { completionCommand } from './completion.ts';

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** Reads a password: hidden and twice from a terminal, otherwise the first line of standard input. */
 export async function readPassword(): Promise<string> {

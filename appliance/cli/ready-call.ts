@@ -1,7 +1,7 @@
 import { readlinkSync, statSync } from 'node:fs';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 

@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 const INSTEAD: Record<'recover' | 'restore', string> = {
   recover:

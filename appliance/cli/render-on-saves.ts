@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { openFile } from './open-file.ts';
 import { printable } from './output.ts';
 import { type Played, PlayerPage } from './player-page.ts';

@@ -10,7 +10,7 @@ import {
   type LocalFile,
   type LocalOutputOptions,
 } from '../../lib/internal.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { saveFile } from './save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
 

@@ -9,7 +9,7 @@ import {
 } from '../../lib/index.ts';
 import { isReadableByOthers, parseLocalRequest, type SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
 import { type Server, serverOf } from './remote-renderer.ts';

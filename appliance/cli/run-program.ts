@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
 import { isScenepressError } from '../../lib/index.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { printable } from './output.ts';
 
 /** Internal error, as in sysexits.h. `program.ts` lists all exit codes. */

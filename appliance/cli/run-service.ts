@@ -1,17 +1,17 @@
 import { isatty } from 'node:tty';
 import { isScenepressError } from '../../lib/index.ts';
-import { Appliance } from '../appliance.ts';
+import { createFirstAccount, type FirstKey, onlyAccount } from '../admin/first-account.ts';
+import { Appliance } from '../app/appliance.ts';
+import { MoreTex } from '../app/more-tex.ts';
 import { boundUrl, listeningUrl } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
-import { createFirstAccount, type FirstKey, onlyAccount } from '../first-account.ts';
-import { claimForAdministrator } from '../first-administrator.ts';
+import { claimForAdministrator } from '../first-start/first-administrator.ts';
+import { renderWelcome } from '../first-start/welcome.ts';
 import { InternalToken } from '../http/authentication.ts';
-import { MoreTex } from '../more-tex.ts';
-import { assertLimits } from '../process-limits.ts';
+import { assertLimits } from '../place/process-limits.ts';
 import { openLog } from '../support/log.ts';
-import { UserError } from '../user-error.ts';
-import { VERSION } from '../version.ts';
-import { renderWelcome } from '../welcome.ts';
+import { UserError } from '../support/user-error.ts';
+import { VERSION } from '../support/version.ts';
 import { print } from './output.ts';
 import {
   dashboardMessage,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { administrative } from './describe.ts';
 import { print, printJson } from './output.ts';

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
-import { plainCommand } from '../command-line.ts';
+import { FIRST_ACCOUNT, type FirstKey } from '../admin/first-account.ts';
 import type { Config } from '../config/config.ts';
 import { withoutPassword } from '../config/option-types.ts';
 import { OPTIONS } from '../config/options.ts';
-import { FIRST_ACCOUNT, type FirstKey } from '../first-account.ts';
-import { VERSION } from '../version.ts';
+import { plainCommand } from '../support/command-line.ts';
+import { VERSION } from '../support/version.ts';
 import { counted, shownTime } from './output.ts';
 
 const LOOPBACK = /^(127\.|::1$|localhost$)/;

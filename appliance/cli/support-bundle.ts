@@ -7,7 +7,7 @@ import { examine } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { type BundleFile, jsonFile, logFile, machine, packBundle } from '../support/support-bundle.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { shownSetting } from './config.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { unpackTar } from 'modern-tar/fs';
 import { openRegularFile } from '../../lib/internal.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { printable } from './output.ts';
 
 const PICTURE = /^\d+\.png$/;

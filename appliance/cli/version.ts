@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import { addExamples } from './describe.ts';
 import { printDetails, printJson } from './output.ts';
 

@@ -15,7 +15,7 @@ import {
 } from '../../lib/index.ts';
 import type { SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 

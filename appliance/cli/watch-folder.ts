@@ -2,7 +2,7 @@ import { EventEmitter, once } from 'node:events';
 import { type FSWatcher, fstatSync, lstatSync, readdirSync, realpathSync, statSync, watch } from 'node:fs';
 import { basename, dirname, join, resolve, sep } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** An editor writes a file in several steps. */
 const SETTLED_MS = 150;

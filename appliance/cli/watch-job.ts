@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ShownJob } from '../admin/administration-views.ts';
 import type { Config } from '../config/config.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { ProgressLine } from './progress-line.ts';
 
 const POLL_MS = 200;

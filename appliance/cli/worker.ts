@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { type Config, readSettings } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { runService } from './run-service.ts';

@@ -1,6 +1,6 @@
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** Writes text files, each by renaming a temporary one. */
 export async function writeFiles(files: { path: string; text: string }[]): Promise<void> {

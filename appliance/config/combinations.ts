@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
-import { DATABASE_BACKUPS } from '../database-backups.ts';
 import type { Setting } from './config.ts';
+import { DATABASE_BACKUPS } from './database-backups.ts';
 import { type Config, flagOf, variableOf } from './options.ts';
 
 /** Sentences about options that contradict or lack each other. */

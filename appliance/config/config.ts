@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { combinationProblems } from './combinations.ts';
 import { type Config, flagOf, OPTION_NAMES, OPTIONS, variableOf } from './options.ts';
 

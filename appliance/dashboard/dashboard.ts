@@ -1,11 +1,11 @@
 import { clientTimeout, forbidden, notFound } from '@hapi/boom';
 import type { Lifecycle, Plugin, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import { isScenepressError } from '../../lib/index.ts';
+import type { Installation } from '../app/installation.ts';
 import { type Addresses, remoteAddressOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
 import { httpErrorOf } from '../http/http-errors.ts';
 import { requestIdOf } from '../http/request-id.ts';
-import type { Installation } from '../installation.ts';
 import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
 import { BackupDownload } from './backup-download.ts';

@@ -1,5 +1,5 @@
 import type { Request } from '@hapi/hapi';
-import type { Installation } from '../installation.ts';
+import type { Installation } from '../app/installation.ts';
 import type { BackupDownload } from './backup-download.ts';
 import type { Live } from './live.ts';
 import { accountRoutes } from './pages/account.ts';

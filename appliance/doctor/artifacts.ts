@@ -7,7 +7,7 @@ import { type AssetStore, isScenepressError } from '../../lib/index.ts';
 import { inspectClaim, isClaimable, type Storage } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { artifactStoreOf } from '../place/artifact-store.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { type Finding, failed, ok } from './finding.ts';
 import { examineFuture, isThere } from './future-folder.ts';
 

@@ -5,12 +5,12 @@ import { isScenepressError, type ServiceStatus } from '../../lib/index.ts';
 import { type BackupsInfo, DATA_FILES, DOCUMENT_FILES, disagreementsOf } from '../../lib/internal.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
 import type { Examination, MachineInfo } from '../admin/service-views.ts';
-import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
 import { optionOf, settingsOf } from '../machines/settings.ts';
 import { placeNameOf } from '../place/open-place.ts';
 import { type Work, withAdministration } from '../runtime/with-administration.ts';
-import { UserError } from '../user-error.ts';
+import { ownCommand } from '../support/command-line.ts';
+import { UserError } from '../support/user-error.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 import { examineFuture, isThere } from './future-folder.ts';
 

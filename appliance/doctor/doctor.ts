@@ -4,7 +4,7 @@ import { type Storage, silentLogger } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { NEEDS } from '../place/needs.ts';
 import { openPlace } from '../place/open-place.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { examineArtifacts } from './artifacts.ts';
 import { examineBackups } from './backups.ts';
 import { type DataReport, examineData } from './data.ts';

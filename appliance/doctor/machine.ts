@@ -4,7 +4,7 @@ import { availableParallelism, freemem, totalmem } from 'node:os';
 import { dirname, resolve } from 'node:path';
 import type { Config } from '../config/config.ts';
 import { clockText, isClockWrong } from '../machines/clock.ts';
-import { shortages } from '../process-limits.ts';
+import { shortages } from '../place/process-limits.ts';
 import { type Finding, failed, gib, ok, warning } from './finding.ts';
 
 const MIB = 1024 * 1024;

@@ -3,8 +3,8 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { expiryWarnings, readCredentials } from '../certificate.ts';
 import type { Config } from '../config/config.ts';
+import { expiryWarnings, readCredentials } from '../edge/certificate.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';
 
 const ANSWER_MS = 3_000;

@@ -1,6 +1,6 @@
 import type { UnpackedRoot } from '../../lib/internal.ts';
-import { ownCommand } from '../command-line.ts';
 import type { Config } from '../config/config.ts';
+import { ownCommand } from '../support/command-line.ts';
 
 /** Suggested actions for a renderer that starts but doesn't render. */
 export interface RendererRemedies {

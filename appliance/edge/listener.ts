@@ -1,7 +1,7 @@
 import { createServer, type Server as HttpServer } from 'node:http';
 import { createServer as createSecureServer, type Server as HttpsServer } from 'node:https';
-import type { Certificate } from '../certificate.ts';
 import type { Logger } from '../support/log.ts';
+import type { Certificate } from './certificate.ts';
 import { answerClientErrors } from './client-errors.ts';
 import { Connections, type ConnectionsOptions } from './connections.ts';
 

@@ -4,7 +4,7 @@ import type { RenderService } from '../../lib/index.ts';
 import type { MachineReport, MachineStore } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import type { Logger } from '../support/log.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import type { Comparison } from './comparison.ts';
 import { settingsOf, shownLimitsOf } from './settings.ts';
 

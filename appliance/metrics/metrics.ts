@@ -4,7 +4,7 @@ import { type RenderService, ScenepressError } from '../../lib/index.ts';
 import { PROBLEM_PARTS, type Pricing, type ScheduledBackups } from '../../lib/internal.ts';
 import type { ConnectionCounts } from '../edge/connections.ts';
 import type { DataPlace } from '../place/data-place.ts';
-import { VERSION } from '../version.ts';
+import { VERSION } from '../support/version.ts';
 import { measureBackups } from './backup-metrics.ts';
 import { countConnections } from './connection-metrics.ts';
 import { countDeliveries } from './delivery-metrics.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { PostgresOptions } from '../../lib/postgres/index.ts';
 import type { DatabaseConfig } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { passwordInFile } from './password-file.ts';
 
 /** How to connect to the configured database. Error: a {@link UserError} for a file that can't be read. */

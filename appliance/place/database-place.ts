@@ -17,7 +17,7 @@ import {
   type SessionStore,
 } from '../../lib/internal.ts';
 import type { PostgresRights, PostgresStorage } from '../../lib/postgres/index.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import type { DataPlace } from './data-place.ts';
 
 /** An installation in a database, and the folder of this process. */

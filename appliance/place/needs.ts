@@ -1,5 +1,5 @@
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { configuredMasterKey, usesSecrets } from './master-key.ts';
 import { readWebhookAuthorities } from './webhook-authorities.ts';
 

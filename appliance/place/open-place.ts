@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { DataFolder, isScenepressError, type Logger } from '../../lib/index.ts';
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import {
   type ArtifactStore,
   artifactStoreOf,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 /** The certificate authorities for webhooks (PEM). Error: when the configured file has none. */
 export async function readWebhookAuthorities({

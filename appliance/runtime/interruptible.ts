@@ -1,4 +1,4 @@
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

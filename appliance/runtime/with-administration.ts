@@ -6,10 +6,10 @@ import { isScenepressError } from '../../lib/index.ts';
 import { DATA_FILES } from '../../lib/internal.ts';
 import { COMMAND_LINE } from '../admin/acts.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
+import { openInstallation } from '../app/installation.ts';
 import type { Config } from '../config/config.ts';
-import { openInstallation } from '../installation.ts';
 import { placeNameOf } from '../place/open-place.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 
 const RETRY_MS = 100;
 const GIVE_UP_MS = 5_000;

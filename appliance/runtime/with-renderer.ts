@@ -2,11 +2,11 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
 import type { UnpackedRoot } from '../../lib/internal.ts';
+import { limitsOf } from '../app/limits.ts';
+import { rendererOptions, type Say } from '../app/renderer.ts';
 import type { Config } from '../config/config.ts';
-import { limitsOf } from '../limits.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
-import { rendererOptions, type Say } from '../renderer.ts';
-import { UserError } from '../user-error.ts';
+import { UserError } from '../support/user-error.ts';
 import { interruptible } from './interruptible.ts';
 
 /** Parts of a renderer of a command: options of `RenderService` and `LocalRenderer`. */

@@ -2,9 +2,9 @@ import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { Config } from '../config/config.ts';
-import { UserError } from '../user-error.ts';
 import { loggedError } from './log-error.ts';
 import { type TextTarget, textLine } from './log-text.ts';
+import { UserError } from './user-error.ts';
 
 export type { Logger } from 'pino';
 

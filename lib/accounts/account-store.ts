@@ -1,4 +1,4 @@
-import type { Page } from '../pages.ts';
+import type { Page } from '../base/pages.ts';
 import type { Transaction } from '../storage/transaction.ts';
 
 /** An `admin` acts for all accounts, a `member` for its own. */

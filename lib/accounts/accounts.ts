@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { type Clock, systemClock } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
-import { randomId } from '../ids.ts';
-import { known } from '../known-options.ts';
-import { allPages } from '../pages.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import { allPages } from '../base/pages.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { randomId } from '../model/ids.ts';
 import type { Transaction } from '../storage/transaction.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';

@@ -1,6 +1,6 @@
 import { type ScryptOptions, scrypt, timingSafeEqual } from 'node:crypto';
-import { ScenepressError } from '../errors.ts';
-import type { Random } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
 
 const SALT_BYTES = 16;
 const HASH_BYTES = 32;

@@ -1,13 +1,13 @@
 import { EventEmitter } from 'node:events';
-import { Backoff } from '../backoff.ts';
-import type { Clock, Timer } from '../clock.ts';
-import type { FolderPlace } from '../data-folder/folder-place.ts';
-import type { SpareSpace } from '../data-folder/spare-space.ts';
-import { isOutOfSpace, makeFolderWithin, ROOM } from '../disk.ts';
-import type { Logger } from '../logger.ts';
-import type { Random } from '../random.ts';
-import { isTransient } from '../shortage.ts';
-import { within } from '../within.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import { isOutOfSpace, makeFolderWithin, ROOM } from '../files/disk.ts';
+import type { FolderPlace } from '../files/folder-place.ts';
+import { isTransient } from '../files/shortage.ts';
+import type { SpareSpace } from '../files/spare-space.ts';
+import { Backoff } from '../time/backoff.ts';
+import type { Clock, Timer } from '../time/clock.ts';
+import { within } from '../time/within.ts';
 import type { AssetStore } from './asset-store.ts';
 import { readFailure, storeFailure } from './store-failure.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Readable } from '../node-types.ts';
+import type { Readable } from '../base/node-types.ts';
 
 /** A byte range with inclusive ends, as in HTTP. */
 export interface ByteRange {

@@ -1,6 +1,6 @@
 import { type FileHandle, rm, rmdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { makeFolders, realDisk, replaceFile } from '../disk.ts';
+import { makeFolders, realDisk, replaceFile } from '../files/disk.ts';
 import {
   type AssetStore,
   assertAssetKey,

@@ -1,7 +1,7 @@
 import { addAbortSignal } from 'node:stream';
-import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
-import { ScenepressError } from '../errors.ts';
-import type { Artifact } from '../jobs/job.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../model/artifacts.ts';
+import type { Artifact } from '../model/job.ts';
 import type { AssetStore, ByteRange, OpenedAsset } from './asset-store.ts';
 
 /** Options of {@link RenderService.openArtifact}. */

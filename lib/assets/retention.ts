@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { JobRecord } from '../jobs/job.ts';
+import type { JobRecord } from '../model/job.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Clock } from '../time/clock.ts';
 import type { AssetStore } from './asset-store.ts';
 
 /** How long artifacts are kept. Jobs are kept forever. */

@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { known } from '../known-options.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { known } from '../base/known-options.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 import type { AssetStore } from './asset-store.ts';
 
 const ID_BYTES = 16;

@@ -1,5 +1,5 @@
-import { type Clock, delay, systemClock } from '../clock.ts';
-import { known, type Names, SIGNAL } from '../known-options.ts';
+import { known, type Names, SIGNAL } from '../base/known-options.ts';
+import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { type HttpOptions, send } from './http.ts';
 import { randomKey } from './random-key.ts';

@@ -1,5 +1,5 @@
-import { Backoff } from '../backoff.ts';
-import { type Clock, delay } from '../clock.ts';
+import { Backoff } from '../time/backoff.ts';
+import { type Clock, delay } from '../time/clock.ts';
 import { ApiError, apiErrorOf } from './api-error.ts';
 
 /** Longer delays that a server asks for are left to the caller. */

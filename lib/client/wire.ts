@@ -1,8 +1,8 @@
-import type { ArtifactFields } from '../artifacts.ts';
+import type { ArtifactFields } from '../model/artifacts.ts';
 
-export type { JobStatus } from '../jobs/job.ts';
-export type { RenderRequest } from '../jobs/render-request.ts';
-export type { AspectRatio, Quality } from '../qualities.ts';
+export type { JobStatus } from '../model/job.ts';
+export type { AspectRatio, Quality } from '../model/qualities.ts';
+export type { RenderRequest } from '../model/render-request.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {

@@ -1,6 +1,6 @@
 import { readdir, readlink, realpath } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { STUDIO_PARTS } from '../data-files.ts';
+import { STUDIO_PARTS } from '../files/data-files.ts';
 
 /** What lies in a folder, by its path in it; without folders. */
 export interface Entries {

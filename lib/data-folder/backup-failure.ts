@@ -1,5 +1,5 @@
-import { isOutOfSpace } from '../disk.ts';
-import { isScenepressError } from '../errors.ts';
+import { isScenepressError } from '../base/errors.ts';
+import { isOutOfSpace } from '../files/disk.ts';
 
 /** Why a backup failed, without paths and names, and what to do. */
 export interface BackupFailure {

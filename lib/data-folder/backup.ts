@@ -1,10 +1,10 @@
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isoTime } from '../clock.ts';
-import { DATA_FILES, STUDIO_PARTS } from '../data-files.ts';
-import { realDisk, replaceFile } from '../disk.ts';
-import { isScenepressError, ScenepressError } from '../errors.ts';
-import { known } from '../known-options.ts';
+import { isScenepressError, ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import { DATA_FILES, STUDIO_PARTS } from '../files/data-files.ts';
+import { realDisk, replaceFile } from '../files/disk.ts';
+import { isoTime } from '../time/clock.ts';
 import {
   checkAndCopyAssets,
   copyTree,

@@ -1,6 +1,12 @@
-import { DATA_FILES, DOCUMENT_FILES, LOCK_FILES, OLD_WORK_SUFFIX, STUDIO_PARTS } from '../data-files.ts';
-import type { Disk } from '../disk.ts';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
+import {
+  DATA_FILES,
+  DOCUMENT_FILES,
+  LOCK_FILES,
+  OLD_WORK_SUFFIX,
+  STUDIO_PARTS,
+} from '../files/data-files.ts';
+import type { Disk } from '../files/disk.ts';
 
 const { database, databaseLog, artifacts: ARTIFACTS, work, adminSocket } = DATA_FILES;
 /** Files that an incomplete first start may leave before the database. */

@@ -1,11 +1,11 @@
 import type { BigIntStats } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { DATA_FILES } from '../data-files.ts';
-import { type Disk, replaceFile } from '../disk.ts';
-import { ScenepressError } from '../errors.ts';
-import type { InstallationRecord, InstallationRecords } from '../installation/installation-records.ts';
-import { Line } from '../line.ts';
+import { Line } from '../async/one-at-a-time.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { DATA_FILES } from '../files/data-files.ts';
+import { type Disk, replaceFile } from '../files/disk.ts';
+import type { InstallationRecord, InstallationRecords } from '../storage/installation-records.ts';
 
 /** The clock of a file system ticks at least every 10 ms, which takes far fewer changes. */
 const MOST_CHANGES = 10_000;

@@ -1,7 +1,7 @@
 import { lstat, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isoTime } from '../clock.ts';
-import { realDisk } from '../disk.ts';
+import { realDisk } from '../files/disk.ts';
+import { isoTime } from '../time/clock.ts';
 import { MANIFEST } from './backup-contents.ts';
 import { entriesIn } from './backup-entries.ts';
 import { readManifest, unlistedIn } from './verify-backup.ts';

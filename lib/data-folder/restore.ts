@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { DATA_FILES } from '../data-files.ts';
-import { realDisk, replaceFile } from '../disk.ts';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import { DATA_FILES } from '../files/data-files.ts';
+import { realDisk, replaceFile } from '../files/disk.ts';
 import { MasterKey } from '../keys/master-key.ts';
 import { type SecretsCheck, wrongKey } from '../keys/sealed-secrets.ts';
-import { known } from '../known-options.ts';
 import {
   checkAndCopyAssets,
   copyTree,

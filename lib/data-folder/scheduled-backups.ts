@@ -1,10 +1,10 @@
 import { join } from 'node:path';
-import { type Clock, isoTime, type Timer } from '../clock.ts';
-import { DATA_FILES, STUDIO_PARTS } from '../data-files.ts';
-import { type FreeSpace, freeSpaceOf, isLess } from '../disk.ts';
-import { ScenepressError } from '../errors.ts';
-import type { Logger } from '../logger.ts';
-import { lastTimes, schedule } from '../schedule.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import { DATA_FILES, STUDIO_PARTS } from '../files/data-files.ts';
+import { type FreeSpace, freeSpaceOf, isLess } from '../files/disk.ts';
+import { type Clock, isoTime, type Timer } from '../time/clock.ts';
+import { lastTimes, schedule } from '../time/schedule.ts';
 import { backUp } from './backup.ts';
 import { type BackupFailure, backupFailureOf } from './backup-failure.ts';
 import type { DataFolder } from './data-folder.ts';

@@ -1,4 +1,4 @@
-import { pagesOf } from '../pages.ts';
+import { pagesOf } from '../base/pages.ts';
 import type { Storage } from '../storage/storage.ts';
 
 const PAGE = 100;

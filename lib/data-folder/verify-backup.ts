@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 import { fingerprintOf, MANIFEST, type Manifest } from './backup-contents.ts';
 import { entriesIn, wrongLinkIn } from './backup-entries.ts';
 

@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
-import { type Clock, systemClock } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
-import { randomId } from '../ids.ts';
-import { isWebhookUrl } from '../jobs/render-request.ts';
-import { known } from '../known-options.ts';
-import { allPages } from '../pages.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import { allPages } from '../base/pages.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { randomId } from '../model/ids.ts';
+import { isWebhookUrl } from '../model/render-request.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from './key-store.ts';
 import type { MasterKeys } from './master-keys.ts';
 

@@ -1,4 +1,4 @@
-import type { Page } from '../pages.ts';
+import type { Page } from '../base/pages.ts';
 
 /** A stored API key, without the key itself. */
 export interface KeyRecord {

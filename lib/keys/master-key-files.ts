@@ -1,11 +1,11 @@
 import { join } from 'node:path';
-import { type Clock, isoTime } from '../clock.ts';
-import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../data-files.ts';
-import { type Disk, replaceFile } from '../disk.ts';
-import { ScenepressError } from '../errors.ts';
-import { explained } from '../folder-faults.ts';
-import { known, type Names } from '../known-options.ts';
-import type { Random } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known, type Names } from '../base/known-options.ts';
+import type { Random } from '../base/random.ts';
+import { DATA_FILES, FORMER_MASTER_KEY_PREFIX } from '../files/data-files.ts';
+import { type Disk, replaceFile } from '../files/disk.ts';
+import { explained } from '../files/folder-faults.ts';
+import { type Clock, isoTime } from '../time/clock.ts';
 import { MasterKey } from './master-key.ts';
 import { MasterKeys } from './master-keys.ts';
 

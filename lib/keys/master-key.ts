@@ -1,7 +1,7 @@
 import { createSecretKey, hash, hkdfSync, type KeyObject } from 'node:crypto';
-import { ScenepressError } from '../errors.ts';
-import { type Random, systemRandom } from '../random.ts';
-import { decrypt, KEY_BYTES, seal } from '../sealing.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { decrypt, KEY_BYTES, seal } from './sealing.ts';
 
 const ID_DIGITS = 8;
 

@@ -1,6 +1,6 @@
-import { ScenepressError } from '../errors.ts';
-import { known } from '../known-options.ts';
-import { type Random, systemRandom } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 import { type MasterKey, masterKeyIdOf } from './master-key.ts';
 
 const NOT_GIVEN =

@@ -1,5 +1,5 @@
-import { ScenepressError } from '../errors.ts';
-import { known, type Names } from '../known-options.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known, type Names } from '../base/known-options.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyFiles } from './master-key-files.ts';
 

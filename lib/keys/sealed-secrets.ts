@@ -1,4 +1,4 @@
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 import type { MasterKey } from './master-key.ts';
 
 /** One step of re-encrypting all sealed secrets. */

@@ -1,6 +1,6 @@
-import { ScenepressError } from '../errors.ts';
-import { known } from '../known-options.ts';
-import type { Random } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known } from '../base/known-options.ts';
+import type { Random } from '../base/random.ts';
 import { MasterKey } from './master-key.ts';
 import type { MasterKeyOptions } from './master-key-files.ts';
 import { MASTER_KEY_OPTIONS } from './master-key-files.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 
 function isCredits(amount: number): boolean {
   return Number.isSafeInteger(amount) && amount >= 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { known } from '../known-options.ts';
-import { QUALITIES, QUALITY_NAMES, type Quality } from '../qualities.ts';
+import { known } from '../base/known-options.ts';
+import { QUALITIES, QUALITY_NAMES, type Quality } from '../model/qualities.ts';
 
 /** Credits per second of render time, and the seconds reserved at enqueue. */
 export interface PricingOptions {

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { type Clock, monthOf, systemClock, type Timer } from '../clock.ts';
-import { isScenepressError, ScenepressError } from '../errors.ts';
-import { SortableIds } from '../ids.ts';
-import { known, type Names, SIGNAL } from '../known-options.ts';
-import { type Random, systemRandom } from '../random.ts';
-import { schedule } from '../schedule.ts';
+import { isScenepressError, ScenepressError } from '../base/errors.ts';
+import { known, type Names, SIGNAL } from '../base/known-options.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { SortableIds } from '../model/ids.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
+import { type Clock, monthOf, systemClock, type Timer } from '../time/clock.ts';
+import { schedule } from '../time/schedule.ts';
 import { assertCredits, assertGrant, grantIdOf } from './credits.ts';
 import { balanceOf, partOf, partsFrom, sumOf, tail } from './grant-parts.ts';
 import type { Balance, Ledger } from './ledger.ts';

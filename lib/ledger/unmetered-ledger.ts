@@ -1,4 +1,4 @@
-import { known } from '../known-options.ts';
+import { known } from '../base/known-options.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import type { Balance, Ledger } from './ledger.ts';

@@ -1,10 +1,10 @@
+import { known, type Names } from '../base/known-options.ts';
 import {
   checkSource,
   parseRenderRequest,
   type RenderRequest,
   type ValidRenderRequest,
-} from '../jobs/render-request.ts';
-import { known, type Names } from '../known-options.ts';
+} from '../model/render-request.ts';
 
 const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
 

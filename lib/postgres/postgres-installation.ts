@@ -1,4 +1,4 @@
-import type { InstallationRecord, InstallationRecords } from '../installation/installation-records.ts';
+import type { InstallationRecord, InstallationRecords } from '../storage/installation-records.ts';
 import type { SqlDatabase, SqlReader } from '../storage/sql.ts';
 
 /**

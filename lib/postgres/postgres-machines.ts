@@ -1,6 +1,5 @@
-import type { Clock } from '../clock.ts';
-import { clockAheadMs } from '../machines/clock-ahead.ts';
-import { disagreementsOf } from '../machines/disagreements.ts';
+import { clockAheadMs } from '../cluster/clock-ahead.ts';
+import { disagreementsOf } from '../cluster/disagreements.ts';
 import {
   type Disagreement,
   MACHINE_DEAD_AFTER_MS,
@@ -8,8 +7,9 @@ import {
   type MachineOrders,
   type MachineReport,
   type MachineStore,
-} from '../machines/machine-store.ts';
+} from '../cluster/machine-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Clock } from '../time/clock.ts';
 
 const COLUMNS =
   'machine_id, name, roles, qualities, version, state, workers, busy_workers, warm_workers, settings, limits, ' +

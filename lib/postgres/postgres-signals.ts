@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.ts';
-import type { PostgresDatabase } from '../postgres-database/postgres-database.ts';
-import { LocalSignals } from '../signals/local-signals.ts';
-import { parseSignal } from '../signals/parse-signal.ts';
-import type { Signal, Signals } from '../signals/signals.ts';
+import { LocalSignals } from '../cluster/local-signals.ts';
+import { parseSignal } from '../cluster/parse-signal.ts';
+import type { PostgresDatabase } from '../databases/postgres/postgres-database.ts';
+import type { Signal, Signals } from '../storage/signals.ts';
+import type { Clock } from '../time/clock.ts';
 import { piecesOf, SignalPieces } from './signal-pieces.ts';
 
 /** Minimum time between notifications: each takes a lock of the whole database at its commit. */

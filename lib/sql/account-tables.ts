@@ -1,6 +1,6 @@
 import type { Account } from '../accounts/account-store.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
-import type { Settings } from '../settings/settings-store.ts';
+import type { Settings } from '../storage/settings-store.ts';
 import { RowFormat } from './row-format.ts';
 
 export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(

@@ -1,5 +1,5 @@
-import type { Claim, ClaimRequest } from '../queue/queue.ts';
-import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
+import type { Claim, ClaimRequest } from '../storage/queue/queue.ts';
+import { LONGEST_HOLD_MS } from '../storage/queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
 import { isIn, notIn } from './claim-jobs.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';

@@ -1,5 +1,5 @@
-import type { Claim, ClaimRequest, Lease } from '../queue/queue.ts';
-import { LONGEST_HOLD_MS } from '../queue/suspects.ts';
+import type { Claim, ClaimRequest, Lease } from '../storage/queue/queue.ts';
+import { LONGEST_HOLD_MS } from '../storage/queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';
 import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';

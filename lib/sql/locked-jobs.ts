@@ -1,5 +1,5 @@
-import { isScenepressError } from '../errors.ts';
-import type { JobRecord } from '../jobs/job.ts';
+import { isScenepressError } from '../base/errors.ts';
+import type { JobRecord } from '../model/job.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { textKeyOf } from './row-format.ts';
 import { JOBS } from './tables.ts';

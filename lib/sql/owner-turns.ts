@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Precedence, QueueState } from '../queue/queue.ts';
+import type { Precedence, QueueState } from '../storage/queue/queue.ts';
 import type { SqlReader, SqlTransaction } from '../storage/sql.ts';
 import type { QueueRow } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 import type { SqlReader } from '../storage/sql.ts';
 import type { RowFormat } from './row-format.ts';
 

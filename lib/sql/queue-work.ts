@@ -1,4 +1,4 @@
-import type { Quality } from '../qualities.ts';
+import type { Quality } from '../model/qualities.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 
 /** Completed jobs of a quality whose durations are averaged. */

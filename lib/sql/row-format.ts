@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { ScenepressError } from '../errors.ts';
-import type { Random } from '../random.ts';
-import { decrypt, seal } from '../sealing.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+import { decrypt, seal } from '../keys/sealing.ts';
 import type { SqlValue } from '../storage/sql.ts';
 import type { TextKey } from './text-keys.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
-import { ScenepressError } from '../errors.ts';
-import { DEFAULT_PAGE } from '../pages.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { DEFAULT_PAGE } from '../base/pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { ACCOUNT_RECORDS } from './account-tables.ts';

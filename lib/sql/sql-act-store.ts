@@ -1,4 +1,4 @@
-import type { Act, ActQuery, ActStore } from '../sign-in/act-store.ts';
+import type { Act, ActQuery, ActStore } from '../accounts/act-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { inOrder } from './page-order.ts';
 import { ACTS } from './tables.ts';

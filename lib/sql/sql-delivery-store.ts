@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
+import type { Page } from '../base/pages.ts';
+import type { Random } from '../base/random.ts';
 import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
-import type { Page } from '../pages.ts';
-import type { Random } from '../random.ts';
-import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import type { Transaction } from '../storage/transaction.ts';
-import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
+import type { DeliveryRecord, Exchange } from '../storage/delivery.ts';
 import type {
   DeliveryQuery,
   DeliveryState,
@@ -12,7 +10,9 @@ import type {
   DueQuery,
   DueToHostQuery,
   UnfinishedHost,
-} from '../webhooks/delivery-store.ts';
+} from '../storage/delivery-store.ts';
+import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { DEFAULT_PAGE } from '../base/pages.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
-import { DEFAULT_PAGE } from '../pages.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { KEYS } from './account-tables.ts';
 import { startOfPage } from './page-order.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 import type {
   Claim,
   ClaimRequest,
@@ -10,7 +10,7 @@ import type {
   QueuedOwner,
   QueueState,
   Wanted,
-} from '../queue/queue.ts';
+} from '../storage/queue/queue.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { ClaimRound, isIn, notIn } from './claim-jobs.ts';

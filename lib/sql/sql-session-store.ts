@@ -1,4 +1,4 @@
-import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
+import type { SessionRecord, SessionStore } from '../accounts/session-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import { SESSIONS } from './tables.ts';
 

@@ -1,4 +1,4 @@
-import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../settings/settings-store.ts';
+import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../storage/settings-store.ts';
 import type { SqlDatabase, SqlReader } from '../storage/sql.ts';
 import { SETTINGS } from './account-tables.ts';
 

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { allRowsAfter } from '../base/pages.ts';
+import type { Random } from '../base/random.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
@@ -8,11 +11,8 @@ import type {
   JobStatus,
   RenderTrace,
   UnfinishedPhase,
-} from '../jobs/job.ts';
-import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
-import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
-import { allRowsAfter } from '../pages.ts';
-import type { Random } from '../random.ts';
+} from '../model/job.ts';
+import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../storage/transaction.ts';

@@ -1,12 +1,12 @@
 import type { AccountStore } from '../accounts/account-store.ts';
+import type { ActStore } from '../accounts/act-store.ts';
+import type { SessionStore } from '../accounts/session-store.ts';
+import { known } from '../base/known-options.ts';
+import { type Random, systemRandom } from '../base/random.ts';
 import type { KeyStore } from '../keys/key-store.ts';
 import type { KeyUseStore } from '../keys/key-use-store.ts';
-import { known } from '../known-options.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
-import { type Random, systemRandom } from '../random.ts';
-import type { SettingsStore } from '../settings/settings-store.ts';
-import type { ActStore } from '../sign-in/act-store.ts';
-import type { SessionStore } from '../sign-in/session-store.ts';
+import type { SettingsStore } from '../storage/settings-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import { POSTGRES_SCHEMA } from './postgres/schema.ts';

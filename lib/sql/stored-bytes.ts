@@ -1,5 +1,5 @@
-import type { Artifact, JobPhase } from '../jobs/job.ts';
-import { allRowsAfter } from '../pages.ts';
+import { allRowsAfter } from '../base/pages.ts';
+import type { Artifact, JobPhase } from '../model/job.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 
 const PAGE = 500;

@@ -1,11 +1,11 @@
-import type { IdempotentRequest, JobRecord } from '../jobs/job.ts';
+import type { Act } from '../accounts/act-store.ts';
+import type { SessionRecord } from '../accounts/session-store.ts';
 import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
-import type { Claim } from '../queue/queue.ts';
-import type { Play } from '../render/run/messages.ts';
-import type { Act } from '../sign-in/act-store.ts';
-import type { SessionRecord } from '../sign-in/session-store.ts';
-import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { IdempotentRequest, JobRecord } from '../model/job.ts';
+import type { Play } from '../model/renderer-messages.ts';
+import type { DeliveryRecord } from '../storage/delivery.ts';
+import type { Claim } from '../storage/queue/queue.ts';
 import { RowFormat } from './row-format.ts';
 
 export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(

@@ -1,6 +1,6 @@
 import { createSecretKey, type KeyObject } from 'node:crypto';
-import type { Random } from '../random.ts';
-import { KEY_BYTES } from '../sealing.ts';
+import type { Random } from '../base/random.ts';
+import { KEY_BYTES } from '../keys/sealing.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { InstallationRecords } from '../installation/installation-records.ts';
+import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
@@ -6,13 +6,13 @@ import type {
   JobStatus,
   RenderTrace,
   UnfinishedPhase,
-} from '../jobs/job.ts';
-import type { JobCountQuery, JobQuery } from '../jobs/job-list-query.ts';
-import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
-import type { Queue } from '../queue/queue.ts';
-import type { SettingsStore } from '../settings/settings-store.ts';
-import type { Signals } from '../signals/signals.ts';
-import type { DeliveryStore } from '../webhooks/delivery-store.ts';
+} from '../model/job.ts';
+import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
+import type { DeliveryStore } from './delivery-store.ts';
+import type { InstallationRecords } from './installation-records.ts';
+import type { Queue } from './queue/queue.ts';
+import type { SettingsStore } from './settings-store.ts';
+import type { Signals } from './signals.ts';
 import type { Transaction, TransactionOptions } from './transaction.ts';
 
 /**

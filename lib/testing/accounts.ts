@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
-import type { Page } from '../pages.ts';
+import type { Page } from '../base/pages.ts';
 import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
 
 const AT_FIRST = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Act, ActQuery, ActStore } from '../sign-in/act-store.ts';
+import type { Act, ActQuery, ActStore } from '../accounts/act-store.ts';
 import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
 
 const AT_FIRST = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
+import type { DeliveryRecord, Exchange } from '../storage/delivery.ts';
+import type { DeliveryQuery } from '../storage/delivery-store.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { DeliveryRecord, Exchange } from '../webhooks/delivery.ts';
-import type { DeliveryQuery } from '../webhooks/delivery-store.ts';
 import { deliveryRecord } from './delivery-record.ts';
 import { type Behaviour, behaviours, countOf, type Opened, type SuiteOptions } from './suite.ts';
 

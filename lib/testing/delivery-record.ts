@@ -1,4 +1,4 @@
-import type { DeliveryRecord } from '../webhooks/delivery.ts';
+import type { DeliveryRecord } from '../storage/delivery.ts';
 
 /** A due delivery with the fields of `change`. */
 export function deliveryRecord(deliveryId: string, change: Partial<DeliveryRecord> = {}): DeliveryRecord {

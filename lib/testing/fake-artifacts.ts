@@ -1,4 +1,4 @@
-import type { ArtifactName } from '../artifacts.ts';
+import type { ArtifactName } from '../model/artifacts.ts';
 
 /** One second of black, 32 × 18 at 15 frames a second: H.264, so that players and inspectors accept it. */
 const VIDEO_BASE64 =

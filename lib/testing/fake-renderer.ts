@@ -3,11 +3,8 @@ import { mkdtempSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ARTIFACT_NAMES, ARTIFACTS } from '../artifacts.ts';
-import { type Clock, systemClock } from '../clock.ts';
-import { known, type Names } from '../known-options.ts';
-import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
-import type { Renderer } from '../render/pool/renderer.ts';
+import { known, type Names } from '../base/known-options.ts';
+import { ARTIFACT_NAMES, ARTIFACTS } from '../model/artifacts.ts';
 import type {
   ListResult,
   RenderResult,
@@ -15,11 +12,14 @@ import type {
   SceneFault,
   SceneSource,
   StopReason,
-} from '../render/run/render-task.ts';
-import { RenderService } from '../render-service.ts';
-import type { RenderServiceOptions } from '../render-service-options.ts';
-import { SERVICE_OPTIONS } from '../service-options.ts';
-import { makeParts } from '../service-parts.ts';
+} from '../model/render-task.ts';
+import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
+import type { Renderer } from '../render/pool/renderer.ts';
+import { RenderService } from '../service/render-service.ts';
+import type { RenderServiceOptions } from '../service/render-service-options.ts';
+import { makeParts } from '../service/service-parts.ts';
+import { SERVICE_OPTIONS } from '../service/valid-options.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { FAKE_ARTIFACTS } from './fake-artifacts.ts';
 
 /** Options of {@link fakeRenderService}: those of {@link RenderService}, and these. */

@@ -1,6 +1,6 @@
 /** Conformance suites for databases, ledgers and stores of your own, and a service that renders nothing. */
-import '../node-version.ts';
-import '../bundled.ts';
+import '../base/node-version.ts';
+import '../base/bundled.ts';
 
 export { assetStoreSuite } from './asset-store.ts';
 export { type FakeRenderServiceOptions, fakeRenderService } from './fake-renderer.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps, Wanted } from '../queue/queue.ts';
+import type { Claim, ClaimRequest, Lease, Precedence, QueueCaps, Wanted } from '../storage/queue/queue.ts';
 import type { Storage } from '../storage/storage.ts';
 import { jobRecord } from './job-record.ts';
 import { type Behaviour, behaviours, EMPTY_STORAGE, type Opened, type SuiteOptions } from './suite.ts';

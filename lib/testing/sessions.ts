@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SessionRecord, SessionStore } from '../sign-in/session-store.ts';
+import type { SessionRecord, SessionStore } from '../accounts/session-store.ts';
 import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 /**

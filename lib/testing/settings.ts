@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
-import { DEFAULT_SETTINGS, type SettingsStore } from '../settings/settings-store.ts';
+import { DEFAULT_SETTINGS, type SettingsStore } from '../storage/settings-store.ts';
 import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const AT_FIRST = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { systemClock, turn } from '../clock.ts';
-import type { Signal, Signals } from '../signals/signals.ts';
+import type { Signal, Signals } from '../storage/signals.ts';
+import { systemClock, turn } from '../time/clock.ts';
 import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const WAIT_MS = 5_000;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { FAILED_BY } from '../jobs/failures.ts';
-import type { JobRecord } from '../jobs/job.ts';
-import type { JobQuery } from '../jobs/job-list-query.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
+import { FAILED_BY } from '../model/failures.ts';
+import type { JobRecord } from '../model/job.ts';
+import type { JobQuery } from '../model/job-list-query.ts';
 import type { Storage } from '../storage/storage.ts';
 import { IDEMPOTENT_REQUESTS } from './idempotent-requests.ts';
 import { insert, jobRecord } from './job-record.ts';

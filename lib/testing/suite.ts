@@ -1,6 +1,6 @@
-import { systemClock } from '../clock.ts';
-import { known } from '../known-options.ts';
+import { known } from '../base/known-options.ts';
 import type { Storage } from '../storage/storage.ts';
+import { systemClock } from '../time/clock.ts';
 import { during, type PendingCall, watched } from './watched-calls.ts';
 
 /**

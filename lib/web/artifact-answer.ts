@@ -1,8 +1,8 @@
-import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../artifacts.ts';
-import { isScenepressError, ScenepressError } from '../errors.ts';
-import type { Artifact } from '../jobs/job.ts';
-import type { Readable } from '../node-types.ts';
-import type { RenderService } from '../render-service.ts';
+import { isScenepressError, ScenepressError } from '../base/errors.ts';
+import type { Readable } from '../base/node-types.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../model/artifacts.ts';
+import type { Artifact } from '../model/job.ts';
+import type { RenderService } from '../service/render-service.ts';
 import { byteRangeOf } from './byte-range.ts';
 import { HttpRejection } from './http-errors.ts';
 

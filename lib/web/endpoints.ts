@@ -1,5 +1,5 @@
 import type { Balance } from '../ledger/ledger.ts';
-import type { RenderService } from '../render-service.ts';
+import type { RenderService } from '../service/render-service.ts';
 import type { Caller } from './caller.ts';
 import { idempotencyKeyOf, receivedRequestOf } from './request-body.ts';
 

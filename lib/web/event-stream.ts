@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.ts';
-import type { JobEvent } from '../jobs/job-followers.ts';
-import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
+import type { JobEvent } from '../jobs/watch/job-followers.ts';
+import { type ArtifactLinks, jobJson } from '../model/job-json.ts';
+import type { Clock } from '../time/clock.ts';
 
 /** Proxies close connections on which nothing is sent for a minute. */
 const KEEP_ALIVE_MS = 15_000;

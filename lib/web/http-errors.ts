@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
-import { isScenepressError, type ScenepressError } from '../errors.ts';
-import { DISK_FULL_TO_CLIENTS } from '../service-problems.ts';
+import { isScenepressError, type ScenepressError } from '../base/errors.ts';
+import { DISK_FULL_TO_CLIENTS } from '../model/service-problems.ts';
 
 /** The HTTP response for an error. */
 export interface HttpError {

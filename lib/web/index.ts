@@ -1,6 +1,6 @@
 /** The HTTP API for any server with `Request` and `Response`. Start at {@link webHandler}. */
-import '../node-version.ts';
-import '../bundled.ts';
+import '../base/node-version.ts';
+import '../base/bundled.ts';
 
 export type { RedirectTo } from './artifact-answer.ts';
 export type { Authenticate, Caller } from './caller.ts';
@@ -11,7 +11,7 @@ export { type WebHandler, type WebOptions, webHandler } from './web-handler.ts';
 // What the appliance shares with the handler.
 
 /** @internal */
-export { known } from '../known-options.ts';
+export { known } from '../base/known-options.ts';
 /** @internal */
 export { ARTIFACT_EXPOSED_HEADERS, artifactAnswer } from './artifact-answer.ts';
 /** @internal */

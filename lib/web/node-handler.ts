@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import type { IncomingMessage, ServerResponse } from '../node-types.ts';
+import type { IncomingMessage, ServerResponse } from '../base/node-types.ts';
 import type { WebHandler } from './web-handler.ts';
 
 /** Express keeps the whole path while a router is mounted, and may have read the body. */

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { ScenepressError } from '../errors.ts';
-import { parseRenderRequest, type ValidRenderRequest } from '../jobs/render-request.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { parseRenderRequest, type ValidRenderRequest } from '../model/render-request.ts';
 import { HttpRejection } from './http-errors.ts';
 import { rawMember } from './json-members.ts';
 

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import type { ReadableStream as NodeStream } from 'node:stream/web';
-import { type Clock, systemClock } from '../clock.ts';
-import { type ArtifactUrl, jobJson } from '../jobs/job-json.ts';
-import { known, type Names } from '../known-options.ts';
-import { type Logger, silentLogger } from '../logger.ts';
-import { type Random, systemRandom } from '../random.ts';
-import type { RenderService } from '../render-service.ts';
+import { known, type Names } from '../base/known-options.ts';
+import { type Logger, silentLogger } from '../base/logger.ts';
+import { type Random, systemRandom } from '../base/random.ts';
+import { type ArtifactUrl, jobJson } from '../model/job-json.ts';
+import type { RenderService } from '../service/render-service.ts';
+import { type Clock, systemClock } from '../time/clock.ts';
 import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './artifact-answer.ts';
 import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
 import { accountBody, enqueueBody } from './endpoints.ts';

@@ -1,5 +1,5 @@
 import ipaddr from 'ipaddr.js';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 type Network = [Address, number];

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
-import { turn } from '../clock.ts';
+import { turn } from '../time/clock.ts';
 
 const SLICE_BYTES = 4 * 1024;
 

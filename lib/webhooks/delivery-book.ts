@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import type { Clock } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
-import { SortableIds } from '../ids.ts';
-import { type JobRecord, jobOf } from '../jobs/job.ts';
-import { type ArtifactLinks, jobJson } from '../jobs/job-json.ts';
-import type { Random } from '../random.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Random } from '../base/random.ts';
+import { SortableIds } from '../model/ids.ts';
+import { type JobRecord, jobOf } from '../model/job.ts';
+import { type ArtifactLinks, jobJson } from '../model/job-json.ts';
+import type { DeliveryAttempt, DeliveryRecord, Exchange } from '../storage/delivery.ts';
+import type { DuePeriod } from '../storage/delivery-store.ts';
 import { nowOf } from '../storage/now-of.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
-import type { DeliveryAttempt, DeliveryRecord, Exchange } from './delivery.ts';
-import type { DuePeriod } from './delivery-store.ts';
+import type { Clock } from '../time/clock.ts';
 import { EXCHANGE_TIMEOUT_MS, type ExchangeResult } from './outbound.ts';
 
 /** Delays after the first, second and third attempt (contract §6.4). */

@@ -1,8 +1,8 @@
 import { request as httpRequest, type IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
-import { abortable } from '../abortable.ts';
-import type { FailureReason } from './delivery.ts';
+import { abortable } from '../async/abortable.ts';
+import type { FailureReason } from '../storage/delivery.ts';
 
 /** The stored part of a response body. */
 export const ANSWER_BYTES = 1024;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { Backoff } from '../backoff.ts';
-import type { Clock, Timer } from '../clock.ts';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../base/logger.ts';
+import { Backoff } from '../time/backoff.ts';
+import type { Clock, Timer } from '../time/clock.ts';
 import type { ExchangeResult, OutboundOptions, OutboundRequest, Sends } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
 import type { FromThread, SendingThreadData, ToThread } from './sending-thread.ts';

@@ -2,12 +2,12 @@ import { constants } from 'node:crypto';
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import * as tls from 'node:tls';
 import { connect as connectTls, createSecureContext, type SecureContext, type TLSSocket } from 'node:tls';
-import { abortable } from '../abortable.ts';
-import { certificateAuthorities } from '../certificate-authorities.ts';
-import type { Clock } from '../clock.ts';
+import { abortable } from '../async/abortable.ts';
+import { certificateAuthorities } from '../base/certificate-authorities.ts';
+import type { FailureReason } from '../storage/delivery.ts';
+import type { Clock } from '../time/clock.ts';
 import { AddressRules, assertNetworks } from './address-rules.ts';
 import { CountedSocket } from './counted-socket.ts';
-import type { FailureReason } from './delivery.ts';
 import { ANSWER_BYTES, ExchangeFailure, type ExchangeState, exchange } from './http-exchange.ts';
 import { type Resolve, resolveName } from './resolver.ts';
 

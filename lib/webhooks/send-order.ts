@@ -1,7 +1,7 @@
-import type { Page } from '../pages.ts';
+import type { Page } from '../base/pages.ts';
+import type { DeliveryRecord } from '../storage/delivery.ts';
+import type { DeliveryStore, DuePeriod } from '../storage/delivery-store.ts';
 import type { ConcurrencyLimits, Slot } from './concurrency-limits.ts';
-import type { DeliveryRecord } from './delivery.ts';
-import type { DeliveryStore, DuePeriod } from './delivery-store.ts';
 
 /** Identifies a delivery and its receiver. */
 export type Addressed = Pick<DeliveryRecord, 'deliveryId' | 'owner' | 'host'>;

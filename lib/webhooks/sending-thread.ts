@@ -1,7 +1,7 @@
 // The thread that communicates with receivers (DNS, TCP, TLS, HTTP), so they cannot block the event loop of the
 // service.
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { systemClock } from '../clock.ts';
+import { systemClock } from '../time/clock.ts';
 import { type ExchangeResult, Outbound, type OutboundRequest } from './outbound.ts';
 import type { Resolve } from './resolver.ts';
 

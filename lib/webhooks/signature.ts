@@ -4,7 +4,7 @@
  */
 
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { known } from '../known-options.ts';
+import { known } from '../base/known-options.ts';
 
 /** Older signatures are rejected as replays (contract §6.3). */
 export const DEFAULT_TOLERANCE_SECONDS = 300;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { ScenepressError } from '../errors.ts';
+import { ScenepressError } from '../base/errors.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { MasterKeys } from '../keys/master-keys.ts';
+import type { DeliveryRecord } from '../storage/delivery.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { DeliveryRecord } from './delivery.ts';
 import type { OutboundOptions } from './outbound.ts';
 
 /** Secrets re-encrypted per transaction, which then takes a few milliseconds. */

@@ -1,12 +1,12 @@
-import { ARTIFACT_NAMES } from '../artifacts.ts';
-import { type Clock, isoTime } from '../clock.ts';
-import { ScenepressError } from '../errors.ts';
-import type { SortableIds } from '../ids.ts';
-import { assetKeyOf } from '../jobs/job.ts';
-import { type ArtifactLinks, type JobContent, jobJson } from '../jobs/job-json.ts';
-import { isWebhookUrl } from '../jobs/render-request.ts';
-import { known, SIGNAL } from '../known-options.ts';
-import type { FailureReason } from './delivery.ts';
+import { ScenepressError } from '../base/errors.ts';
+import { known, SIGNAL } from '../base/known-options.ts';
+import { ARTIFACT_NAMES } from '../model/artifacts.ts';
+import type { SortableIds } from '../model/ids.ts';
+import { assetKeyOf } from '../model/job.ts';
+import { type ArtifactLinks, type JobContent, jobJson } from '../model/job-json.ts';
+import { isWebhookUrl } from '../model/render-request.ts';
+import type { FailureReason } from '../storage/delivery.ts';
+import { type Clock, isoTime } from '../time/clock.ts';
 import type { OutboundRequest, Sends } from './outbound.ts';
 import { signWebhook, verifyWebhook, type WebhookVerdict } from './signature.ts';
 

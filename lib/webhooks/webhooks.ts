@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import type { Clock } from '../clock.ts';
-import type { SpareSpace } from '../data-folder/spare-space.ts';
-import { ScenepressError } from '../errors.ts';
-import { randomId } from '../ids.ts';
-import type { ArtifactLinks, ArtifactUrl } from '../jobs/job-json.ts';
-import { Leadership } from '../leadership.ts';
-import type { Logger } from '../logger.ts';
-import type { Random } from '../random.ts';
-import type { Signals } from '../signals/signals.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import { Leadership } from '../cluster/leadership.ts';
+import type { SpareSpace } from '../files/spare-space.ts';
+import { randomId } from '../model/ids.ts';
+import type { ArtifactLinks, ArtifactUrl } from '../model/job-json.ts';
+import type { Delivery } from '../storage/delivery.ts';
+import type { Signals } from '../storage/signals.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Clock } from '../time/clock.ts';
 import { deliveryOf } from './deliveries.ts';
-import type { Delivery } from './delivery.ts';
 import { DeliveryBook } from './delivery-book.ts';
 import { DeliverySender } from './delivery-sender.ts';
 import {

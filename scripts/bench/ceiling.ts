@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { server as createHapi } from '@hapi/hapi';
 import Joi from 'joi';
 import { ASPECT_RATIOS, type RenderRequest } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/qualities.ts';
+import { QUALITY_NAMES } from '../../lib/model/qualities.ts';
 
 const ARTIFACTS = 'http://127.0.0.1:8080/artifacts/01a201c05c7b00453407bd7b5e7d62449c0bc62c4bfb66c9';
 

@@ -1,11 +1,11 @@
-import { systemClock } from '../../lib/clock.ts';
-import { randomId, SortableIds } from '../../lib/ids.ts';
+import { systemRandom } from '../../lib/base/random.ts';
 import { StoredLedger } from '../../lib/index.ts';
-import type { NewJob } from '../../lib/jobs/new-job.ts';
+import type { NewJob } from '../../lib/jobs/accept/new-job.ts';
 import { Pricing } from '../../lib/ledger/pricing.ts';
+import { randomId, SortableIds } from '../../lib/model/ids.ts';
 import { type PostgresStorage, postgres } from '../../lib/postgres/index.ts';
-import { systemRandom } from '../../lib/random.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { JobBook } from '../../test/fixtures/job-book.ts';
 import { importPeer, type PgBossInstance, type PgBossOptions } from './peer-packages.ts';
 

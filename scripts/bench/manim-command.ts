@@ -1,7 +1,7 @@
 import { mkdtemp, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/qualities.ts';
+import { QUALITY_NAMES } from '../../lib/model/qualities.ts';
 import type { BenchScene } from './bench-scenes.ts';
 import { MANIM, runPython } from './python.ts';
 

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { QUALITIES } from '../../lib/index.ts';
-import { frameSizeOf } from '../../lib/qualities.ts';
+import { frameSizeOf } from '../../lib/model/qualities.ts';
 import { benchScenes } from './bench-scenes.ts';
 import { qualityOf } from './manim-command.ts';
 import { runPython } from './python.ts';

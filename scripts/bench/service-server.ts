@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { pino } from 'pino';
-import { Appliance } from '../../appliance/appliance.ts';
+import { Appliance } from '../../appliance/app/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { startHapi } from './ceiling.ts';

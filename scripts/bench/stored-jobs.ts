@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { systemClock } from '../../lib/clock.ts';
+import { systemRandom } from '../../lib/base/random.ts';
 import { Accounts, ApiKeys, DataFolder, type RenderRequest, StoredLedger } from '../../lib/index.ts';
 import { Pricing } from '../../lib/ledger/pricing.ts';
-import { systemRandom } from '../../lib/random.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { claimDeliveries } from '../../test/fixtures/claims.ts';
 import { JobBook } from '../../test/fixtures/job-book.ts';

@@ -3,9 +3,9 @@ import { copyFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Appliance } from '../../appliance/appliance.ts';
+import { createFirstAccount } from '../../appliance/admin/first-account.ts';
+import { Appliance } from '../../appliance/app/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { createFirstAccount } from '../../appliance/first-account.ts';
 import { openLog } from '../../appliance/support/log.ts';
 import {
   LocalRenderer,

@@ -43,7 +43,7 @@ const MAIN = 'main';
 const THREADS = [
   'lib/render/pool/thread.ts',
   'lib/webhooks/sending-thread.ts',
-  'lib/storage/sqlite/background-thread.ts',
+  'lib/databases/sqlite/background-thread.ts',
   'node_modules/piscina/dist/worker.js',
 ].map((path) => ({ in: path, out: parse(path).name }));
 /** Packages that most starts don't need, each in a file of its own. */

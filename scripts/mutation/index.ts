@@ -44,7 +44,6 @@ const FOLDERS: Record<string, string[]> = {
 
 /** Modules that are checked by other files than one of their own name. */
 const TESTS: Record<string, string[]> = {
-  'jobs/failures': ['job-claims'],
   'jobs/admission': ['admission', 'job-book', 'recovery'],
   'jobs/job-ending': ['job-ending', 'job-book', 'recovery', 'recover-jobs'],
   'webhooks/deliveries': ['deliveries', 'failed-deliveries-are-sent-again-once'],
@@ -72,7 +71,7 @@ process.chdir(ROOT);
 const targets = process.argv.length > 2 ? process.argv.slice(2) : Object.keys(FOLDERS);
 for (const target of targets) {
   const [folder = '', module = '*'] = target.split('/');
-  if (Object.hasOwn(FOLDERS, folder) && globSync(`lib/${folder}/${module}.ts`).length > 0) continue;
+  if (Object.hasOwn(FOLDERS, folder) && globSync(`lib/${folder}/**/${module}.ts`).length > 0) continue;
   console.error(`There is no ${target}. The folders are ${Object.keys(FOLDERS).join(', ')}.`);
   process.exit(2);
 }
@@ -117,7 +116,7 @@ interface Run {
 function runsOf(target: string): Run[] {
   const [folder = '', chosen = '*'] = target.split('/');
   const leftOut = FOLDERS[folder] ?? [];
-  const tests = globSync(`test/lib/${folder}/*.test.ts`, { exclude: ['**/*.deep.test.ts'] }).sort();
+  const tests = globSync(`test/lib/${folder}/**/*.test.ts`, { exclude: ['**/*.deep.test.ts'] }).sort();
   const others: Run = {
     folder,
     name: chosen === '*' ? 'others' : chosen,
@@ -125,7 +124,7 @@ function runsOf(target: string): Run[] {
     tests: tests.filter((path) => !leftOut.includes(basename(path, '.test.ts'))),
   };
   const runs: Run[] = [];
-  for (const module of globSync(`lib/${folder}/${chosen}.ts`).sort()) {
+  for (const module of globSync(`lib/${folder}/**/${chosen}.ts`).sort()) {
     const name = basename(module, '.ts');
     if (leftOut.includes(name)) continue;
     const names = TESTS[`${folder}/${name}`] ?? [name];

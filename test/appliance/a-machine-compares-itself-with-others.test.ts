@@ -4,8 +4,8 @@ import { ClockWatch } from '../../appliance/doctor/machine.ts';
 import { Comparison } from '../../appliance/machines/comparison.ts';
 import { settingsOf } from '../../appliance/machines/settings.ts';
 import type { Logger } from '../../appliance/support/log.ts';
-import { disagreementsOf } from '../../lib/machines/disagreements.ts';
-import type { MachineOrders } from '../../lib/machines/machine-store.ts';
+import { disagreementsOf } from '../../lib/cluster/disagreements.ts';
+import type { MachineOrders } from '../../lib/cluster/machine-store.ts';
 
 const AGREED: MachineOrders = { mustDrain: false, clockAheadMs: 40, disagreements: [] };
 

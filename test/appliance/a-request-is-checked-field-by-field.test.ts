@@ -1,5 +1,5 @@
 import t from 'tap';
-import { QUALITY_NAMES } from '../../lib/qualities.ts';
+import { QUALITY_NAMES } from '../../lib/model/qualities.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const CODE = 'code is required';

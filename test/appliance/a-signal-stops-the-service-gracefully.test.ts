@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { pino } from 'pino';
 import t from 'tap';
-import { Appliance } from '../../appliance/appliance.ts';
+import { Appliance } from '../../appliance/app/appliance.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { serve } from './command.ts';

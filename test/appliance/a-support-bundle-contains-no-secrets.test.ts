@@ -4,7 +4,7 @@ import { gunzipSync } from 'node:zlib';
 import { unpackTar } from 'modern-tar';
 import t from 'tap';
 import { redact, redactLogLine } from '../../appliance/support/redact.ts';
-import { VERSION } from '../../appliance/version.ts';
+import { VERSION } from '../../appliance/support/version.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
 import { send } from './listening-appliance.ts';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
+import { type Installation, openInstallation } from '../../appliance/app/installation.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { type Installation, openInstallation } from '../../appliance/installation.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const EMAIL = 'teacher@example.org';

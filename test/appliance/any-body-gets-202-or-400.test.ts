@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { QUALITY_NAMES } from '../../lib/qualities.ts';
+import { QUALITY_NAMES } from '../../lib/model/qualities.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 
 const ERRORS = new Set([

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { JobRecord } from '../../lib/jobs/job.ts';
+import type { JobRecord } from '../../lib/model/job.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 

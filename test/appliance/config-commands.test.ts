@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { OPTIONS } from '../../appliance/config/options.ts';
-import { VERSION } from '../../appliance/version.ts';
+import { VERSION } from '../../appliance/support/version.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import t from 'tap';
 import { clientGroupOf } from '../../appliance/edge/client-group.ts';
 import { connectionCapsOf, mostConnections } from '../../appliance/edge/connection-caps.ts';
-import { processLimit } from '../../appliance/process-limits.ts';
+import { processLimit } from '../../appliance/place/process-limits.ts';
 import { guardedListener, openConnections, statusOn } from './guarded-listener.ts';
 
 const [HONEST, ATTACKER, OTHER] = ['127.0.0.2', '127.0.0.3', '127.0.0.4'] as const;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import t from 'tap';
 import { Acts } from '../../appliance/admin/acts.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import type { Act, ActStore } from '../../lib/sign-in/act-store.ts';
+import type { Act, ActStore } from '../../lib/accounts/act-store.ts';
+import { silentLogger } from '../../lib/base/logger.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { listeningAppliance } from './listening-appliance.ts';
 

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { connect, type PeerCertificate, type TLSSocket } from 'node:tls';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { Certificate } from '../../appliance/certificate.ts';
+import { Certificate } from '../../appliance/edge/certificate.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import { Appliance } from '../../appliance/appliance.ts';
+import { Appliance } from '../../appliance/app/appliance.ts';
+import type { Installation } from '../../appliance/app/installation.ts';
 import { type Config, loadConfig } from '../../appliance/config/config.ts';
-import type { Installation } from '../../appliance/installation.ts';
 import type { RenderService } from '../../lib/index.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 

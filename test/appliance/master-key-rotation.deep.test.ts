@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { openInstallation } from '../../appliance/app/installation.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
-import { openInstallation } from '../../appliance/installation.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
 

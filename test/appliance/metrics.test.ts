@@ -6,8 +6,8 @@ import dashboardFile from '../../appliance/metrics/dashboard.json' with { type: 
 import { measureQueue } from '../../appliance/metrics/queue-metrics.ts';
 import { countRenders } from '../../appliance/metrics/render-metrics.ts';
 import type { DataPlace } from '../../appliance/place/data-place.ts';
+import type { Machine, MachineStore } from '../../lib/cluster/machine-store.ts';
 import type { RenderService } from '../../lib/index.ts';
-import type { Machine, MachineStore } from '../../lib/machines/machine-store.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';

@@ -4,8 +4,8 @@ import { loadConfig } from '../../appliance/config/config.ts';
 import { Comparison } from '../../appliance/machines/comparison.ts';
 import { OwnMachine } from '../../appliance/machines/own-machine.ts';
 import type { Logger } from '../../appliance/support/log.ts';
+import type { MachineOrders, MachineStore } from '../../lib/cluster/machine-store.ts';
 import type { RenderService } from '../../lib/index.ts';
-import type { MachineOrders, MachineStore } from '../../lib/machines/machine-store.ts';
 
 const logger = { warn: () => {}, error: () => {}, info: () => {} } as unknown as Logger;
 const NOTHING: MachineOrders = { mustDrain: false, clockAheadMs: 0, disagreements: [] };

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { sceneClassesIn } from '../../appliance/scene-classes.ts';
+import { sceneClassesIn } from '../../appliance/support/scene-classes.ts';
 
 t.test('the scenes of a text are the classes with a scene among their bases', async (t) => {
   const code = [

@@ -1,10 +1,10 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { openInstallation } from '../../appliance/app/installation.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { examineBackups } from '../../appliance/doctor/backups.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
-import { openInstallation } from '../../appliance/installation.ts';
 import { restore } from '../../lib/operations.ts';
 import { smallDisk } from '../fixtures/small-disk.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -1,11 +1,11 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { openInstallation } from '../../appliance/app/installation.ts';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { examineData } from '../../appliance/doctor/data.ts';
 import { ClockWatch, examineDisk } from '../../appliance/doctor/machine.ts';
 import { rendererRemedies } from '../../appliance/doctor/remedies.ts';
-import { openInstallation } from '../../appliance/installation.ts';
 import { smallDisk } from '../fixtures/small-disk.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';

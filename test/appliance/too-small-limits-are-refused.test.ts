@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { shortages } from '../../appliance/process-limits.ts';
+import { shortages } from '../../appliance/place/process-limits.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../lib/clock.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { signWebhook } from '../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { openPost, SECRET } from '../fixtures/deliveries.ts';

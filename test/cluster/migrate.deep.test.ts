@@ -3,7 +3,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, FileAssetStore } from '../../lib/index.ts';
-import type { JobRecord } from '../../lib/jobs/job.ts';
+import type { JobRecord } from '../../lib/model/job.ts';
 import { migrateToPostgres } from '../../lib/operations.ts';
 import { scenepress } from '../appliance/command.ts';
 import { listeningAppliance } from '../appliance/listening-appliance.ts';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { loadConfig } from '../../appliance/config/config.ts';
 import { artifactStoreOf } from '../../appliance/place/artifact-store.ts';
 import { openPlace } from '../../appliance/place/open-place.ts';
-import { silentLogger } from '../../lib/logger.ts';
+import { silentLogger } from '../../lib/base/logger.ts';
 import { PostgresServer } from '../fixtures/postgres/server.ts';
 import { noS3Server, s3Server } from '../fixtures/s3-server/s3-server.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';

@@ -5,7 +5,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { type Role, StoredLedger } from '../../lib/index.ts';
-import { LEASE_MS } from '../../lib/jobs/job-claims.ts';
+import { LEASE_MS } from '../../lib/jobs/run/job-claims.ts';
 import { postgres } from '../../lib/postgres/index.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { Member, OWNERS } from '../fixtures/cluster.ts';

@@ -2,7 +2,7 @@ import { request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { Turns } from '../../appliance/dashboard/turns.ts';
-import type { ErrorSearchResult } from '../../lib/jobs/search-errors.ts';
+import type { ErrorSearchResult } from '../../lib/jobs/watch/search-errors.ts';
 import { until } from '../fixtures/until.ts';
 import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';

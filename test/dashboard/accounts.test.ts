@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { SetupLink } from '../../appliance/setup-link.ts';
+import { SetupLink } from '../../appliance/admin/setup-link.ts';
 import { scenepress } from '../appliance/command.ts';
 import { listeningAppliance } from '../appliance/listening-appliance.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';

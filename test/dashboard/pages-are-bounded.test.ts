@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import type { JobRecord } from '../../lib/jobs/job.ts';
+import type { JobRecord } from '../../lib/model/job.ts';
 import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
 import { isDeep } from '../fixtures/depth.ts';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
+import { systemRandom } from '../../lib/base/random.ts';
 import { Deliveries } from '../../lib/index.ts';
-import { systemRandom } from '../../lib/random.ts';
+import type { DeliveryRecord } from '../../lib/storage/delivery.ts';
 import { jobRecord } from '../../lib/testing/job-record.ts';
-import type { DeliveryRecord } from '../../lib/webhooks/delivery.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { claimDeliveries } from '../fixtures/claims.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';

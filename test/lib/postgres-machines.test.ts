@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { MachineReport } from '../../lib/machines/machine-store.ts';
+import type { MachineReport } from '../../lib/cluster/machine-store.ts';
 import { postgres } from '../../lib/postgres/index.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { lockAwaited, openPostgres, run } from '../fixtures/postgres/database.ts';

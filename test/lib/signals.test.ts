@@ -1,6 +1,6 @@
 import t from 'tap';
+import { parseSignal } from '../../lib/cluster/parse-signal.ts';
 import { piecesOf, SignalPieces } from '../../lib/postgres/signal-pieces.ts';
-import { parseSignal } from '../../lib/signals/parse-signal.ts';
 
 const changed = {
   jobId: '1',

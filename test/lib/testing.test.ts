@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../lib/clock.ts';
+import { Schema } from '../../lib/databases/sqlite/schema.ts';
+import { SqliteDatabase } from '../../lib/databases/sqlite/sqlite-database.ts';
 import {
   DataFolder,
   type DataFolderOptions,
@@ -9,8 +10,6 @@ import {
   SQL_SCHEMAS,
 } from '../../lib/index.ts';
 import type { SqlDatabase, SqlTransaction } from '../../lib/storage/sql.ts';
-import { Schema } from '../../lib/storage/sqlite/schema.ts';
-import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import { accountStoreSuite } from '../../lib/testing/accounts.ts';
 import { actStoreSuite } from '../../lib/testing/acts.ts';
 import { deliveriesSuite } from '../../lib/testing/deliveries.ts';
@@ -28,6 +27,7 @@ import { queueSuite } from '../../lib/testing/queue.ts';
 import { sessionStoreSuite } from '../../lib/testing/sessions.ts';
 import { settingsStoreSuite } from '../../lib/testing/settings.ts';
 import { storageSuite } from '../../lib/testing/storage.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { testFolder } from '../fixtures/test-folder.ts';

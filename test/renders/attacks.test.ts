@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { ArtifactName, Job } from '../../lib/index.ts';
-import { findRoot } from '../../lib/render/start/renderer-root.ts';
+import { findRoot } from '../../lib/render/environment/renderer-root.ts';
 import { isDeep } from '../fixtures/depth.ts';
 import { jobsBelow } from '../fixtures/processes.ts';
 import { artifactPath, cancelToTheEnd, enqueue, render, startService } from '../fixtures/renders.ts';

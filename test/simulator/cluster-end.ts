@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Job } from '../../lib/index.ts';
-import { assetKeyOf } from '../../lib/jobs/job.ts';
-import { jobJson } from '../../lib/jobs/job-json.ts';
+import { assetKeyOf } from '../../lib/model/job.ts';
+import { jobJson } from '../../lib/model/job-json.ts';
+import type { DeliveryAttempt } from '../../lib/storage/delivery.ts';
 import type { SqlReader } from '../../lib/storage/sql.ts';
 import type { Storage } from '../../lib/storage/storage.ts';
-import type { DeliveryAttempt } from '../../lib/webhooks/delivery.ts';
 import type { DistantLedger } from '../fixtures/distant-ledger.ts';
 import { ASSET_URL } from './simulated-life.ts';
 import type { SimulatedWorld } from './simulated-world.ts';

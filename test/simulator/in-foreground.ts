@@ -1,7 +1,7 @@
+import type { Background } from '../../lib/databases/sqlite/background-worker.ts';
+import type { Connection } from '../../lib/databases/sqlite/connection.ts';
+import { openInBackground } from '../../lib/databases/sqlite/connection.ts';
 import type { SqlValue } from '../../lib/storage/sql.ts';
-import type { Background } from '../../lib/storage/sqlite/background-worker.ts';
-import type { Connection } from '../../lib/storage/sqlite/connection.ts';
-import { openInBackground } from '../../lib/storage/sqlite/connection.ts';
 
 /** Without a thread, whose answers would come at any time. */
 export function inForeground(path: string): Background {

@@ -1,4 +1,4 @@
-import { turn } from '../../lib/clock.ts';
+import { turn } from '../../lib/time/clock.ts';
 
 /**
  * Resolves when only timers are pending. `turns`: how many turns of the event loop must pass without one of something

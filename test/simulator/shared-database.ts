@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { InProgress } from '../../lib/in-progress.ts';
+import { InProgress } from '../../lib/async/in-progress.ts';
+import type { Random } from '../../lib/base/random.ts';
+import { SqliteDatabase } from '../../lib/databases/sqlite/sqlite-database.ts';
 import { ScenepressError, type Transaction } from '../../lib/index.ts';
-import type { Random } from '../../lib/random.ts';
 import { SqlLedgerStore } from '../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../lib/sql/sqlite/schema.ts';
 import type { SqlDatabase, SqlTransaction, SqlValue } from '../../lib/storage/sql.ts';
-import { SqliteDatabase } from '../../lib/storage/sqlite/sqlite-database.ts';
 import type { Storage } from '../../lib/storage/storage.ts';
 import type { FakeClock } from '../fixtures/fake-clock.ts';
 import { inForeground } from './in-foreground.ts';

@@ -1,15 +1,15 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { Clock, Timer } from '../../lib/clock.ts';
-import { readLines } from '../../lib/render/run/line-reader.ts';
+import { readLines } from '../../lib/base/line-reader.ts';
 import type {
   ForkCommand,
   JobEnded,
   JobEndReason,
   JobReport,
   RendererJob,
-} from '../../lib/render/run/messages.ts';
+} from '../../lib/model/renderer-messages.ts';
+import type { Clock, Timer } from '../../lib/time/clock.ts';
 import type { SimulatedSockets } from './simulated-sockets.ts';
 
 const LONGEST_JOB_BYTES = 1024 * 1024;

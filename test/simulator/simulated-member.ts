@@ -1,4 +1,6 @@
 import { join } from 'node:path';
+import { silentLogger } from '../../lib/base/logger.ts';
+import type { Random } from '../../lib/base/random.ts';
 import {
   type Clock,
   type Ledger,
@@ -8,10 +10,8 @@ import {
   type Role,
   StoredLedger,
 } from '../../lib/index.ts';
-import { silentLogger } from '../../lib/logger.ts';
-import type { Random } from '../../lib/random.ts';
 import type { Renderer } from '../../lib/render/pool/renderer.ts';
-import { makeParts, type OutsideParts } from '../../lib/service-parts.ts';
+import { makeParts, type OutsideParts } from '../../lib/service/service-parts.ts';
 import type { DistantLedger } from '../fixtures/distant-ledger.ts';
 import type { FakeClock } from '../fixtures/fake-clock.ts';
 import { SharedConnection, type SharedDatabase, sharedStores } from './shared-database.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import type { Random } from '../../lib/base/random.ts';
 import type { Clock, Logger } from '../../lib/index.ts';
-import type { Random } from '../../lib/random.ts';
+import { DEFAULT_LIMITS } from '../../lib/model/limits.ts';
 import { Renderer } from '../../lib/render/pool/renderer.ts';
-import { DEFAULT_LIMITS } from '../../lib/render/run/limits.ts';
 import type { Launcher } from '../../lib/render/start/launcher.ts';
 import { SimulatedPython } from './simulated-python.ts';
 import { SimulatedThreads } from './simulated-threads.ts';

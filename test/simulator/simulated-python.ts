@@ -1,11 +1,16 @@
 import { EventEmitter } from 'node:events';
 import { basename, dirname } from 'node:path';
 import { PassThrough } from 'node:stream';
-import type { Clock, Timer } from '../../lib/clock.ts';
-import { readLines } from '../../lib/render/run/line-reader.ts';
-import type { JobEnded, RendererJob, ZygoteCommand, ZygoteReport } from '../../lib/render/run/messages.ts';
+import { readLines } from '../../lib/base/line-reader.ts';
+import type {
+  JobEnded,
+  RendererJob,
+  ZygoteCommand,
+  ZygoteReport,
+} from '../../lib/model/renderer-messages.ts';
 import type { ZygoteCommandLine } from '../../lib/render/start/launcher.ts';
 import type { Processes, RendererProcess } from '../../lib/render/start/processes.ts';
+import type { Clock, Timer } from '../../lib/time/clock.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 import { SimulatedFork, type Surroundings } from './simulated-fork.ts';
 import { SimulatedSockets } from './simulated-sockets.ts';

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type { Clock } from '../../lib/index.ts';
+import type { RenderResult, RenderTask, StopReason } from '../../lib/model/render-task.ts';
 import type { PooledRender, RenderEvents } from '../../lib/render/pool/render-pool.ts';
 import type { Renderer } from '../../lib/render/pool/renderer.ts';
-import type { RenderResult, RenderTask, StopReason } from '../../lib/render/run/render-task.ts';
 
 const LONGEST_RENDER_MS = 30_000;
 

@@ -1,6 +1,6 @@
+import { LocalSignals } from '../../lib/cluster/local-signals.ts';
 import type { Clock } from '../../lib/index.ts';
-import { LocalSignals } from '../../lib/signals/local-signals.ts';
-import type { Signal, Signals } from '../../lib/signals/signals.ts';
+import type { Signal, Signals } from '../../lib/storage/signals.ts';
 
 const LATEST_MS = 200;
 

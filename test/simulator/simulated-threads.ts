@@ -1,10 +1,10 @@
 import { EventEmitter } from 'node:events';
-import type { Clock, Timer } from '../../lib/clock.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from '../../lib/model/render-task.ts';
 import type { Threads } from '../../lib/render/pool/threads.ts';
 import type { WorkerData, WorkerMessage } from '../../lib/render/pool/worker-data.ts';
 import { startWorkerThread } from '../../lib/render/pool/worker-thread.ts';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../../lib/render/run/render-task.ts';
 import type { Processes } from '../../lib/render/start/processes.ts';
+import type { Clock, Timer } from '../../lib/time/clock.ts';
 import type { SimulatedPython } from './simulated-python.ts';
 
 type Task = RenderTask | ListTask;

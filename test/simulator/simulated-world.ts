@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { type AssetStore, type Clock, ScenepressError } from '../../lib/index.ts';
-import type { OutsideParts } from '../../lib/service-parts.ts';
-import { DEFAULT_SETTINGS, type SettingsStore } from '../../lib/settings/settings-store.ts';
+import type { OutsideParts } from '../../lib/service/service-parts.ts';
+import { DEFAULT_SETTINGS, type SettingsStore } from '../../lib/storage/settings-store.ts';
 import type { ExchangeResult, OutboundRequest } from '../../lib/webhooks/outbound.ts';
 
 type Random = () => number;

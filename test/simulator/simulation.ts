@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { serialize } from 'node:v8';
 import type { Job } from '../../lib/index.ts';
-import { jobJson } from '../../lib/jobs/job-json.ts';
+import { jobJson } from '../../lib/model/job-json.ts';
 import { LateStores } from '../fixtures/late-stores.ts';
 import { seededBytes, seededRandom } from '../fixtures/seeded-random.ts';
 import { ASSET_URL, Life } from './simulated-life.ts';

@@ -1,6 +1,6 @@
 // The script of the playground: replaces the text field of its form by an editor, renders without leaving the page,
 // and keeps drafts. The result is rendered by the server, and replaced as it changes by the script of all pages.
-import { sceneClassesIn } from '../../scene-classes.ts';
+import { sceneClassesIn } from '../../support/scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { Editor } from './editor.ts';

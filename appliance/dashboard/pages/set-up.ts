@@ -1,6 +1,6 @@
 import { isScenepressError } from '../../../lib/index.ts';
-import { FIRST_ACCOUNT } from '../../first-account.ts';
-import { INVITATION_DAYS, SetupLink, type Verified } from '../../setup-link.ts';
+import { FIRST_ACCOUNT } from '../../admin/first-account.ts';
+import { INVITATION_DAYS, SetupLink, type Verified } from '../../admin/setup-link.ts';
 import { type Html, html } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';

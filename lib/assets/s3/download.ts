@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { crc32 } from 'node:zlib';
 import type { GetObjectCommandInput } from '@aws-sdk/client-s3';
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../../base/errors.ts';
 import type { ByteRange, OpenedAsset } from '../asset-store.ts';
 import type { Bucket } from './s3-client.ts';
 import { failureOf, isMissing } from './s3-errors.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { MultipartUpload } from '@aws-sdk/client-s3';
-import { type Clock, systemClock } from '../../clock.ts';
-import type { ArtifactUrl } from '../../jobs/job-json.ts';
-import { known, type Names } from '../../known-options.ts';
+import { known, type Names } from '../../base/known-options.ts';
+import type { ArtifactUrl } from '../../model/job-json.ts';
+import { type Clock, systemClock } from '../../time/clock.ts';
 import {
   type AssetStore,
   assertAssetKey,

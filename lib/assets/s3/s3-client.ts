@@ -2,10 +2,10 @@ import { Agent as HttpAgent } from 'node:http';
 import { Agent as HttpsAgent } from 'node:https';
 import tls from 'node:tls';
 import type { S3Client, S3ClientConfig } from '@aws-sdk/client-s3';
-import { certificateAuthorities } from '../../certificate-authorities.ts';
-import type { Clock } from '../../clock.ts';
-import { ScenepressError } from '../../errors.ts';
-import { installCommand } from '../../optional-package.ts';
+import { certificateAuthorities } from '../../base/certificate-authorities.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { installCommand } from '../../base/optional-package.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { S3Options } from './s3-options.ts';
 import { S3Retries } from './s3-retries.ts';
 

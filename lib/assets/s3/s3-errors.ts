@@ -1,4 +1,4 @@
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../../base/errors.ts';
 
 /** The common properties of errors of the SDK. */
 interface Failure {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 
 /** An access key of S3. The SDK takes what else its providers of credentials tell. */
 export interface S3Credentials {

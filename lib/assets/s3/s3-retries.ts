@@ -1,5 +1,5 @@
 import type { S3ClientConfig } from '@aws-sdk/client-s3';
-import type { Clock } from '../../clock.ts';
+import type { Clock } from '../../time/clock.ts';
 
 type Strategy = Extract<NonNullable<S3ClientConfig['retryStrategy']>, { recordSuccess: unknown }>;
 type Token = Awaited<ReturnType<Strategy['acquireInitialRetryToken']>> & { begunMs?: number };

@@ -1,10 +1,10 @@
 import { lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../../artifacts.ts';
-import { isShortage } from '../../shortage.ts';
-import type { RenderLimits } from '../run/limits.ts';
-import type { ForkCommand, RendererJob } from '../run/messages.ts';
-import type { RenderedFile, SceneFailure } from '../run/render-task.ts';
+import { isShortage } from '../../files/shortage.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from '../../model/artifacts.ts';
+import type { RenderLimits } from '../../model/limits.ts';
+import type { RenderedFile, SceneFailure } from '../../model/render-task.ts';
+import type { ForkCommand, RendererJob } from '../../model/renderer-messages.ts';
 
 const MIB = 1024 * 1024;
 /** An inspection rewrites the video with a new index. */

@@ -1,6 +1,6 @@
-import type { Clock } from '../../clock.ts';
-import type { RenderLimits } from '../run/limits.ts';
-import type { ZygoteReady } from '../run/messages.ts';
+import type { RenderLimits } from '../../model/limits.ts';
+import type { ZygoteReady } from '../../model/renderer-messages.ts';
+import type { Clock } from '../../time/clock.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from '../start/launcher.ts';
 import type { Processes } from '../start/processes.ts';

@@ -1,6 +1,6 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir, rename, rmdir, unlink } from 'node:fs/promises';
-import { systemRandom } from '../../random.ts';
+import { systemRandom } from '../../base/random.ts';
 
 // Missing in Node's constants; the same on all architectures. Opens folders without read permission.
 const O_PATH = 0o10000000;

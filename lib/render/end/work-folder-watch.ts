@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
-import type { Clock, Timer } from '../../clock.ts';
-import type { Logger } from '../../logger.ts';
-import { within } from '../../within.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Clock, Timer } from '../../time/clock.ts';
+import { within } from '../../time/within.ts';
 
 const LOOK_MS = 1_000;
 /** Most checks only read; one in this many also writes. */

@@ -3,17 +3,13 @@ import { existsSync } from 'node:fs';
 import { readdir, rename, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { BroadcastChannel, MessageChannel } from 'node:worker_threads';
-import { abortable } from '../../abortable.ts';
-import type { Clock } from '../../clock.ts';
-import { OLD_WORK_SUFFIX } from '../../data-files.ts';
-import type { KnownFolder } from '../../disk.ts';
-import { ScenepressError } from '../../errors.ts';
-import type { Logger } from '../../logger.ts';
-import type { Random } from '../../random.ts';
-import type { RendererVersions } from '../../service-problems.ts';
-import { within } from '../../within.ts';
-import { discardFolder, removeFolder } from '../end/remove-folder.ts';
-import type { RenderLimits } from '../run/limits.ts';
+import { abortable } from '../../async/abortable.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { Random } from '../../base/random.ts';
+import { OLD_WORK_SUFFIX } from '../../files/data-files.ts';
+import type { KnownFolder } from '../../files/disk.ts';
+import type { RenderLimits } from '../../model/limits.ts';
 import type {
   ListResult,
   RenderMessage,
@@ -22,15 +18,19 @@ import type {
   SceneSource,
   StopMessage,
   StopReason,
-} from '../run/render-task.ts';
-import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
+} from '../../model/render-task.ts';
+import type { RendererVersions } from '../../model/service-problems.ts';
+import type { Clock } from '../../time/clock.ts';
+import { within } from '../../time/within.ts';
+import { discardFolder, removeFolder } from '../end/remove-folder.ts';
+import { plainSettings } from '../environment/python-environment.ts';
+import { relocate } from '../environment/relocation.ts';
+import { onMachine } from '../environment/renderer-root.ts';
+import { newPulses, Pulse } from '../shared/pulse.ts';
+import { STOPPING, threadCounters } from '../shared/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
-import { plainSettings } from '../start/python-environment.ts';
-import { relocate } from '../start/relocation.ts';
-import { onMachine } from '../start/renderer-root.ts';
 import { WorkFolder } from '../start/work-folder.ts';
-import { newPulses, Pulse } from './pulse.ts';
-import { STOPPING, threadCounters } from './thread-counters.ts';
+import type { SandboxStatus } from '../trial/sandbox-status.ts';
 import { type StartThreads, startThreads, type Threads } from './threads.ts';
 import type { WorkerData, WorkerMessage } from './worker-data.ts';
 

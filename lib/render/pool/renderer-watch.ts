@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
-import { Backoff } from '../../backoff.ts';
-import type { Clock, Timer } from '../../clock.ts';
-import type { SpareSpace } from '../../data-folder/spare-space.ts';
-import type { Logger } from '../../logger.ts';
+import type { Logger } from '../../base/logger.ts';
+import type { SpareSpace } from '../../files/spare-space.ts';
+import type { RenderResult, RenderTask } from '../../model/render-task.ts';
+import { Backoff } from '../../time/backoff.ts';
+import type { Clock, Timer } from '../../time/clock.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import type { WorkFolderWatch } from '../end/work-folder-watch.ts';
-import type { RenderResult, RenderTask } from '../run/render-task.ts';
 import type { RenderPool } from './render-pool.ts';
 
 /** Interval of checks whether a probe is due. */

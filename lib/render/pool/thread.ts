@@ -1,7 +1,7 @@
 // The thread of a RenderPool.
 import { parentPort, threadId, workerData } from 'node:worker_threads';
-import { systemClock } from '../../clock.ts';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
+import { systemClock } from '../../time/clock.ts';
 import { systemProcesses } from '../start/processes.ts';
 import type { WorkerData } from './worker-data.ts';
 import { startWorkerThread } from './worker-thread.ts';

@@ -1,5 +1,5 @@
 import piscina, { type Piscina } from 'piscina';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
 import type { WorkerData } from './worker-data.ts';
 
 // TypeScript when running from source.

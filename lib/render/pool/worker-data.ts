@@ -1,5 +1,5 @@
 import type { SharedSettings } from '../run/shared-settings.ts';
-import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
+import type { SandboxStatus } from '../trial/sandbox-status.ts';
 
 /** The worker data of a thread. */
 export interface WorkerData extends SharedSettings {

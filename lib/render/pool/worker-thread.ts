@@ -1,9 +1,9 @@
 import { BroadcastChannel } from 'node:worker_threads';
-import type { Clock } from '../../clock.ts';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../run/render-task.ts';
+import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
+import type { Clock } from '../../time/clock.ts';
 import { RenderWorker } from '../run/render-worker.ts';
+import { STARTED, STOPPING } from '../shared/thread-counters.ts';
 import type { Processes } from '../start/processes.ts';
-import { STARTED, STOPPING } from './thread-counters.ts';
 import type { WarmZygotes, WorkerData, WorkerMessage } from './worker-data.ts';
 
 // User ids are reused after this many threads, when the first has long ended.

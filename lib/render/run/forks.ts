@@ -1,16 +1,16 @@
 import { chownSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import { makeFolderWithin } from '../../disk.ts';
-import { newShortage } from '../../shortage.ts';
+import { makeFolderWithin } from '../../files/disk.ts';
+import { newShortage } from '../../files/shortage.ts';
+import type { RenderLimits } from '../../model/limits.ts';
+import type { RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
+import type { FailedReport, JobEnded, JobReport, RendererJob } from '../../model/renderer-messages.ts';
 import { filesOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
-import type { RenderLimits } from './limits.ts';
-import type { FailedReport, JobEnded, JobReport, RendererJob } from './messages.ts';
-import type { RenderResult, SceneFailure, StopReason } from './render-task.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for two copies of the captions and a thumbnail. */

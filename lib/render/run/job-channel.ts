@@ -1,11 +1,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
-import type { Clock, Timer } from '../../clock.ts';
+import { readLines } from '../../base/line-reader.ts';
+import type { JobReport, RendererJob } from '../../model/renderer-messages.ts';
+import { LONGEST_LINE_BYTES, parseJobReport } from '../../model/renderer-protocol.ts';
+import type { Clock, Timer } from '../../time/clock.ts';
 import type { Processes } from '../start/processes.ts';
-import { readLines } from './line-reader.ts';
-import type { JobReport, RendererJob } from './messages.ts';
-import { LONGEST_LINE_BYTES, parseJobReport } from './protocol.ts';
 
 const SOCKET_NAME = 'channel';
 // A renderer sends about ten lines a second; reading far more than that is throttled.

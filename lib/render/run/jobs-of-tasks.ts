@@ -1,6 +1,6 @@
-import { jobLimits, type RenderLimits } from './limits.ts';
-import type { InspectJob, JobLimits, ListJob, RenderJob } from './messages.ts';
-import type { RenderTask, SceneSource } from './render-task.ts';
+import { jobLimits, type RenderLimits } from '../../model/limits.ts';
+import type { RenderTask, SceneSource } from '../../model/render-task.ts';
+import type { InspectJob, JobLimits, ListJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
 /** The job of a render. */

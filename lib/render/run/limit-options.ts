@@ -1,6 +1,6 @@
 import type Joi from 'joi';
-import { COUNT, group, POSITIVE } from '../../checked.ts';
-import { DEFAULT_LIMITS, type RenderLimits } from './limits.ts';
+import { COUNT, group, POSITIVE } from '../../base/checked.ts';
+import { DEFAULT_LIMITS, type RenderLimits } from '../../model/limits.ts';
 
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 

@@ -1,5 +1,5 @@
-import type { JobReport } from './messages.ts';
-import type { RenderMessage, RenderProgress, RenderStage } from './render-task.ts';
+import type { RenderMessage, RenderProgress, RenderStage } from '../../model/render-task.ts';
+import type { JobReport } from '../../model/renderer-messages.ts';
 
 const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing', 'checking'];
 const PROGRESS_INTERVAL_MS = 50;

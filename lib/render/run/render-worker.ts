@@ -1,11 +1,24 @@
 import { join } from 'node:path';
-import type { Timer } from '../../clock.ts';
-import { freeSpaceOf, isLess, isOutOfSpace } from '../../disk.ts';
-import { isShortage } from '../../shortage.ts';
+import { freeSpaceOf, isLess, isOutOfSpace } from '../../files/disk.ts';
+import { isShortage } from '../../files/shortage.ts';
+import type {
+  ListResult,
+  ListTask,
+  RenderMessage,
+  RenderResult,
+  RenderTask,
+  RenderUsage,
+  StopMessage,
+  StopReason,
+} from '../../model/render-task.ts';
+import type { JobReport, LocalOutput, Play, WorkTimes } from '../../model/renderer-messages.ts';
+import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
+import { workTimes } from '../../model/work-times.ts';
+import type { Timer } from '../../time/clock.ts';
 import { collectFiles, collectLocalFiles, publishedFiles } from '../end/collect.ts';
 import { assertSameLayers } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
-import { Pulse } from '../pool/pulse.ts';
+import { Pulse } from '../shared/pulse.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
 import {
@@ -18,21 +31,8 @@ import {
   type Occupied,
 } from './forks.ts';
 import { inspectJob, listJob, renderJob } from './jobs-of-tasks.ts';
-import type { JobReport, LocalOutput, Play, WorkTimes } from './messages.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { MOST_OUTPUT, MOST_PLAYS } from './protocol.ts';
-import type {
-  ListResult,
-  ListTask,
-  RenderMessage,
-  RenderResult,
-  RenderTask,
-  RenderUsage,
-  StopMessage,
-  StopReason,
-} from './render-task.ts';
 import { StreamedInspection } from './streamed-inspection.ts';
-import { workTimes } from './work-times.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { Zygotes } from './zygotes.ts';
 

@@ -1,8 +1,8 @@
-import type { KnownFolder } from '../../disk.ts';
-import type { Pulses } from '../pool/pulse.ts';
-import type { ThreadCounters } from '../pool/thread-counters.ts';
+import type { KnownFolder } from '../../files/disk.ts';
+import type { RenderLimits } from '../../model/limits.ts';
+import type { Pulses } from '../shared/pulse.ts';
+import type { ThreadCounters } from '../shared/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
-import type { RenderLimits } from './limits.ts';
 
 /** The settings that all workers of a pool share. */
 export interface SharedSettings {

@@ -1,6 +1,6 @@
+import type { InspectJob } from '../../model/renderer-messages.ts';
 import type { Zygote } from '../start/zygote.ts';
 import type { EndReason, ForkOutcome, Forks, Occupied } from './forks.ts';
-import type { InspectJob } from './messages.ts';
 import { VideoRelay } from './video-relay.ts';
 
 /** An inspection of a render's video that reads it while the render runs, in a fork of its own. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../clock.ts';
-import type { SandboxStatus } from '../sandbox/sandbox-status.ts';
+import type { ZygoteReady } from '../../model/renderer-messages.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { Processes } from '../start/processes.ts';
-import type { ZygoteReady } from './messages.ts';
+import type { SandboxStatus } from '../trial/sandbox-status.ts';
 import type { SharedSettings } from './shared-settings.ts';
 
 export interface WorkerSettings extends SharedSettings {

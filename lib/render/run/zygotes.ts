@@ -1,19 +1,19 @@
 import { join } from 'node:path';
-import { Backoff } from '../../backoff.ts';
-import type { Timer } from '../../clock.ts';
-import { Line } from '../../line.ts';
+import { Line } from '../../async/one-at-a-time.ts';
+import { jobLimits } from '../../model/limits.ts';
+import type { RenderJob, ZygoteReady } from '../../model/renderer-messages.ts';
+import { Backoff } from '../../time/backoff.ts';
+import type { Timer } from '../../time/clock.ts';
 import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
-import { SandboxRefused } from '../sandbox/sandbox-refused.ts';
-import { type SandboxStatus, sandboxStatus } from '../sandbox/sandbox-status.ts';
-import { type ErrorOf, SandboxTrial } from '../sandbox/sandbox-trial.ts';
 import { mountsState, type RendererRole } from '../start/launcher.ts';
 import { fontsState, openToReaders } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
 import { type Zygote, ZygoteDied } from '../start/zygote.ts';
+import { SandboxRefused } from '../trial/sandbox-refused.ts';
+import { type SandboxStatus, sandboxStatus } from '../trial/sandbox-status.ts';
+import { type ErrorOf, SandboxTrial } from '../trial/sandbox-trial.ts';
 import type { Forks, Occupied } from './forks.ts';
-import { jobLimits } from './limits.ts';
-import type { RenderJob, ZygoteReady } from './messages.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 
 const AGAIN_FIRST_MS = 1_000;

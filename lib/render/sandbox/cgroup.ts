@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import type { Clock } from '../../clock.ts';
-import { onMachine, type RendererRoot, startOutside } from '../start/renderer-root.ts';
+import type { Clock } from '../../time/clock.ts';
+import { onMachine, type RendererRoot, startOutside } from '../environment/renderer-root.ts';
 import { shareProcessor, writeWeight } from './cgroup-weight.ts';
 import { makeOwnGroup, removeOwnGroup } from './own-cgroup.ts';
 

@@ -8,7 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { type Clock, delay } from '../../clock.ts';
+import { type Clock, delay } from '../../time/clock.ts';
 
 /**
  * A group that a service running as root creates at the top of the cgroup tree when its own group is not delegated:

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../../base/errors.ts';
 import { type Archive, findArchive } from './archive.ts';
 
 const ZSTANDARD = 0xfd2fb528;

@@ -2,11 +2,9 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { ScenepressError } from '../../errors.ts';
-import { known } from '../../known-options.ts';
-import { openArchive } from './archive-file.ts';
-import { finishRoot } from './finish-root.ts';
-import { checkMachine } from './machine.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { known } from '../../base/known-options.ts';
+import { checkMachine } from '../environment/machine.ts';
 import {
   environmentFolder,
   type FoundRenderer,
@@ -14,7 +12,9 @@ import {
   packageRoot,
   rendererFolder,
   rootPrefix,
-} from './renderer-folder.ts';
+} from '../environment/renderer-folder.ts';
+import { openArchive } from './archive-file.ts';
+import { finishRoot } from './finish-root.ts';
 import { UnpackedRoot } from './unpacked-root.ts';
 
 /** The current step of {@link ensureRenderer}. */

@@ -3,9 +3,9 @@ import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
-import { ScenepressError } from '../../errors.ts';
-import { LOADER } from './flush.ts';
-import { packageRoot, rendererSources } from './renderer-folder.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { LOADER } from '../environment/flush.ts';
+import { packageRoot, rendererSources } from '../environment/renderer-folder.ts';
 
 const run = promisify(execFile);
 const LIBRARIES = 'usr/lib/x86_64-linux-gnu';

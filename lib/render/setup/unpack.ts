@@ -8,9 +8,9 @@ import { type Readable, Transform, Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 // Not by name: a version of Node without it must reach the error that names the version.
 import zlib from 'node:zlib';
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { LOADER } from '../environment/flush.ts';
 import type { Archive, Segment } from './archive.ts';
-import { LOADER } from './flush.ts';
 
 const READ_BYTES = 1024 * 1024;
 const PROGRAM_PATH = '/usr/local/bin:/usr/bin:/bin';

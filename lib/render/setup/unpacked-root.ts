@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, statfs } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { type Clock, delay, systemClock } from '../../clock.ts';
-import { ScenepressError } from '../../errors.ts';
-import { DatabaseSync } from '../../node-sqlite.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { DatabaseSync } from '../../base/node-sqlite.ts';
+import { type Clock, delay, systemClock } from '../../time/clock.ts';
+import { flush, flushFileSystem, NotFlushed } from '../environment/flush.ts';
+import { RootMark } from '../environment/root-mark.ts';
 import type { Archive } from './archive.ts';
-import { flush, flushFileSystem, NotFlushed } from './flush.ts';
-import { RootMark } from './root-mark.ts';
 import { unpack } from './unpack.ts';
 
 export interface UnpackEvents {

@@ -2,10 +2,9 @@ import { type ExecFileException, execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
-import { known } from '../../known-options.ts';
-import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
-import type { Mount } from './python-environment.ts';
-import type { Relocation } from './relocation.ts';
+import { known } from '../../base/known-options.ts';
+import type { Mount } from '../environment/python-environment.ts';
+import type { Relocation } from '../environment/relocation.ts';
 import {
   findRoot,
   onMachine,
@@ -13,7 +12,8 @@ import {
   type RootView,
   startOutside,
   viewOf,
-} from './renderer-root.ts';
+} from '../environment/renderer-root.ts';
+import { type CgroupHome, openCgroups } from '../sandbox/cgroup.ts';
 import { SCENE_PLACE, type SceneFolder } from './scene-folder.ts';
 import { STUDIO_PLACE, type StudioFolder, studioParts } from './studio.ts';
 

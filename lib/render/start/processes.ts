@@ -1,9 +1,9 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import type { Clock } from '../../clock.ts';
-import { killSession, killTree } from '../end/stray-processes.ts';
-import { OneConnection } from '../run/one-connection.ts';
+import type { Clock } from '../../time/clock.ts';
 import type { ZygoteCommandLine } from './launcher.ts';
+import { OneConnection } from './one-connection.ts';
+import { killSession, killTree } from './stray-processes.ts';
 
 /** A started process, with its standard streams. */
 export type RendererProcess = Pick<

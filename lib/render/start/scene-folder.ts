@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { basename, dirname, relative, resolve, sep } from 'node:path';
-import { ScenepressError } from '../../errors.ts';
+import { ScenepressError } from '../../base/errors.ts';
 
 /** A folder of the author's own that the scenes of one file may read. Plain data, because it is passed to threads. */
 export interface SceneFolder {

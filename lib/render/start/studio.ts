@@ -10,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { DATA_FILES, STUDIO_PARTS } from '../../data-files.ts';
+import { DATA_FILES, STUDIO_PARTS } from '../../files/data-files.ts';
 
 /** The studio folder, readable by all scenes. Plain data, because it is passed to threads. */
 export interface StudioFolder {

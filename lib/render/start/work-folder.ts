@@ -1,7 +1,7 @@
 import { constants, lstatSync } from 'node:fs';
 import { access, chmod, lstat, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { identityOf, type KnownFolder, makeFolderWithin } from '../../disk.ts';
+import { identityOf, type KnownFolder, makeFolderWithin } from '../../files/disk.ts';
 
 /** Renders may run as separate users, who must be able to traverse the folder but not list it. */
 const MODE = 0o711;

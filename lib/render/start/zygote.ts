@@ -1,9 +1,9 @@
 import type { Writable } from 'node:stream';
-import type { Clock, Timer } from '../../clock.ts';
-import { EmitterBase } from '../../emitter.ts';
-import { readLines, withoutControlCharacters } from '../run/line-reader.ts';
-import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../run/messages.ts';
-import { LONGEST_LINE_BYTES, parseZygoteReport } from '../run/protocol.ts';
+import { EmitterBase } from '../../async/emitter.ts';
+import { readLines, withoutControlCharacters } from '../../base/line-reader.ts';
+import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../../model/renderer-messages.ts';
+import { LONGEST_LINE_BYTES, parseZygoteReport } from '../../model/renderer-protocol.ts';
+import type { Clock, Timer } from '../../time/clock.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
 import type { ZygoteCommandLine } from './launcher.ts';
 import type { Processes, RendererProcess } from './processes.ts';

@@ -1,4 +1,4 @@
-import { KEYS_PER_BLOCK } from '../../postgres-database/key-blocks.ts';
+import { KEYS_PER_BLOCK } from '../../databases/postgres/key-blocks.ts';
 
 /** The type of texts: compared byte by byte, whatever the database's order is. */
 export const TEXT = 'text COLLATE "C"';

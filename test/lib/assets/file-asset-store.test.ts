@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import t, { type Test } from 'tap';
-import { realDisk } from '../../../lib/disk.ts';
+import { realDisk } from '../../../lib/files/disk.ts';
 import { FileAssetStore } from '../../../lib/index.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

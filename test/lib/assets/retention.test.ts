@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { KEEP_ALL, retain } from '../../../lib/assets/retention.ts';
 import { DataFolder } from '../../../lib/index.ts';
-import type { JobRecord } from '../../../lib/jobs/job.ts';
+import type { JobRecord } from '../../../lib/model/job.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';

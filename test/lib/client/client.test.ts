@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type ApiError, type ClientOptions, ScenepressClient } from '../../../lib/client/index.ts';
 import { serverSentEvents } from '../../../lib/client/server-sent-events.ts';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 

@@ -14,7 +14,7 @@ import {
 import { basename, dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
-import { type Disk, realDisk } from '../../../lib/disk.ts';
+import { type Disk, realDisk } from '../../../lib/files/disk.ts';
 import {
   Accounts,
   ApiKeys,

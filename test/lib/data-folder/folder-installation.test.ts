@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
 import { FolderInstallation } from '../../../lib/data-folder/folder-installation.ts';
-import { realDisk } from '../../../lib/disk.ts';
+import { realDisk } from '../../../lib/files/disk.ts';
 
 const placeOf = (folder: string) => new FolderInstallation(folder, realDisk).here();
 

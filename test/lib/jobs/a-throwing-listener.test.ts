@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t from 'tap';
+import { silentLogger } from '../../../lib/base/logger.ts';
 import { RenderService } from '../../../lib/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
-import type { JobRecord } from '../../../lib/jobs/job.ts';
-import { fingerprintOf } from '../../../lib/jobs/new-job.ts';
+import { fingerprintOf } from '../../../lib/jobs/accept/new-job.ts';
+import type { JobRecord } from '../../../lib/model/job.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../fixtures/books.ts';
 import type { JobBook } from '../../fixtures/job-book.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';

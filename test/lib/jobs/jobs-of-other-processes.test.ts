@@ -1,7 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import { RemoteJobs } from '../../../lib/cluster/remote-jobs.ts';
 import {
   type BudgetOptions,
   FileAssetStore,
@@ -9,12 +10,11 @@ import {
   RenderService,
   type Role,
 } from '../../../lib/index.ts';
-import type { JobEvents } from '../../../lib/jobs/job-events.ts';
-import { RemoteJobs } from '../../../lib/jobs/remote-jobs.ts';
+import type { JobEvents } from '../../../lib/model/job-events.ts';
+import type { RenderProgress } from '../../../lib/model/render-task.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
-import { systemRandom } from '../../../lib/random.ts';
-import type { RenderProgress } from '../../../lib/render/run/render-task.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { newSchema, openListening } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

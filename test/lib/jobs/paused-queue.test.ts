@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { silentLogger } from '../../../lib/base/logger.ts';
 import { DataFolder, RenderService, type RenderServiceOptions } from '../../../lib/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import type { Settings, SettingsStore } from '../../../lib/settings/settings-store.ts';
+import type { Settings, SettingsStore } from '../../../lib/storage/settings-store.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ScenepressError } from '../../../lib/index.ts';
-import { Cancellations, type CancellationsOptions } from '../../../lib/jobs/cancellations.ts';
+import { Cancellations, type CancellationsOptions } from '../../../lib/jobs/end/cancellations.ts';
 
 function recovery(failures: Error[]) {
   const calls: unknown[] = [];

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import type { ClaimedJob } from '../../../lib/jobs/run/job-claims.ts';
 import { clock, completed, newJob, openDistant, openStored, restart } from '../../fixtures/books.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 

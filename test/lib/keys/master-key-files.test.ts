@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { realDisk } from '../../../lib/disk.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import { realDisk } from '../../../lib/files/disk.ts';
 import { MasterKeyFiles } from '../../../lib/keys/master-key-files.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { seededBytes } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

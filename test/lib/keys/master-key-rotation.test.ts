@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { Disk } from '../../../lib/disk.ts';
+import type { Disk } from '../../../lib/files/disk.ts';
 import { ApiKeys, DataFolder, RenderService } from '../../../lib/index.ts';
 import { backUp, completeReplacement, replaceMasterKey, restore } from '../../../lib/operations.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { MasterKey } from '../../../lib/keys/master-key.ts';
 import { type MasterKeyRecords, StoredMasterKey } from '../../../lib/keys/stored-master-key.ts';
-import { systemRandom } from '../../../lib/random.ts';
 
 const [OLD, NEW, OTHER] = ['1', '2', '3'].map((digit) => digit.repeat(64)) as [string, string, string];
 const oldKey = MasterKey.fromHex(OLD);

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, StoredLedger } from '../../../lib/index.ts';
-import type { JobOutcome } from '../../../lib/jobs/job.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
-import type { Claim } from '../../../lib/queue/queue.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import type { JobOutcome } from '../../../lib/model/job.ts';
+import type { Claim } from '../../../lib/storage/queue/queue.ts';
 import { claimJob, claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { JobBook } from '../../fixtures/job-book.ts';

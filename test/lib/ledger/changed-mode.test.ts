@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, type Ledger, StoredLedger, UnmeteredLedger } from '../../../lib/index.ts';
-import type { JobOutcome } from '../../../lib/jobs/job.ts';
-import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import type { ClaimedJob } from '../../../lib/jobs/run/job-claims.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import type { JobOutcome } from '../../../lib/model/job.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { JobBook } from '../../fixtures/job-book.ts';

@@ -1,15 +1,15 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
+import type { Random } from '../../../lib/base/random.ts';
+import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { StoredLedger, type Transaction } from '../../../lib/index.ts';
 import type { LedgerAccount } from '../../../lib/ledger/ledger-store.ts';
-import type { Claim, ClaimRequest } from '../../../lib/queue/queue.ts';
-import type { Random } from '../../../lib/random.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import type { Claim, ClaimRequest } from '../../../lib/storage/queue/queue.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { seededBytes, seededRandom } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

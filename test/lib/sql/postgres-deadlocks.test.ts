@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import t from 'tap';
-import type { JobRecord } from '../../../lib/jobs/job.ts';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
+import type { JobRecord } from '../../../lib/model/job.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
 import { claimDeliveries, claimJobs } from '../../fixtures/claims.ts';
 import { booksOf } from '../../fixtures/postgres/books.ts';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type AssetStore, FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
-import { forgetJob } from '../../../lib/jobs/forget.ts';
+import { forgetJob } from '../../../lib/jobs/end/forget.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { clock, newJob } from '../../fixtures/books.ts';

@@ -1,12 +1,12 @@
 import pg from 'pg';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { PostgresDatabase } from '../../../lib/postgres-database/postgres-database.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import { PostgresDatabase } from '../../../lib/databases/postgres/postgres-database.ts';
 import { POSTGRES_SCHEMA } from '../../../lib/sql/postgres/schema.ts';
 import { SqlAccountStore } from '../../../lib/sql/sql-account-store.ts';
 import { SqlKeyStore } from '../../../lib/sql/sql-key-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { recording, runQueries } from '../../fixtures/all-queries.ts';
 import { newSchema, serverUrl } from '../../fixtures/postgres/database.ts';
 

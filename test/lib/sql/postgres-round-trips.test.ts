@@ -1,11 +1,11 @@
 import pg from 'pg';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { StoredLedger } from '../../../lib/index.ts';
-import type { AdmissionChecks } from '../../../lib/jobs/admission.ts';
-import type { NewJob } from '../../../lib/jobs/new-job.ts';
+import type { AdmissionChecks } from '../../../lib/jobs/accept/admission.ts';
+import type { NewJob } from '../../../lib/jobs/accept/new-job.ts';
 import { Pricing } from '../../../lib/ledger/pricing.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { claimJobs } from '../../fixtures/claims.ts';
 import { JobBook } from '../../fixtures/job-book.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
-import type { Claim, ClaimRequest, Precedence } from '../../../lib/queue/queue.ts';
+import type { Claim, ClaimRequest, Precedence } from '../../../lib/storage/queue/queue.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

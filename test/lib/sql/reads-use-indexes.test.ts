@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { LIST_INDEXES } from '../../../lib/sql/schema/list-indexes.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { recording, runQueries } from '../../fixtures/all-queries.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -1,7 +1,7 @@
 import { createSecretKey } from 'node:crypto';
 import t from 'tap';
-import { systemRandom } from '../../../lib/random.ts';
-import { KEY_BYTES } from '../../../lib/sealing.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import { KEY_BYTES } from '../../../lib/keys/sealing.ts';
 import { RowFormat } from '../../../lib/sql/row-format.ts';
 
 interface Thing {

@@ -1,14 +1,14 @@
 import { copyFileSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { silentLogger } from '../../../lib/base/logger.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
+import type { SqliteDatabaseOptions } from '../../../lib/databases/sqlite/options.ts';
+import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import type { SqliteDatabaseOptions } from '../../../lib/storage/sqlite/options.ts';
-import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { systemClock, turn } from '../../../lib/clock.ts';
-import { ScenepressError } from '../../../lib/errors.ts';
+import { ScenepressError } from '../../../lib/base/errors.ts';
+import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import { systemClock, turn } from '../../../lib/time/clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 // Only the thread keeps this process running; if it did not, the process would exit before the test ends.

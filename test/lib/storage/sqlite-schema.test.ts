@@ -1,9 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { Schema } from '../../../lib/storage/sqlite/schema.ts';
-import { SqliteDatabase } from '../../../lib/storage/sqlite/sqlite-database.ts';
+import { Schema } from '../../../lib/databases/sqlite/schema.ts';
+import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const NOTES = 'CREATE TABLE notes (note_id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT';

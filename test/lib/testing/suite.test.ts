@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { Ledger } from '../../../lib/index.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../../../lib/settings/settings-store.ts';
+import { DEFAULT_SETTINGS, type Settings } from '../../../lib/storage/settings-store.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { ledgerSuite, type SuiteOptions } from '../../../lib/testing/index.ts';
 import { queueSuite } from '../../../lib/testing/queue.ts';

@@ -1,6 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
+import { silentLogger } from '../../../lib/base/logger.ts';
 import {
   DataFolder,
   type Job,
@@ -8,9 +9,8 @@ import {
   ScenepressError,
   StoredLedger,
 } from '../../../lib/index.ts';
-import type { JobEvents } from '../../../lib/jobs/job-events.ts';
-import { JobFollowers } from '../../../lib/jobs/job-followers.ts';
-import { silentLogger } from '../../../lib/logger.ts';
+import { JobFollowers } from '../../../lib/jobs/watch/job-followers.ts';
+import type { JobEvents } from '../../../lib/model/job-events.ts';
 import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { claimDeliveries } from '../../fixtures/claims.ts';

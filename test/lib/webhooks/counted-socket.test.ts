@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { PassThrough } from 'node:stream';
 import t from 'tap';
-import { turn } from '../../../lib/clock.ts';
+import { turn } from '../../../lib/time/clock.ts';
 import { CountedSocket } from '../../../lib/webhooks/counted-socket.ts';
 
 const KIB = 1024;

@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { DataFolder, Deliveries } from '../../../lib/index.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { deliveryOf } from '../../../lib/webhooks/deliveries.ts';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 

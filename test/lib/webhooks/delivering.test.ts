@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import type { ClaimedJob } from '../../../lib/jobs/job-claims.ts';
+import type { ClaimedJob } from '../../../lib/jobs/run/job-claims.ts';
 import { RETRY_DELAYS_MS } from '../../../lib/webhooks/delivery-book.ts';
 import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';

@@ -1,11 +1,11 @@
 import { AssertionError } from 'node:assert/strict';
 import t, { type Test } from 'tap';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder } from '../../../lib/index.ts';
-import type { JobRecord } from '../../../lib/jobs/job.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import type { JobRecord } from '../../../lib/model/job.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimDeliveries } from '../../fixtures/claims.ts';

@@ -1,11 +1,11 @@
 import t, { type Test } from 'tap';
-import { turn } from '../../../lib/clock.ts';
+import { silentLogger } from '../../../lib/base/logger.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, ScenepressError } from '../../../lib/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
+import { turn } from '../../../lib/time/clock.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';

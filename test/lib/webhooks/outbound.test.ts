@@ -5,7 +5,7 @@ import { connect, createServer as createTcp, type Socket } from 'node:net';
 import { createServer as createTls, type TLSSocket } from 'node:tls';
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
-import { type Clock, systemClock, turn } from '../../../lib/clock.ts';
+import { type Clock, systemClock, turn } from '../../../lib/time/clock.ts';
 import { ANSWER_BYTES } from '../../../lib/webhooks/http-exchange.ts';
 import { assertOutboundOptions, Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { TestAuthority } from '../../fixtures/certificates.ts';

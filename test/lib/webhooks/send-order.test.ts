@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
+import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { ConcurrencyLimits, type ConcurrencyOptions } from '../../../lib/webhooks/concurrency-limits.ts';
-import type { DeliveryRecord } from '../../../lib/webhooks/delivery.ts';
 import { dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import { type Addressed, type Chosen, SendOrder } from '../../../lib/webhooks/send-order.ts';
 import { isDeep } from '../../fixtures/depth.ts';

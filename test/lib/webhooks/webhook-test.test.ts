@@ -1,9 +1,9 @@
 import t from 'tap';
-import { systemClock } from '../../../lib/clock.ts';
-import { SortableIds } from '../../../lib/ids.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
 import type { ArtifactName, ArtifactUrl } from '../../../lib/index.ts';
-import { assetKeyOf } from '../../../lib/jobs/job.ts';
-import { systemRandom } from '../../../lib/random.ts';
+import { SortableIds } from '../../../lib/model/ids.ts';
+import { assetKeyOf } from '../../../lib/model/job.ts';
+import { systemClock } from '../../../lib/time/clock.ts';
 import { Outbound, type OutboundOptions } from '../../../lib/webhooks/outbound.ts';
 import { signWebhook, verifyWebhook } from '../../../lib/webhooks/signature.ts';
 import { WebhookTests } from '../../../lib/webhooks/webhook-test.ts';

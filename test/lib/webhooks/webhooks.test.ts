@@ -1,12 +1,12 @@
 import { AssertionError } from 'node:assert/strict';
 import { once } from 'node:events';
 import t, { type Test } from 'tap';
-import { systemClock, turn } from '../../../lib/clock.ts';
+import { silentLogger } from '../../../lib/base/logger.ts';
+import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, type Delivery, LocalSignals } from '../../../lib/index.ts';
-import { silentLogger } from '../../../lib/logger.ts';
-import { systemRandom } from '../../../lib/random.ts';
 import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { systemClock, turn } from '../../../lib/time/clock.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import type { WebhookOptions } from '../../../lib/webhooks/webhook-secrets.ts';
 import { Webhooks } from '../../../lib/webhooks/webhooks.ts';

@@ -39,8 +39,8 @@ function edit(path: string, change: (source: string) => string): void {
   writeFileSync(join(copy, path), changed);
 }
 
-edit('lib/qualities.ts', (source) => source.replace('} as const;', `${EIGHTK}} as const;`));
-edit('lib/artifacts.ts', (source) => source.replace('} as const;', `${POSTER}} as const;`));
+edit('lib/model/qualities.ts', (source) => source.replace('} as const;', `${EIGHTK}} as const;`));
+edit('lib/model/artifacts.ts', (source) => source.replace('} as const;', `${POSTER}} as const;`));
 edit(INSPECTION, (source) =>
   source.replace(
     /^( *.*write_thumbnail\(folder \/ )"published-thumbnail\.jpg"\)\n/gm,

@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises';
 import t from 'tap';
-import { RENDER_WORK } from '../../../lib/render/run/work-times.ts';
+import { RENDER_WORK } from '../../../lib/model/work-times.ts';
 import { artifactPath, BODY_LINE, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
 import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 

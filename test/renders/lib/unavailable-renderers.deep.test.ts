@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import { findRoot } from '../../../lib/render/start/renderer-root.ts';
+import { findRoot } from '../../../lib/render/environment/renderer-root.ts';
 import { zygotesBelow } from '../../fixtures/processes.ts';
 import { enqueue, render, startService } from '../../fixtures/renders.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

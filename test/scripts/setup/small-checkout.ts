@@ -145,16 +145,7 @@ export class SmallCheckout {
   install(): void {
     rmSync(join(this.root, 'package-lock.json'));
     writeFileSync(join(this.root, 'package.json'), JSON.stringify({ type: 'module' }));
-    for (const part of [
-      'render/setup',
-      'errors.ts',
-      'home-folder.ts',
-      'known-options.ts',
-      'clock.ts',
-      'disk.ts',
-      'node-sqlite.ts',
-      'node-version.ts',
-    ])
+    for (const part of ['base', 'files', 'render/environment', 'render/setup', 'time'])
       cpSync(join(PROJECT, 'lib', part), join(this.root, 'lib', part), { recursive: true });
     for (const name of ['scene_renderer', 'scenes'])
       mkdirSync(join(this.root, 'renderer', name), { recursive: true });

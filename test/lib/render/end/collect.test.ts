@@ -1,8 +1,8 @@
 import { linkSync, mkdirSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { DEFAULT_LIMITS } from '../../../../lib/model/limits.ts';
 import { collectFiles } from '../../../../lib/render/end/collect.ts';
-import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 function folders(t: Test) {

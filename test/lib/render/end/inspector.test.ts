@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
+import type { ZygoteReady } from '../../../../lib/model/renderer-messages.ts';
 import { Inspector } from '../../../../lib/render/end/inspector.ts';
-import type { ZygoteReady } from '../../../../lib/render/run/messages.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 
 /** Stops after a delay and then reports its death, as a zygote does. */

@@ -1,12 +1,12 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../../../lib/clock.ts';
-import { systemRandom } from '../../../../lib/random.ts';
+import { systemRandom } from '../../../../lib/base/random.ts';
+import { DEFAULT_LIMITS } from '../../../../lib/model/limits.ts';
+import type { RenderTask } from '../../../../lib/model/render-task.ts';
 import { type RenderEvents, RenderPool } from '../../../../lib/render/pool/render-pool.ts';
-import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
-import type { RenderTask } from '../../../../lib/render/run/render-task.ts';
 import { findLauncher } from '../../../../lib/render/start/launcher.ts';
+import { systemClock } from '../../../../lib/time/clock.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 import { until } from '../../../fixtures/until.ts';
 

@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
+import type { RenderResult, RenderTask, StopReason } from '../../../../lib/model/render-task.ts';
 import type { RenderEvents, RenderPool } from '../../../../lib/render/pool/render-pool.ts';
 import { RendererWatch } from '../../../../lib/render/pool/renderer-watch.ts';
-import type { RenderResult, RenderTask, StopReason } from '../../../../lib/render/run/render-task.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { settled } from '../../../simulator/settled.ts';
 

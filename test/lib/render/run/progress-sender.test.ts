@@ -1,6 +1,6 @@
 import t from 'tap';
+import type { RenderMessage } from '../../../../lib/model/render-task.ts';
 import { ProgressSender } from '../../../../lib/render/run/progress-sender.ts';
-import type { RenderMessage } from '../../../../lib/render/run/render-task.ts';
 
 function listenTo(previewIntervalMs = 0) {
   const sent: RenderMessage[] = [];

@@ -1,6 +1,6 @@
 import t from 'tap';
+import { DEFAULT_LIMITS, jobLimits } from '../../../../lib/model/limits.ts';
 import type { ForkOutcome, Forks, Occupied } from '../../../../lib/render/run/forks.ts';
-import { DEFAULT_LIMITS, jobLimits } from '../../../../lib/render/run/limits.ts';
 import { StreamedInspection } from '../../../../lib/render/run/streamed-inspection.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 

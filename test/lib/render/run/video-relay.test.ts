@@ -4,8 +4,8 @@ import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { OneConnection } from '../../../../lib/render/run/one-connection.ts';
 import { VideoRelay } from '../../../../lib/render/run/video-relay.ts';
+import { OneConnection } from '../../../../lib/render/start/one-connection.ts';
 
 /** Paths of sockets have at most 107 bytes. */
 function shortFolder(t: Test): string {

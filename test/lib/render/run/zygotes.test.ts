@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import t, { type Test } from 'tap';
-import { newPulses } from '../../../../lib/render/pool/pulse.ts';
-import { threadCounters } from '../../../../lib/render/pool/thread-counters.ts';
+import { DEFAULT_LIMITS } from '../../../../lib/model/limits.ts';
 import { Forks } from '../../../../lib/render/run/forks.ts';
-import { DEFAULT_LIMITS } from '../../../../lib/render/run/limits.ts';
 import { Zygotes } from '../../../../lib/render/run/zygotes.ts';
+import { newPulses } from '../../../../lib/render/shared/pulse.ts';
+import { threadCounters } from '../../../../lib/render/shared/thread-counters.ts';
 import type { Processes, RendererProcess } from '../../../../lib/render/start/processes.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';

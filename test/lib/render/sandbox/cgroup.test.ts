@@ -9,9 +9,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { systemClock } from '../../../../lib/clock.ts';
 import { arrange, ownGroup } from '../../../../lib/render/sandbox/cgroup.ts';
 import { makeOwnGroup, removeOwnGroup } from '../../../../lib/render/sandbox/own-cgroup.ts';
+import { systemClock } from '../../../../lib/time/clock.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const MOUNTED = `22 1 0:20 / /proc rw shared:5 - proc proc rw

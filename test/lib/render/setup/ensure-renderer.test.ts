@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { findRoot } from '../../../../lib/render/environment/renderer-root.ts';
 import { ensureRenderer } from '../../../../lib/render/setup/ensure-renderer.ts';
-import { findRoot } from '../../../../lib/render/start/renderer-root.ts';
 import { cannotUnpack, packSmallRoot } from '../../../fixtures/packed-root.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 

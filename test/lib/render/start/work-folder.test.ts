@@ -11,7 +11,7 @@ import {
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import t from 'tap';
-import { identityOf } from '../../../../lib/disk.ts';
+import { identityOf } from '../../../../lib/files/disk.ts';
 import { WorkFolder } from '../../../../lib/render/start/work-folder.ts';
 import { noMounts, whereMounted } from '../../../fixtures/mounts.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';

@@ -1,0 +1,49 @@
+import { abortable } from '../../async/abortable.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import { checkSource, isClassName } from '../../model/render-request.ts';
+import type { ListResult, SceneSource } from '../../model/render-task.ts';
+import type { ScenesOptions } from '../../model/requests.ts';
+import type { Role } from '../../model/roles.ts';
+import type { Renderer } from '../../render/pool/renderer.ts';
+import type { ShortRuns } from './short-runs.ts';
+
+/**
+ * As {@link scenesOf}, for an owner, when a worker is free for it. Errors: also `renderer_unavailable` in a process
+ * without the role `worker`, and those of {@link ShortRuns.run}.
+ */
+export async function scenesOfOwner(
+  {
+    renderer,
+    shortRuns,
+    roles,
+  }: { renderer: Pick<Renderer, 'listScenes'>; shortRuns: ShortRuns; roles: readonly Role[] },
+  code: string,
+  { signal, owner }: ScenesOptions,
+): Promise<string[]> {
+  if (!roles.includes('worker')) {
+    const message = 'This process has no role `worker`. Call `scenesOf` in a process that has it.';
+    throw new ScenepressError('renderer_unavailable', message);
+  }
+  checkSource(code);
+  const list = (how: { background: boolean }) => renderer.listScenes(code, how);
+  const durationOf = (listed: ListResult) => (listed.kind === 'died' ? 0 : listed.durationMs);
+  // Jobs can have no other names.
+  return scenesIn(await shortRuns.run(list, durationOf, { owner, signal })).filter(isClassName);
+}
+
+/** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */
+export async function scenesOf(
+  renderer: Pick<Renderer, 'listScenes'>,
+  code: SceneSource,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  checkSource(code);
+  signal?.throwIfAborted();
+  return scenesIn(await abortable(renderer.listScenes(code), signal));
+}
+
+function scenesIn(listed: ListResult): string[] {
+  if (listed.kind === 'listed') return listed.scenes;
+  if (listed.kind === 'failed') throw new ScenepressError('invalid_request', listed.error);
+  throw new ScenepressError('renderer_unavailable', `The renderer failed: ${listed.message}.`);
+}

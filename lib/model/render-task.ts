@@ -1,0 +1,139 @@
+import type { MessagePort } from 'node:worker_threads';
+import type { ArtifactName } from './artifacts.ts';
+import type { LocalOutput, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
+
+export type { Play, SceneFault } from './renderer-messages.ts';
+
+/** A render task of a worker; {@link RenderMessage}s are sent over `port`. @internal */
+export interface RenderTask {
+  jobId: string;
+  code: SceneSource;
+  className: string;
+  widthPx: number;
+  heightPx: number;
+  fps: number;
+  /** Minimum interval of previews; 0: no previews. */
+  previewIntervalMs: number;
+  /** Renders with a lower CPU priority. */
+  background: boolean;
+  /** The machine's TeX is being changed: the render fails, by `tex`, if it has to start TeX. */
+  isTexHeld?: boolean;
+  /** Only of a {@link LocalRenderer}. */
+  local?: LocalOutput;
+  port: MessagePort;
+}
+
+/** The code of scenes: a text, or the bytes of a Python file, in the encoding that its coding line names. */
+export type SceneSource = string | Uint8Array;
+
+/** A task to list the scenes of a source. */
+export interface ListTask {
+  listScenesOf: SceneSource;
+  /** With a low CPU priority. */
+  background: boolean;
+}
+
+/** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */
+export type ListResult =
+  | { kind: 'listed'; scenes: string[]; durationMs: number }
+  | { kind: 'failed'; error: string; durationMs: number }
+  /** The renderer is at fault. */
+  | { kind: 'died'; message: string };
+
+/** The stage of a render. */
+export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
+
+/** The progress of a running job. There is no percentage, because Manim does not know a scene's length in advance. */
+export interface RenderProgress {
+  /** What the render does at present. */
+  stage: RenderStage;
+  /** Frames drawn so far. */
+  frames: number;
+  /** Length of the video so far. */
+  seconds: number;
+}
+
+/**
+ * Why a render is stopped: the job was canceled; another worker has the claim on it, or it has ended
+ * (`claim_lost`); the claim could not be renewed in time (`claim_expired`); the cost exceeds the owner's credits; the
+ * service stops.
+ */
+export type StopReason = 'canceled' | 'claim_lost' | 'claim_expired' | 'funds' | 'shutdown';
+
+/** Worker to service, while a task runs. */
+export type RenderMessage =
+  | { type: 'started' }
+  | ({ type: 'progress' } & RenderProgress)
+  | { type: 'preview'; jpegBase64: string }
+  | { type: 'output'; text: string };
+
+/** Service to worker, while a task runs. */
+export interface StopMessage {
+  reason: StopReason;
+}
+
+/** An output file of a render, inspected and inaccessible to the scene. */
+export interface RenderedFile {
+  name: ArtifactName;
+  path: string;
+}
+
+/**
+ * What a render spends its time on: starting its process and sandbox (`start`); the scene's own code, with imports and
+ * the creation of mobjects (`scene`); TeX (`tex`); copying mobjects (`copy`); animations and updaters (`update`);
+ * drawing (`draw`); waiting for the encoder (`encode`); ending its processes and checking its files (`collect`).
+ */
+export type RenderWork = keyof WorkTimes | 'start' | 'collect';
+
+/** Time and memory of a render. */
+export interface RenderUsage {
+  /** Wall-clock time of each stage that it entered, in milliseconds. */
+  stagesMs: Partial<Record<RenderStage, number>>;
+  /**
+   * Wall-clock time by kind of work, in milliseconds; the sum is that of the render. As the scene's process measured it,
+   * so a scene can falsify its own. Absent when the process did not report it.
+   */
+  workMs?: Record<RenderWork, number>;
+  /** The most memory that all its processes were seen to use, measured five times a second; null: not measured. */
+  peakMemoryBytes: number | null;
+}
+
+/** Why a scene failed: in a sentence for its author, and what it failed by. */
+export interface SceneFailure {
+  error: string;
+  failedBy: SceneFault;
+}
+
+/** The result of a render. `durationMs` is wall-clock time. */
+export type RenderResult =
+  | {
+      kind: 'rendered';
+      durationMs: number;
+      frames: number;
+      seconds: number;
+      files: RenderedFile[];
+      /** Files of a local render, not inspected. */
+      localFiles?: { name: string; path: string }[];
+      /** The plays of the scene, as it reported them. */
+      plays: Play[];
+      /** Contains the files; the receiver must remove it. */
+      folder: string;
+      output?: string;
+      usage?: RenderUsage;
+    }
+  /** The scene failed or exceeded a limit. `output`: what its code printed, and warnings. */
+  | ({ kind: 'failed'; durationMs: number; output?: string; usage?: RenderUsage } & SceneFailure)
+  /** The scene's process was killed: by the scene itself, or by the system. Can be retried. */
+  | ({ kind: 'killed'; durationMs: number; output?: string; usage?: RenderUsage } & SceneFailure)
+  | { kind: 'stopped'; durationMs: number; reason: StopReason }
+  /** The disk of the work folder is full, or can hold no more files; can be retried when there is space. */
+  | { kind: 'disk_full'; durationMs: number }
+  /** The scene was not read, for lack of a renderer or, with `isShortage`, of a system resource. */
+  | { kind: 'unavailable'; durationMs: 0; message: string; isShortage?: boolean }
+  /**
+   * The worker's thread died, or a process of the renderer that no scene can reach; or, with `isShortage`, the machine
+   * was short of something while the scene failed.
+   */
+  | { kind: 'interrupted'; durationMs: 0; message: string; isShortage?: boolean }
+  /** The renderer failed; can be retried. */
+  | { kind: 'died'; durationMs: number; message: string };
