@@ -16,7 +16,7 @@ const INTERRUPTED = 130;
  * @param {boolean} [options.system] false: don't check or install system packages
  */
 export async function setUpShared({ archive, folder: chosen, system = true }) {
-  const { rendererFolder, environmentFolder, findRenderer } = await library('renderer-folder');
+  const { rendererFolder, environmentFolder, findRenderer } = await library('environment/renderer-folder');
   const folder = resolve(chosen ?? rendererFolder());
   if (archive !== undefined) return unpack({ archive, folder });
   const found = await findRenderer(folder);
@@ -25,7 +25,7 @@ export async function setUpShared({ archive, folder: chosen, system = true }) {
 }
 
 async function unpack(options) {
-  const { ensureRenderer } = await library('ensure-renderer');
+  const { ensureRenderer } = await library('setup/ensure-renderer');
   const interrupted = new AbortController();
   process.once('SIGINT', () => interrupted.abort()).once('SIGTERM', () => interrupted.abort());
   let shown = '';
@@ -51,8 +51,8 @@ function print(place) {
 
 /** A module of the library: its build in an installed package, and its source in a checkout, where builds may be old. */
 function library(name) {
-  const source = join(root, 'lib', 'render', 'setup', `${name}.ts`);
-  const built = join(root, 'dist', 'lib', 'render', 'setup', `${name}.js`);
+  const source = join(root, 'lib', 'render', `${name}.ts`);
+  const built = join(root, 'dist', 'lib', 'render', `${name}.js`);
   const isInstalled = !existsSync(join(root, 'package-lock.json')) && existsSync(built);
   return import(pathToFileURL(isInstalled ? built : source).href);
 }
