@@ -187,8 +187,8 @@ export class SimulatedFork {
 
   #publish(): void {
     const { fails } = this.#around;
-    if (!fails(0.01)) this.#write('published.mp4');
-    this.#write('thumbnail.jpg');
+    if (!fails(0.01)) this.#write('published-video.mp4');
+    this.#write('published-thumbnail.jpg');
     this.#say({ type: 'inspected', frames: 1, seconds: 1 });
     this.#end({ exitCode: 0 });
   }

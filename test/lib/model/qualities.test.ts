@@ -3,7 +3,7 @@ import t from 'tap';
 import { frameSizeOf, QUALITIES, QUALITY_NAMES } from '../../../lib/model/qualities.ts';
 
 function manual(page: string): string {
-  return readFileSync(new URL(`../../appliance/${page}`, import.meta.url), 'utf8');
+  return readFileSync(new URL(`../../../appliance/${page}`, import.meta.url), 'utf8');
 }
 
 t.test('the manual has the size, frame rate and price of each quality', async (t) => {

@@ -82,11 +82,12 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
     size: 1,
     render: (task, events) => {
       started.resolve([task, events]);
+      const beganMs = clock.uptimeMs();
       const stop = (reason: StopReason) => {
         stops.push(reason);
         result.resolve({ kind: 'stopped', durationMs: 3, reason });
       };
-      return { result: result.promise, stop, workedMs: () => clock.uptimeMs() };
+      return { result: result.promise, stop, workedMs: () => clock.uptimeMs() - beganMs };
     },
   };
   let ends = 0;

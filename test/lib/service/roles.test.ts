@@ -6,7 +6,7 @@ import { openPostgres } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { webhookReceiver } from '../../fixtures/webhook-receiver.ts';
 
-const PYTHON = join(import.meta.dirname, '..', 'fixtures', 'instant-renderer', 'bin', 'python');
+const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 
 t.test('a job enqueued in one service is rendered by another', async (t) => {
   const dataFolder = new DataFolder(join(testFolder(t), 'data'));
