@@ -110,7 +110,7 @@ export class CreditAdministration {
     return Promise.all(
       entries.map(async (entry) => {
         const { jobId } = entry;
-        // That of a request that was never stored is missing.
+        // An entry may name a job whose request was never stored.
         const job = jobId === null ? null : await this.#service.get(jobId).catch(() => null);
         return historyLine(entry, job);
       }),

@@ -15,7 +15,7 @@ import { INTERNAL_OWNER } from '../http/authentication.ts';
 import type { Readiness } from '../http/health.ts';
 import type { OpenedPlace } from '../place/open-place.ts';
 import type { Faults } from '../support/faults.ts';
-import { limitsOf } from './limits.ts';
+import { limitsOf } from './render-limits.ts';
 import { rendererOptions } from './renderer.ts';
 import { RunningLimit } from './running-limit.ts';
 

@@ -11,7 +11,7 @@ import { ASSET_ROUTES } from './assets/assets.ts';
 import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
 import { page as pageOf, plainPage, sectionOf } from './layout.ts';
-import { Live } from './live.ts';
+import { LiveEvents } from './live-events.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
 import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
@@ -47,7 +47,7 @@ export const dashboard: Plugin<DashboardOptions> = {
       addresses,
     });
     const devices = new Devices({ signingKey: masterKeys.current.derive('devices') });
-    const live = new Live({ service, sessions });
+    const live = new LiveEvents({ service, sessions });
     const attempts = new Attempts();
     const turns = {
       GET: new Turns({ atOnce: 1, mostWaiting: MOST_WAITING }),

@@ -1,7 +1,7 @@
 import type { Request } from '@hapi/hapi';
 import type { Installation } from '../app/installation.ts';
 import type { BackupDownload } from './backup-download.ts';
-import type { Live } from './live.ts';
+import type { LiveEvents } from './live-events.ts';
 import { accountRoutes } from './pages/account.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { actRoutes } from './pages/acts.ts';
@@ -29,7 +29,7 @@ export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'ma
   cookies: Cookies;
   devices: Devices;
   attempts: Attempts;
-  live: Live;
+  live: LiveEvents;
   backups: BackupDownload;
   addressOf: (request: Request) => string;
 }

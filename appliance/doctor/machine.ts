@@ -44,7 +44,7 @@ function examineMemory({ workers, renderMemoryMb }: Config): Finding {
   );
 }
 
-/** Those of the doctor, which are those of a service that is started in the same way. */
+/** The limits of the doctor's process, which a service that is started in the same way has, too. */
 export function examineLimits(config: Config): Finding[] {
   const lacking = shortages(config).map(({ message, remedy }) => failed('Process', message, remedy));
   return lacking.length > 0

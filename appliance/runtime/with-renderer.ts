@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
 import type { UnpackedRoot } from '../../lib/internal.ts';
-import { limitsOf } from '../app/limits.ts';
+import { limitsOf } from '../app/render-limits.ts';
 import { rendererOptions, type Say } from '../app/renderer.ts';
 import type { Config } from '../config/config.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';

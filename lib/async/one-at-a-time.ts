@@ -1,5 +1,5 @@
 /** Runs tasks one at a time, in the order of the calls. */
-export class Line {
+export class OneAtATime {
   #last: Promise<unknown> = Promise.resolve();
 
   /** Resolves when all tasks so far have ended. */

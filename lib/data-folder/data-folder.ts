@@ -5,7 +5,7 @@ import type { ActStore } from '../accounts/act-store.ts';
 import type { SessionStore } from '../accounts/session-store.ts';
 import { FileAssetStore } from '../assets/file-asset-store.ts';
 import { EmitterBase } from '../async/emitter.ts';
-import { Line } from '../async/one-at-a-time.ts';
+import { OneAtATime } from '../async/one-at-a-time.ts';
 import { SingleFlight } from '../async/single-flight.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names } from '../base/known-options.ts';
@@ -102,7 +102,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** The file `master.key`, and that of a replacement that is in progress. */
   readonly masterKeyFiles: MasterKeyFiles;
   /** Exclusive tasks, one after the other. */
-  readonly #line = new Line();
+  readonly #line = new OneAtATime();
   #isOpen = false;
   readonly #starting = new SingleFlight();
   /** Watches whether the folder is still where it was opened. @internal */

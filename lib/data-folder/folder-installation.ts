@@ -1,7 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { chmod, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Line } from '../async/one-at-a-time.ts';
+import { OneAtATime } from '../async/one-at-a-time.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { DATA_FILES } from '../files/data-files.ts';
 import { type Disk, replaceFile } from '../files/disk.ts';
@@ -17,7 +17,7 @@ const MOST_CHANGES = 10_000;
 export class FolderInstallation implements InstallationRecords {
   readonly #folder: string;
   readonly #disk: Disk;
-  readonly #changes = new Line();
+  readonly #changes = new OneAtATime();
 
   constructor(folder: string, disk: Disk) {
     this.#folder = folder;

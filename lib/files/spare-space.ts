@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import { Line } from '../async/one-at-a-time.ts';
+import { OneAtATime } from '../async/one-at-a-time.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
 import { DISK_FULL, NO_MORE_FILES } from '../model/service-problems.ts';
@@ -56,7 +56,7 @@ export class SpareSpace extends EventEmitter<{ available: [] }> {
   #timer: Timer | undefined;
   #working: Promise<void> = Promise.resolve();
   /** Several services may use the folder. */
-  readonly #starts = new Line();
+  readonly #starts = new OneAtATime();
   #logger: Logger = silentLogger;
 
   constructor(folder: string, options: SpareSpaceOptions & { clock: Clock; random: Random }) {

@@ -27,7 +27,7 @@ export interface LedgerAccount {
 export interface GrantPart {
   /** The grant that it is taken from or returned to. */
   grantId: string;
-  /** That of the grant. */
+  /** The kind of the grant. */
   source: 'free' | 'paid';
   /** The month of a free grant, as `2026-01`; null for a paid one. */
   period: string | null;

@@ -292,8 +292,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * The progress of a running job; undefined while it is not known. That of a job of another process is known shortly after
-   * the first call, for half a minute after the last.
+   * The progress of a running job; undefined while it is not known. For a job of another process it becomes known
+   * shortly after the first call, and stays known for half a minute after the last.
    */
   progress(jobId: string): RenderProgress | undefined {
     return this.#parts.dispatcher.progress(jobId) ?? this.#parts.remoteJobs.progress(jobId);

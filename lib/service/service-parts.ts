@@ -275,7 +275,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   };
 }
 
-/** The given store, shared with no copy of the data. That of a data folder is copied with it. */
+/** The given store, shared with no copy of the data. The store of a data folder is copied with the folder. */
 function claimed(
   store: AssetStore | undefined,
   storage: Storage | undefined,

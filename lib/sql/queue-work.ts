@@ -6,7 +6,7 @@ const RECENT = 50;
 
 /** How much work of a quality waits. */
 export interface QueueWork {
-  /** That of the jobs. */
+  /** The quality of the jobs. */
   quality: Quality;
   /** Jobs that wait. */
   waiting: number;

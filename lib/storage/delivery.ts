@@ -85,7 +85,7 @@ export interface DeliveryRecord {
   deliveryId: string;
   /** The job whose outcome it sends. */
   jobId: string;
-  /** That of the job. */
+  /** The owner of the job. */
   owner: string;
   /** The API key whose current secret signs each attempt. */
   keyId: string | null;
@@ -122,7 +122,7 @@ export interface Delivery {
   deliveryId: string;
   /** The job whose outcome it sends. */
   jobId: string;
-  /** That of the job. */
+  /** The owner of the job. */
   owner: string;
   /** The API key whose secret signs it; null without API keys. */
   keyId: string | null;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Storage } from '../storage/storage.ts';
 import { insert, jobRecord } from './job-record.ts';
 
-/** Those of `storageSuite` that concern repeated requests. */
+/** The part of `storageSuite` that concerns repeated requests. */
 export const IDEMPOTENT_REQUESTS: Record<string, (storage: Storage) => Promise<void>> = {
   async 'stores idempotent requests by owner and key, until they are old'(storage: Storage) {
     const request = { owner: 'a', key: 'k', fingerprint: 'f', jobId: '1', createdAtMs: 1000 };

@@ -159,7 +159,7 @@ export class OutboundThread implements Sends {
     switch (message.type) {
       case 'ready':
         this.#isReady = true;
-        // Those of a slow start, which are answered next.
+        // Pings during a slow start are answered next.
         this.#unanswered = 0;
         this.#backoff.reset();
         for (const [id, { request }] of this.#underWay) this.#tell({ type: 'post', id, request });

@@ -24,9 +24,9 @@ export interface WebhookTestRequest {
 export interface WebhookTest {
   /** Where it was sent. */
   url: string;
-  /** Those of the request. */
+  /** The headers of the request. */
   headers: Record<string, string>;
-  /** That of the request. */
+  /** The body of the request. */
   body: string;
   /** What a receiver computes. */
   verification: {

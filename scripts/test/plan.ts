@@ -25,7 +25,7 @@ export const CAPACITY = 6;
 const COMMANDS = ['test/binary/machines', 'test/first-hours'];
 /** Folders whose files share processes. */
 const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', 'test/renderer'];
-/** A program gets files until it is expected to take as long. Those of pytest share renderers, which start slowly. */
+/** A program gets files until it is expected to take as long. Files of pytest share renderers, which start slowly. */
 const [SHARED_S, PYTEST_S] = [30, 90];
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];

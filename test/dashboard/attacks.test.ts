@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { Live } from '../../appliance/dashboard/live.ts';
+import { LiveEvents } from '../../appliance/dashboard/live-events.ts';
 import { pathWithin } from '../../appliance/dashboard/route.ts';
 import { Attempts } from '../../appliance/dashboard/sign-in/attempts.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
@@ -272,7 +272,7 @@ t.test('events of others end with the role that showed them', async (t) => {
   const { admin, accounts, installation, service, idOf } = await peopled(t);
   const { place } = installation;
   const sessions = new Sessions({ store: place.sessionStore, accounts: installation.accounts });
-  const live = new Live({ service, sessions });
+  const live = new LiveEvents({ service, sessions });
   t.teardown(() => live.stop());
   const adminId = await idOf(admin);
   const viewer = (await sessions.find(await sessions.begin(adminId))) as Viewer;
@@ -297,7 +297,7 @@ t.test('events of others end with the role that showed them', async (t) => {
 t.test('one account opens a limited number of streams', async (t) => {
   const { member, installation, service, idOf } = await peopled(t);
   const sessions = new Sessions({ store: installation.place.sessionStore, accounts: installation.accounts });
-  const live = new Live({ service, sessions });
+  const live = new LiveEvents({ service, sessions });
   t.teardown(() => live.stop());
   const viewerOf = async (email: string) =>
     (await sessions.find(await sessions.begin(await idOf(email)))) as Viewer;

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
-import { Live } from '../../appliance/dashboard/live.ts';
+import { LiveEvents } from '../../appliance/dashboard/live-events.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
 import type { AccountStore } from '../../lib/accounts/account-store.ts';
 import { Accounts } from '../../lib/index.ts';
@@ -79,7 +79,7 @@ t.test('members see progress and pictures of a job that began before the server 
   const { installation, service, accountId, jobId } = await rendering(t);
   const { accounts, place } = installation;
   const sessions = new Sessions({ store: place.sessionStore, accounts });
-  const live = new Live({ service, sessions });
+  const live = new LiveEvents({ service, sessions });
   t.teardown(() => live.stop());
   const viewer = (await sessions.find(await sessions.begin(accountId))) as Viewer;
   const stranger = live.open({ ...viewer, accountId: 'another' });
@@ -115,7 +115,7 @@ t.test('a stream ends with its client and with its session', async (t) => {
   const { accounts, place } = installation;
   const { accountId } = await accounts.find(member);
   const sessions = new Sessions({ store: place.sessionStore, accounts });
-  const live = new Live({ service, sessions });
+  const live = new LiveEvents({ service, sessions });
   t.teardown(() => live.stop());
   const hapi = createHapi({ port: 0 });
   const open = async () => live.open((await sessions.find(await sessions.begin(accountId))) as Viewer);
@@ -148,7 +148,7 @@ t.test('a stream is kept while the account of its session cannot be read', async
   const viewer = (await sessions.find(await sessions.begin(accountId))) as Viewer;
   const away: Pick<AccountStore, 'getAccount'> = { getAccount: () => Promise.reject(new Error('away')) };
   const withoutAccounts = new Sessions({ store, accounts: new Accounts({ store: away as AccountStore }) });
-  const live = new Live({ service, sessions: withoutAccounts });
+  const live = new LiveEvents({ service, sessions: withoutAccounts });
   t.teardown(() => live.stop());
   const stream = live.open(viewer).setEncoding('utf8');
   await live.beat();

@@ -21,7 +21,7 @@ def _other(_: object) -> str:
 
 
 def test_methods_and_functions_are_replaced() -> None:
-    """Those of a base class, too, for this class only."""
+    """Functions of a base class, too, for this class only."""
     owner = type("Owner", (_Owner,), {})
     replace(owner, own=_other, inherited=_other)
     assert (owner().own(), owner().inherited()) == ("other", "other")

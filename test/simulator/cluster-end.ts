@@ -14,7 +14,7 @@ export const DISTANT_CREDITS = 1_000_000;
 
 interface Stores {
   storage: Storage;
-  /** That of the storage. */
+  /** The database of the storage. */
   database: SqlReader;
   distant: DistantLedger | undefined;
   world: SimulatedWorld;

@@ -21,7 +21,7 @@ export class SimulatedSignals {
     this.#random = random;
   }
 
-  /** Those of a process. `isReached`: false while its network is down. */
+  /** The signals of a process. `isReached`: false while its network is down. */
   join({ clock, isReached }: Omit<Listening, 'local'>): { signals: Signals; leave(): void } {
     const listening = { local: new LocalSignals(), clock, isReached };
     this.#all.add(listening);

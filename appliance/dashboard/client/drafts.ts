@@ -27,7 +27,7 @@ export class Drafts {
     this.#prefix = `scenepress.draft.${accountId}.`;
   }
 
-  /** That of this entry of the history. */
+  /** The draft of this entry of the history. */
   own(): Draft | undefined {
     return this.#read(this.#id);
   }

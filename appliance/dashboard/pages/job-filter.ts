@@ -17,7 +17,7 @@ export interface JobFilters {
   to?: string;
 }
 
-/** Those of a URL; others are left out. */
+/** The filters in a URL; unknown ones are ignored. */
 export function filtersOf({ query, viewer }: Pick<Visit, 'query' | 'viewer'>): JobFilters {
   const status = JOB_STATES.find((one) => one === query['status']);
   const quality = QUALITY_NAMES.find((one) => one === query['quality']);

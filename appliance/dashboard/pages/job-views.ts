@@ -3,7 +3,7 @@ import { JOB_STATUSES } from '../../admin/administration-requests.ts';
 import type { JobInfo } from '../../admin/administration-views.ts';
 import { shownDuration, shownNumber, shownQuality, shownTime, utcText } from '../format.ts';
 import { type Html, html } from '../html.ts';
-import { shownProgress } from '../live.ts';
+import { shownProgress } from '../live-events.ts';
 import { BASE } from '../route.ts';
 
 /** The states of jobs, as people see them, by which lists are filtered. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
-import { Line } from '../../async/one-at-a-time.ts';
+import { OneAtATime } from '../../async/one-at-a-time.ts';
 import { isScenepressError, ScenepressError } from '../../base/errors.ts';
 import { silentLogger } from '../../base/logger.ts';
 import { realDisk } from '../../files/disk.ts';
@@ -60,9 +60,9 @@ export class SqliteDatabase implements SqlDatabase {
   #connections: { writer: Connection; reader: Connection } | undefined;
   #isOpen = false;
   /** Transactions and commits. */
-  readonly #line = new Line();
+  readonly #line = new OneAtATime();
   /** Queries and copies in the background, and checkpoints, which a query's snapshot would delay. */
-  readonly #longTasks = new Line();
+  readonly #longTasks = new OneAtATime();
   /** The transactions since the last commit. */
   #group: CommitGroup | undefined;
   #flushing: Promise<void> | undefined;

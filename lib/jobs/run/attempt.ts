@@ -23,8 +23,8 @@ import {
 import type { Cancellations } from '../end/cancellations.ts';
 import type { Discards } from '../end/discards.ts';
 import type { FinishOptions, JobEnding } from '../end/job-ending.ts';
-import type { BeginHold } from './begin-hold.ts';
 import type { ClaimedJob, JobClaims } from './job-claims.ts';
+import type { StartHold } from './start-hold.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface AttemptOptions extends AttemptWorld {
   cancellations: Pick<Cancellations, 'complete'>;
   storage: Storage;
   ledger: Ledger;
-  hold: BeginHold;
+  hold: StartHold;
   clock: Clock;
   discards: Discards;
   previewIntervalMs: number;

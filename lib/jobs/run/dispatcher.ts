@@ -12,11 +12,11 @@ import { Precedences } from '../fairness/changed-precedences.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
 import { Backlog } from './backlog.ts';
-import { BeginHold } from './begin-hold.ts';
 import type { Gate } from './gate.ts';
 import type { ClaimedJob } from './job-claims.ts';
 import { Leases } from './leases.ts';
 import type { ShortRuns } from './short-runs.ts';
+import { StartHold } from './start-hold.ts';
 
 /** How long a stop waits for pending removals of artifacts. */
 const DISCARD_GRACE_MS = 5_000;
@@ -47,7 +47,7 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #backlog: Backlog;
   readonly #leases: Leases;
-  readonly #hold: BeginHold;
+  readonly #hold: StartHold;
   /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
   #worker = '';
   #renderer: Renders | undefined;
@@ -71,7 +71,7 @@ export class Dispatcher {
   constructor(options: DispatcherOptions) {
     this.#options = options;
     const { storage, claims, shortRuns, clock, logger } = options;
-    this.#hold = new BeginHold(clock).on('end', () => this.wake());
+    this.#hold = new StartHold(clock).on('end', () => this.wake());
     this.#backlog = new Backlog(storage.queue);
     this.#precedences = new Precedences(storage.queue, {
       precedenceOf: (owner) => this.#precedenceOf(owner),

@@ -16,7 +16,7 @@ const STAMPS_AHEAD = 2;
 
 /** A started storage that is a copy, and the started store of its artifacts. */
 export interface CopiedInstallation {
-  /** That of `postgres(url)` or of a `DataFolder`. No service may use it meanwhile. */
+  /** Made by `postgres(url)` or a `DataFolder`. No service may use it meanwhile. */
   storage: Storage & { machineStore?: MachineStore };
   assets: AssetStore;
 }

@@ -61,7 +61,7 @@ interface Options {
   random: Random;
   logger: Logger;
   spareSpace: SpareSpace | undefined;
-  /** That of the data folder, if it contains the work folder. */
+  /** The place of the data folder, if it contains the work folder. */
   dataPlace?: FolderPlace | undefined;
   /** Replaces the Python side, for simulations. */
   simulated?: { launcher: Launcher; startThreads: StartThreads } | undefined;

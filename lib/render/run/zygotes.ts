@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { Line } from '../../async/one-at-a-time.ts';
+import { OneAtATime } from '../../async/one-at-a-time.ts';
 import { jobLimits } from '../../model/limits.ts';
 import type { RenderJob, ZygoteReady } from '../../model/renderer-messages.ts';
 import { Backoff } from '../../time/backoff.ts';
@@ -51,7 +51,7 @@ export class Zygotes {
   readonly #inspector: Inspector;
   readonly #trial: SandboxTrial;
   /** One at a time, because all trials of a worker use the same files. */
-  readonly #trials = new Line();
+  readonly #trials = new OneAtATime();
   #warmZygotes = 0;
   /** The last `ready` event, repeated when the inspector has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;

@@ -2,7 +2,7 @@ import { fstatSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import t, { type Test } from 'tap';
-import { Line } from '../../../lib/async/one-at-a-time.ts';
+import { OneAtATime } from '../../../lib/async/one-at-a-time.ts';
 import { silentLogger } from '../../../lib/base/logger.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import type { Connection } from '../../../lib/databases/sqlite/connection.ts';
@@ -147,7 +147,7 @@ function heldQueries(path: string) {
   const begun = Promise.withResolvers<void>();
   const held = Promise.withResolvers<void>();
   const background = () => {
-    const line = new Line();
+    const line = new OneAtATime();
     let connection: Connection | undefined;
     return {
       all: <Row extends object>(text: string, ...values: SqlValue[]) =>

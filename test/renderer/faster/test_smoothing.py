@@ -51,7 +51,7 @@ def test_curves_have_the_same_parts(seed: int) -> None:
 
 
 def test_parts_share_the_points() -> None:
-    """Whoever changes one changes the mobject, as in Manim."""
+    """A change of one changes the mobject, as in Manim."""
     points = np.arange(24.0).reshape(8, 3)
     parts = smoothing._subpaths(VMobject(), points)
     assert len(parts) == 2

@@ -56,7 +56,7 @@ t.test('a job, but not its zygote, is in a group with its limits', { skip }, asy
   t.equal(groups().length, 2, 'one for forks of the zygote, one for those of the inspector');
   const { jobId } = await drawing(service, { code: ENDLESS });
   const jobs = jobsBelow(process.pid).map(({ pid }) => pid);
-  // That of the inspector has its next fork, which waits for the end of the render.
+  // The inspector's group has its next fork, which waits for the end of the render.
   const ofJob = groups().filter((group) => processesIn(group).some((pid) => jobs.includes(pid)));
   t.equal(ofJob.length, 1);
   const [group = ''] = ofJob;

@@ -6,7 +6,7 @@ import { silentLogger } from '../../../../lib/base/logger.ts';
 import type { AssetStore, Logger } from '../../../../lib/index.ts';
 import { Discards } from '../../../../lib/jobs/end/discards.ts';
 import { Attempt, type AttemptOptions, type Renders } from '../../../../lib/jobs/run/attempt.ts';
-import { BeginHold } from '../../../../lib/jobs/run/begin-hold.ts';
+import { StartHold } from '../../../../lib/jobs/run/start-hold.ts';
 import { Pricing } from '../../../../lib/ledger/pricing.ts';
 import type { JobEvents } from '../../../../lib/model/job-events.ts';
 import type { RenderResult, RenderTask, StopReason } from '../../../../lib/model/render-task.ts';
@@ -49,7 +49,7 @@ async function setUp(t: Test, change: Partial<AttemptOptions> = {}, attempts = 1
   events.on('change', (job) => seen.push([job.phase]));
   events.on('progress', (id, progress) => seen.push([id, progress]));
   events.on('preview', (id, jpeg) => seen.push([id, String(jpeg)]));
-  const hold = new BeginHold(clock);
+  const hold = new StartHold(clock);
   t.teardown(() => hold.end());
   const [stopping, stopped] = [new AbortController(), new AbortController()];
   const discards = new Discards({ assets, logger });

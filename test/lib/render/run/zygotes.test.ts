@@ -83,7 +83,7 @@ t.test('a zygote that dies just after the check of its sandbox is replaced', asy
     if (args.includes('inspector')) return;
     let ends = 0;
     (child.stdout as Readable).on('data', (said: Buffer) => {
-      // That of the attack, then that of the trial scene.
+      // The end of the attack, then the end of the trial scene.
       if (!String(said).includes('"ended"') || ++ends < 2 || ++deaths > 1) return;
       setImmediate(() => {
         Object.assign(child, { signalCode: 'SIGKILL' });

@@ -6,7 +6,7 @@ const FIRST_MS = 1_000;
 const LONGEST_MS = 30_000;
 
 /** Pauses new renders with exponential backoff while attempts cannot be made. Emits `end` when they may start again. */
-export class BeginHold extends EventEmitter<{ end: [] }> {
+export class StartHold extends EventEmitter<{ end: [] }> {
   readonly #clock: Clock;
   #timer: Timer | undefined;
   readonly #backoff = new Backoff(FIRST_MS, LONGEST_MS);

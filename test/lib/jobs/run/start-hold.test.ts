@@ -1,11 +1,11 @@
 import t from 'tap';
-import { BeginHold } from '../../../../lib/jobs/run/begin-hold.ts';
+import { StartHold } from '../../../../lib/jobs/run/start-hold.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 function newHold() {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   let ends = 0;
-  const hold = new BeginHold(clock).on('end', () => ends++);
+  const hold = new StartHold(clock).on('end', () => ends++);
   return { clock, hold, ends: () => ends };
 }
 

@@ -19,7 +19,7 @@ interface Listener {
 }
 
 /** Sends changes of jobs to open pages as server-sent events: to members those of their own jobs. */
-export class Live {
+export class LiveEvents {
   readonly #service: RenderService;
   readonly #sessions: Sessions;
   readonly #listeners = new Set<Listener>();
