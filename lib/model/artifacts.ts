@@ -8,7 +8,7 @@ export interface ArtifactKind {
   /** One sentence of the API's description. */
   description: string;
   /**
-   * Whether the scene's process makes it: then an inspection checks it and writes it anew. The others are made by the
+   * Whether the scene's process makes it: then an inspection checks and rewrites it. The others are made by the
    * inspection alone.
    */
   isMadeByScene: boolean;

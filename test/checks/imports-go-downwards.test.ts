@@ -56,7 +56,7 @@ const JOBS: Tree = {
 };
 const RENDER: Tree = {
   root: 'lib/render',
-  order: ['pool', 'run', 'end', 'trial', 'tex', 'start', 'sandbox', 'setup', 'environment', 'shared'],
+  order: ['pool', 'run', 'end', 'trial', 'tex', 'start', 'sandbox', 'setup', 'environment', 'counters'],
   loose: [],
   upwards: {},
 };

@@ -22,12 +22,12 @@ import type {
 import type { RendererVersions } from '../../model/service-problems.ts';
 import type { Clock } from '../../time/clock.ts';
 import { within } from '../../time/within.ts';
+import { newPulses, Pulse } from '../counters/pulse.ts';
+import { STOPPING, threadCounters } from '../counters/thread-counters.ts';
 import { discardFolder, removeFolder } from '../end/remove-folder.ts';
 import { plainSettings } from '../environment/python-environment.ts';
 import { relocate } from '../environment/relocation.ts';
 import { onMachine } from '../environment/renderer-root.ts';
-import { newPulses, Pulse } from '../shared/pulse.ts';
-import { STOPPING, threadCounters } from '../shared/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
 import { WorkFolder } from '../start/work-folder.ts';
 import type { SandboxStatus } from '../trial/sandbox-status.ts';

@@ -1,8 +1,8 @@
 import { BroadcastChannel } from 'node:worker_threads';
 import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
 import type { Clock } from '../../time/clock.ts';
+import { STARTED, STOPPING } from '../counters/thread-counters.ts';
 import { RenderWorker } from '../run/render-worker.ts';
-import { STARTED, STOPPING } from '../shared/thread-counters.ts';
 import type { Processes } from '../start/processes.ts';
 import type { WarmZygotes, WorkerData, WorkerMessage } from './worker-data.ts';
 

@@ -15,10 +15,10 @@ import type { JobReport, LocalOutput, Play, WorkTimes } from '../../model/render
 import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
 import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
+import { Pulse } from '../counters/pulse.ts';
 import { collectFiles, collectLocalFiles, publishedFiles } from '../end/collect.ts';
 import { assertSameLayers } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
-import { Pulse } from '../shared/pulse.ts';
 import { ZygoteDied } from '../start/zygote.ts';
 import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
 import {

@@ -1,7 +1,7 @@
 import type { KnownFolder } from '../../files/disk.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { Pulses } from '../shared/pulse.ts';
-import type { ThreadCounters } from '../shared/thread-counters.ts';
+import type { Pulses } from '../counters/pulse.ts';
+import type { ThreadCounters } from '../counters/thread-counters.ts';
 import type { Launcher } from '../start/launcher.ts';
 
 /** The settings that all workers of a pool share. */

@@ -3,7 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { Clock } from '../../time/clock.ts';
-import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../shared/thread-counters.ts';
+import { inTurn, type ThreadCounters, TRIED_TOGETHER } from '../counters/thread-counters.ts';
 import { hiddenNames, type Launcher, materialMounts, seenInWork } from '../start/launcher.ts';
 import { selfAttackCode, trialSceneCode } from './own-scenes.ts';
 import { noSandbox, type SandboxRefused, selfAttackProblem, trialProblem } from './sandbox-refused.ts';

@@ -100,7 +100,7 @@ t.test('deliveries of forgotten jobs are left out', async (t) => {
   t.same(await deliveries.sendFailedAgain({ sinceMs: 0 }), { sent: 0, isComplete: true });
 });
 
-t.test('jobs are locked in the order of their ids, whoever owns them', async (t) => {
+t.test('jobs of several owners are locked in the order of their ids', async (t) => {
   const { storage, add, deliveries } = await openDeliveries(t);
   const ids = [1, 3, 2].flatMap((number) => [`ada ${number}`, `bob ${number}`]);
   for (const [minutes, jobId] of ids.entries()) await add(minutes + 1, { owner: jobId.slice(0, 3), jobId });

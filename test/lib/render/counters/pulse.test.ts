@@ -1,5 +1,5 @@
 import t from 'tap';
-import { newPulses, Pulse } from '../../../../lib/render/shared/pulse.ts';
+import { newPulses, Pulse } from '../../../../lib/render/counters/pulse.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
 const TICK_MS = 250;
