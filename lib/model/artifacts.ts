@@ -12,7 +12,7 @@ export interface ArtifactKind {
    * inspection alone.
    */
   isMadeByScene: boolean;
-  /** Its largest size; null: that of {@link RenderLimits.outputBytes}. */
+  /** Its largest size; null: the limit is `RenderLimits.outputBytes`. */
   maxBytes: number | null;
   /** Whether `scenepress render` writes it beside the video without being asked. */
   isSavedWithVideo: boolean;

@@ -24,8 +24,8 @@ const ROWS = {
 export type Quality = keyof typeof ROWS;
 
 /**
- * The qualities, from the fastest to the slowest. Requests, prices, OpenAPI, command line, dashboard and the manual's
- * table read them: a row is all that a new one needs.
+ * The qualities, from the fastest to the slowest. Requests, prices, OpenAPI, command line and dashboard read
+ * them; a test compares the manual's table and the contract with them.
  */
 export const QUALITIES: Readonly<Record<Quality, QualityRow>> = ROWS;
 

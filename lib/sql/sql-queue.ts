@@ -37,7 +37,7 @@ const NOTHING: Wanted = { most: 0, mostOfOthers: 0 };
  *
  * In Postgres, too, instead of pg-boss: priorities that are given at the enqueue let an account with one waiting job after
  * another starve one with 100,000 (0 of 200 turns; here 100), and a limit by group made a fetch 17 times slower. The
- * figures are in `../README.md`.
+ * figures are in `../inside.md`.
  */
 export class SqlQueue implements Queue {
   readonly #database: SqlDatabase;
