@@ -48,7 +48,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
   };
 }
 
-/** Each table refers to earlier ones only. Triggers derive due deliveries from these, and {@link COUNT_QUEUE} the turns of the queue. */
+/** Each table refers to earlier ones only. {@link COUNT_QUEUE} derives the turns of the queue. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
   ...[JOBS, SOURCES, TIMELINES, REQUESTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
