@@ -14,7 +14,11 @@ const EXAMPLES = import.meta.dirname;
 const PACKAGES = join(EXAMPLES, 'node_modules');
 const bin = (name: string) => join(PACKAGES, '.bin', name);
 /** Packages that are in a bundle of the example of Next.js without its setting. */
-const BUNDLED = ['ipaddr.js', 'lowdb', 'node-cron', 'piscina', 'steno'];
+const BUNDLED = [
+  ...['ipaddr.js', 'lowdb', 'node-cron', 'piscina', 'steno'],
+  ...['joi', '@hapi/address', '@hapi/formula', '@hapi/hoek', '@hapi/pinpoint', '@hapi/tlds', '@hapi/topo'],
+  '@standard-schema/spec',
+];
 const TITLE = 'class Hello(Scene):\n  pass\n';
 
 installPackages(EXAMPLES, 'the frameworks of the examples');
