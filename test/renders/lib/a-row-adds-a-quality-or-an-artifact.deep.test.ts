@@ -78,7 +78,8 @@ t.test('they are rendered', async (t) => {
 
   const program = `
     import { readFileSync } from 'node:fs';
-    import { jobJson, RenderService } from './lib/index.ts';
+    import { RenderService } from './lib/index.ts';
+    import { jobJson } from './lib/model/job-json.ts';
     const service = new RenderService({ folder: './data', workers: 1 });
     await service.start();
     const code = readFileSync('point.py', 'utf8');
