@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync, symlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 const PROJECT = join(import.meta.dirname, '../..');
 const COMPILED = join(PROJECT, 'build/bench');
 /** Folders that programs find from their own location. */
-const LINKED = ['renderer', 'test', 'scripts/bench/node_modules'];
+const LINKED = ['renderer', 'test/appliance/idle-renderer', 'scripts/bench/node_modules'];
 
 let isCompiled = false;
 
@@ -24,5 +24,8 @@ function compile(): void {
   const compiler = join(PROJECT, 'node_modules/typescript/bin/tsc');
   const config = join(import.meta.dirname, 'tsconfig.json');
   execFileSync(process.execPath, [compiler, '--project', config], { stdio: 'inherit' });
-  for (const name of LINKED) symlinkSync(join(PROJECT, name), join(COMPILED, name));
+  for (const name of LINKED) {
+    mkdirSync(dirname(join(COMPILED, name)), { recursive: true });
+    symlinkSync(join(PROJECT, name), join(COMPILED, name));
+  }
 }
