@@ -53,7 +53,7 @@ t.test('the first of several equal acts is recorded at once, the others together
 });
 
 t.test('repeats are recorded after a while', async (t) => {
-  const { acts, shown, appended } = make({ foldMs: 20 });
+  const { acts, shown, appended } = make({ foldMs: 400 });
   const keepAlive = setTimeout(() => {}, 10_000);
   await acts.record(ADA, 'sign-in', null);
   for (let count = 0; count < 3; count++) await acts.record(ADA, 'sign-in', null);
