@@ -45,7 +45,7 @@ class TexServers:
         preamble, begin, body = document.partition(BEGIN)
         if not begin or not _PRELOADED.exists() or "\\jobname" in body:
             return None
-        # What latex would read anew for each document, besides the body.
+        # What LaTeX reads for each document besides the body: a server serves one such key.
         key = (folder, preamble, os.getcwd(), tuple(sorted(os.environ.items())))
         with self._lock:
             if key not in self._servers:
