@@ -9,7 +9,6 @@ export const STAGES: Record<RenderStage, string> = {
   loading: 'Loading the scene',
   rendering: 'Rendering',
   finishing: 'Finishing',
-  checking: 'Checking',
 };
 
 /**

@@ -11,8 +11,7 @@ const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
 /** The outputs of a render. */
 export interface LocalOutputOptions {
   /**
-   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive. Only MP4
-   * is inspected like the videos of a service.
+   * Default `mp4`. `png`: the last picture, with all plays skipped; `png-sequence`: each frame, in an archive.
    */
   format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
   /** Draws no background. Not for MP4. */

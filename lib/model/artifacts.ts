@@ -7,11 +7,6 @@ export interface ArtifactKind {
   isRequired: boolean;
   /** One sentence of the API's description. */
   description: string;
-  /**
-   * Whether the scene's process makes it: then an inspection checks and rewrites it. The others are made by the
-   * inspection alone.
-   */
-  isMadeByScene: boolean;
   /** Its largest size; null: the limit is `RenderLimits.outputBytes`. */
   maxBytes: number | null;
   /** Whether `scenepress render` writes it beside the video without being asked. */
@@ -24,7 +19,6 @@ const ROWS = {
     contentType: 'video/mp4',
     isRequired: true,
     description: 'MP4 video.',
-    isMadeByScene: true,
     maxBytes: null,
     isSavedWithVideo: true,
   },
@@ -33,7 +27,6 @@ const ROWS = {
     contentType: 'image/jpeg',
     isRequired: true,
     description: 'JPEG thumbnail.',
-    isMadeByScene: false,
     maxBytes: 16_777_216,
     isSavedWithVideo: false,
   },
@@ -42,7 +35,6 @@ const ROWS = {
     contentType: 'text/vtt; charset=utf-8',
     isRequired: false,
     description: 'WebVTT captions, when the scene has any.',
-    isMadeByScene: true,
     maxBytes: 16_777_216,
     isSavedWithVideo: true,
   },

@@ -41,7 +41,7 @@ export type ListResult =
   | { kind: 'died'; message: string };
 
 /** The stage of a render. */
-export type RenderStage = 'loading' | 'rendering' | 'finishing' | 'checking';
+export type RenderStage = 'loading' | 'rendering' | 'finishing';
 
 /** The progress of a running job. There is no percentage, because Manim does not know a scene's length in advance. */
 export interface RenderProgress {
@@ -72,7 +72,7 @@ export interface StopMessage {
   reason: StopReason;
 }
 
-/** An output file of a render, inspected and inaccessible to the scene. */
+/** An output file of a render, inaccessible to the scene. */
 export interface RenderedFile {
   name: ArtifactName;
   path: string;
@@ -81,7 +81,7 @@ export interface RenderedFile {
 /**
  * What a render spends its time on: starting its process and sandbox (`start`); the scene's own code, with imports and
  * the creation of mobjects (`scene`); TeX (`tex`); copying mobjects (`copy`); animations and updaters (`update`);
- * drawing (`draw`); waiting for the encoder (`encode`); ending its processes and checking its files (`collect`).
+ * drawing (`draw`); waiting for the encoder (`encode`); completing its files (`collect`).
  */
 export type RenderWork = keyof WorkTimes | 'start' | 'collect';
 
@@ -112,7 +112,7 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
-      /** Files of a local render, not inspected. */
+      /** Other files of a local render. */
       localFiles?: { name: string; path: string }[];
       /** The plays of the scene, as it reported them. */
       plays: Play[];

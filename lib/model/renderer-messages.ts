@@ -8,15 +8,15 @@ export interface ForkCommand {
   folder: string;
   /** The path of the socket in the folder, over which the fork receives its job and reports. */
   socket: string;
-  /** The path of the socket for the video, from a render to its inspection; null: it is a file. */
-  stream: string | null;
+  /** The path of the socket for frames, from a render to the encoder; null: there are none. */
+  frames: string | null;
+  /** Takes the frames: it listens at their path. */
+  isEncoder: boolean;
   memoryBytes: number;
   diskBytes: number;
   files: number;
   /** The limit of each file. */
   fileSizeBytes: number;
-  /** Names of the files in the folder that the job reads. */
-  inputs: string[];
   /** Names of the files that the job writes there, and the maximum size in bytes of each. */
   outputs: Record<string, number>;
   /** Runs with a lower CPU priority. */
@@ -113,7 +113,7 @@ export interface LocalOutput {
   config: Record<string, string>;
 }
 
-/** Renders a scene to a video and captions. */
+/** Renders a scene: sends its frames, sound and captions to the encoder. */
 export interface RenderJob {
   kind: 'render';
   code: string;
@@ -123,8 +123,6 @@ export interface RenderJob {
   widthPx: number;
   heightPx: number;
   fps: number;
-  /** Minimum interval of previews; 0: no previews. */
-  previewIntervalMs: number;
   local: LocalOutput | null;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
@@ -145,18 +143,27 @@ export interface ListJob {
   limits: JobLimits;
 }
 
-/** Decodes a video, which must have this size and frame rate, and writes the files to publish. */
-export interface InspectJob {
-  kind: 'inspect';
+/** Receives the frames of a render, and writes the files to publish. */
+export interface EncodeJob {
+  kind: 'encode';
+  className: string;
   widthPx: number;
   heightPx: number;
   fps: number;
+  /** Minimum interval of previews; 0: no previews. */
+  previewIntervalMs: number;
+  local: LocalOutput | null;
   /** The limits that the fork sets on itself. */
   limits: JobLimits;
 }
 
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | InspectJob;
+export type RendererJob = RenderJob | ListJob | EncodeJob;
+
+/** Service to encoder, once: all processes of the render are dead, so the files may be written. */
+export interface RenderEnded {
+  type: 'renderEnded';
+}
 
 /** The stages of a render, in order. */
 export type JobStage = 'loading' | 'rendering' | 'finishing';
@@ -233,19 +240,14 @@ export interface WorkReport {
   ms: WorkTimes;
 }
 
-/** The video is in the job's folder. Its size is that of the job, or what a local scene has set. */
+/** The scene has ended, and everything was sent to the encoder. */
 export interface DoneReport {
   type: 'done';
-  frames: number;
-  seconds: number;
-  widthPx: number;
-  heightPx: number;
-  fps: number;
 }
 
-/** The files to publish are in the job's folder. */
-export interface InspectedReport {
-  type: 'inspected';
+/** The files are in the encoder's folder. */
+export interface EncodedReport {
+  type: 'encoded';
   frames: number;
   seconds: number;
 }
@@ -275,7 +277,7 @@ export interface FailedReport {
   failedBy: SceneFault;
 }
 
-/** Fork to service, over its socket. Only the first done, inspected, scenes or failed report counts. */
+/** Fork to service, over its socket. Only the first done, encoded, scenes or failed report counts. */
 export type JobReport =
   | StageReport
   | ProgressReport
@@ -285,6 +287,6 @@ export type JobReport =
   | PlaceReport
   | WorkReport
   | DoneReport
-  | InspectedReport
+  | EncodedReport
   | ScenesReport
   | FailedReport;

@@ -24,7 +24,6 @@ export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
 const LONGEST_SECONDS = 1e6;
 const LONGEST_WORK_MS = 1e9;
-const LARGEST_SIDE_PX = 16_384;
 const CLASS_NAME = /^[\p{XID_Start}_]\p{XID_Continue}{0,199}$/u;
 const STAGES: JobStage[] = ['loading', 'rendering', 'finishing'];
 /** In the order of {@link SceneFault}. */
@@ -66,16 +65,9 @@ export function parseJobReport(line: string): JobReport | undefined {
     case 'work':
       return { type: 'work', ms: workTimes(report['ms']) };
     case 'done':
-      return {
-        type: 'done',
-        frames: count(report['frames']),
-        seconds: amount(report['seconds']),
-        widthPx: Math.min(count(report['widthPx']), LARGEST_SIDE_PX),
-        heightPx: Math.min(count(report['heightPx']), LARGEST_SIDE_PX),
-        fps: count(report['fps']),
-      };
-    case 'inspected':
-      return { type: 'inspected', frames: count(report['frames']), seconds: amount(report['seconds']) };
+      return { type: 'done' };
+    case 'encoded':
+      return { type: 'encoded', frames: count(report['frames']), seconds: amount(report['seconds']) };
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':

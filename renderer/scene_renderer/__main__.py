@@ -1,4 +1,4 @@
-"""The command line: ``python -s -P -B -m scene_renderer {zygote,inspector,prepare-tex} …``."""
+"""The command line: ``python -s -P -B -m scene_renderer {zygote,encoder,prepare-tex} …``."""
 
 import argparse
 import os
@@ -13,8 +13,8 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     zygote = commands.add_parser("zygote", help="read render commands from stdin and fork a process for each")
     zygote.add_argument("--portrait", action="store_true", help="use a frame 8 units wide and 14.22 high")
-    inspector = commands.add_parser("inspector", help="the same for the inspection of videos, without Manim")
-    for command in (zygote, inspector):
+    encoder = commands.add_parser("encoder", help="the same for the encoding of videos, without Manim")
+    for command in (zygote, encoder):
         command.add_argument("--uid", type=int, help="user and group id to run as; needs root")
         command.add_argument("--mount-proc", action="store_true", help="mount a new /proc; needs root")
         command.add_argument("--cgroup", action="store_true", help="join by descriptor 3")
@@ -43,7 +43,7 @@ def main() -> None:
     from . import zygote as forking
     from .tex import formats
 
-    prepare = forking.prepare_inspections
+    prepare = forking.prepare_encoding
     if arguments.command == "zygote":
         arguments.read += formats.readable()
         prepare = partial(forking.prepare_renders, portrait=arguments.portrait)

@@ -16,15 +16,15 @@ class ForkCommand:
     folder: str
     # The path of the socket in the folder, over which the fork receives its job and reports.
     socket: str
-    # The path of the socket for the video, from a render to its inspection; null: it is a file.
-    stream: str | None
+    # The path of the socket for frames, from a render to the encoder; null: there are none.
+    frames: str | None
+    # Takes the frames: it listens at their path.
+    is_encoder: bool
     memory_bytes: int
     disk_bytes: int
     files: int
     # The limit of each file.
     file_size_bytes: int
-    # Names of the files in the folder that the job reads.
-    inputs: list[str]
     # Names of the files that the job writes there, and the maximum size in bytes of each.
     outputs: dict[str, int]
     # Runs with a lower CPU priority.
@@ -37,12 +37,12 @@ class ForkCommand:
             job=str(message["job"]),
             folder=str(message["folder"]),
             socket=str(message["socket"]),
-            stream=None if message["stream"] is None else str(message["stream"]),
+            frames=None if message["frames"] is None else str(message["frames"]),
+            is_encoder=bool(message["isEncoder"]),
             memory_bytes=int(message["memoryBytes"]),
             disk_bytes=int(message["diskBytes"]),
             files=int(message["files"]),
             file_size_bytes=int(message["fileSizeBytes"]),
-            inputs=[str(item) for item in message["inputs"]],
             outputs={str(name): int(item) for name, item in message["outputs"].items()},
             background=bool(message["background"]),
         )
@@ -201,7 +201,7 @@ class LocalOutput:
 
 @dataclass(frozen=True)
 class RenderJob:
-    """Renders a scene to a video and captions."""
+    """Renders a scene: sends its frames, sound and captions to the encoder."""
 
     code: str
     # The code is that of a file: each of its characters stands for a byte.
@@ -210,8 +210,6 @@ class RenderJob:
     width_px: int
     height_px: int
     fps: int
-    # Minimum interval of previews; 0: no previews.
-    preview_interval_ms: int
     local: LocalOutput | None
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
@@ -228,7 +226,6 @@ class RenderJob:
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
-            preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
@@ -262,28 +259,35 @@ class ListJob:
 
 
 @dataclass(frozen=True)
-class InspectJob:
-    """Decodes a video, which must have this size and frame rate, and writes the files to publish."""
+class EncodeJob:
+    """Receives the frames of a render, and writes the files to publish."""
 
+    class_name: str
     width_px: int
     height_px: int
     fps: int
+    # Minimum interval of previews; 0: no previews.
+    preview_interval_ms: int
+    local: LocalOutput | None
     # The limits that the fork sets on itself.
     limits: JobLimits
 
     @classmethod
-    def parse(cls, message: dict[str, Any]) -> "InspectJob":
+    def parse(cls, message: dict[str, Any]) -> "EncodeJob":
         """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
         return cls(
+            class_name=str(message["className"]),
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
+            preview_interval_ms=int(message["previewIntervalMs"]),
+            local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             limits=JobLimits.parse(message["limits"]),
         )
 
 
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | InspectJob
+RendererJob = RenderJob | ListJob | EncodeJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -293,10 +297,16 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return RenderJob.parse(message)
         case "list":
             return ListJob.parse(message)
-        case "inspect":
-            return InspectJob.parse(message)
+        case "encode":
+            return EncodeJob.parse(message)
         case other:
             raise ValueError(f"unknown kind {other!r}")
+
+
+class RenderEnded(TypedDict):
+    """Service to encoder, once: all processes of the render are dead, so the files may be written."""
+
+    type: Literal["renderEnded"]
 
 
 # The stages of a render, in order.
@@ -385,20 +395,15 @@ class WorkReport(TypedDict):
 
 
 class DoneReport(TypedDict):
-    """The video is in the job's folder. Its size is that of the job, or what a local scene has set."""
+    """The scene has ended, and everything was sent to the encoder."""
 
     type: Literal["done"]
-    frames: int
-    seconds: float
-    widthPx: int
-    heightPx: int
-    fps: int
 
 
-class InspectedReport(TypedDict):
-    """The files to publish are in the job's folder."""
+class EncodedReport(TypedDict):
+    """The files are in the encoder's folder."""
 
-    type: Literal["inspected"]
+    type: Literal["encoded"]
     frames: int
     seconds: float
 
@@ -432,7 +437,7 @@ class FailedReport(TypedDict):
     failedBy: SceneFault
 
 
-# Fork to service, over its socket. Only the first done, inspected, scenes or failed report counts.
+# Fork to service, over its socket. Only the first done, encoded, scenes or failed report counts.
 JobReport = (
     StageReport
     | ProgressReport
@@ -442,7 +447,7 @@ JobReport = (
     | PlaceReport
     | WorkReport
     | DoneReport
-    | InspectedReport
+    | EncodedReport
     | ScenesReport
     | FailedReport
 )

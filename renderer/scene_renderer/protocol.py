@@ -15,7 +15,6 @@ from .messages import (
     JobStage,
     Play,
     RendererJob,
-    RenderJob,
     SceneFault,
     WorkTimes,
     ZygoteReport,
@@ -28,6 +27,8 @@ PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
 _PROGRESS_INTERVAL_S = 0.1
 _OUTPUTS_AT_ONCE = 200
+_LISTENS_WITHIN_S = 20.0
+_LOOK_AGAIN_S = 0.0005
 
 
 def encode_line(message: ZygoteReport | JobReport) -> bytes:
@@ -50,11 +51,34 @@ def connect(path: str) -> socket.socket:
     return connection
 
 
+def connect_when_it_listens(path: str) -> socket.socket:
+    """Connect to a Unix socket at which another process will listen soon. Raises OSError if it doesn't."""
+    deadline = time.monotonic() + _LISTENS_WITHIN_S
+    while True:
+        try:
+            return connect(path)
+        except (FileNotFoundError, ConnectionRefusedError):
+            if time.monotonic() > deadline:
+                raise
+        time.sleep(_LOOK_AGAIN_S)
+
+
+def listen(path: str) -> socket.socket:
+    """Listen at a Unix socket for one connection, as `connect`."""
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    folder, name = os.path.split(path)
+    os.chdir(folder)
+    listener.bind(name)
+    listener.listen(1)
+    return listener
+
+
 class JobChannel:
     """The job's end of its socket. Reports may come from several threads."""
 
     def __init__(self, path: str) -> None:
         self._socket = connect(path)
+        self._received = bytearray()
         self._lock = threading.RLock()
         self._progress_due = 0.0
         self._output: list[str] = []
@@ -66,13 +90,21 @@ class JobChannel:
 
     def receive(self) -> RendererJob:
         """Wait for the job. Raises ConnectionError if the service disconnects or the message is too long."""
-        line = bytearray()
-        while not line.endswith(b"\n"):
+        return parse_renderer_job(json.loads(self._read_line()))
+
+    def await_end_of_render(self) -> None:
+        """Wait until all processes of the render whose frames are encoded are dead. Raises as `receive`."""
+        self._read_line()
+
+    def _read_line(self) -> bytes:
+        while b"\n" not in self._received:
             chunk = self._socket.recv(65_536)
-            line += chunk
-            if not chunk or len(line) > _JOB_BYTES_MAX:
-                raise ConnectionError("no job came")
-        return parse_renderer_job(json.loads(line))
+            self._received += chunk
+            if not chunk or len(self._received) > _JOB_BYTES_MAX:
+                raise ConnectionError("the service sent no message")
+        line, _, rest = bytes(self._received).partition(b"\n")
+        self._received = bytearray(rest)
+        return line
 
     def stage(self, stage: JobStage) -> None:
         """Report the current stage of the job."""
@@ -123,23 +155,14 @@ class JobChannel:
             for start in range(0, len(text), OUTPUT_CHARACTERS_MAX):
                 self._send({"type": "output", "text": text[start : start + OUTPUT_CHARACTERS_MAX]})
 
-    def done(self, frames: int, job: RenderJob) -> None:
-        """Report that the video is in the job's folder, of the size of `job`."""
+    def done(self) -> None:
+        """Report that the scene has ended and everything was sent to the encoder."""
         self.flush_output()
-        self._send(
-            {
-                "type": "done",
-                "frames": frames,
-                "seconds": frames / job.fps,
-                "widthPx": job.width_px,
-                "heightPx": job.height_px,
-                "fps": job.fps,
-            }
-        )
+        self._send({"type": "done"})
 
-    def inspected(self, frames: int, seconds: float) -> None:
-        """Report that the files to publish are in the job's folder."""
-        self._send({"type": "inspected", "frames": frames, "seconds": seconds})
+    def encoded(self, frames: int, fps: int) -> None:
+        """Report that the files are in the encoder's folder."""
+        self._send({"type": "encoded", "frames": frames, "seconds": frames / fps})
 
     def scenes(self, names: list[str]) -> None:
         """Report which scenes the source defines."""

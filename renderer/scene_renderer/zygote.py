@@ -1,7 +1,7 @@
 """A process that has imported all modules that jobs need, and forks a child for each job.
 
-Forks of a zygote that has imported Manim render scenes. Forks of another, the inspector, examine their
-output: it has imported less, and has a different memory layout, which a scene can't know.
+Forks of a zygote that has imported Manim render scenes. Forks of another, the encoder, encode their frames:
+it has imported less, and has a different memory layout, which a scene can't know.
 
 It reads commands on stdin and reports on stdout (`protocol.py`). It never reads a scene, opens a job's folder
 or connects to a job's socket, because the next job would inherit that data.
@@ -99,9 +99,9 @@ def prepare_renders(*, portrait: bool) -> None:
     os.chdir("/")
 
 
-def prepare_inspections() -> None:
-    """Import the modules that decode videos."""
-    from .inspection import inspection  # noqa: F401 (imported for its side effect)
+def prepare_encoding() -> None:
+    """Import the modules that encode videos."""
+    from .encoder import encoding  # noqa: F401 (imported for its side effect)
 
 
 def _await_single_thread() -> None:

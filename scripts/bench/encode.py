@@ -21,8 +21,9 @@ from quality import luma, mean_psnr, ssim
 from sample import Channel, job_of
 
 from scene_renderer import warm_up
-from scene_renderer.video import mp4
-from scene_renderer.video.repeats import Encoder, RepeatingEncoder
+from scene_renderer.encoder import mp4
+from scene_renderer.encoder.picture import Shown
+from scene_renderer.encoder.repeats import Encoder, RepeatingEncoder
 
 MANIM = "medium:crf=23"
 THREADS = 4
@@ -42,33 +43,34 @@ class Shot:
 def record(arguments: list[str]) -> tuple[list[Shot], int]:
     """Render a scene; return its frames, and its frames per second."""
     from scene_renderer.job import capture
-    from scene_renderer.video import encode, formats
+    from scene_renderer.video import movie
     from scene_renderer.video.conversion import Converter
 
     shots: list[Shot] = []
     begins = [True]
     firsts: SimpleQueue[bool] = SimpleQueue()
 
-    class Recorder(encode.MovieEncoder):
-        def _put(self, *item: Any) -> None:
+    class Recorder(movie.Movie):
+        def _put(self, frame: Any) -> None:
             firsts.put(begins[0])
             begins[0] = False
-            super()._put(*item)
+            super()._put(frame)
 
-        def _take(self) -> Any:
-            item = super()._take()
-            if item is not None:
-                canvas, repeat = item
-                frame = Converter(formats.MP4.pixel_format).convert(canvas.pixels)
-                shots.append(Shot(frame, repeat, firsts.get()))
-            return item
+        def _drawn(self, frame: Any) -> Any:
+            canvas = super()._drawn(frame)
+            converter = Converter(self._form)
+            rows = converter.convert(canvas.pixels, canvas.all_rows)
+            shown = Shown(self._form, converter.picture)
+            shown.change(rows)
+            shots.append(Shot(shown.frame(), frame.count, firsts.get()))
+            return canvas
 
     class Writer(capture.MovieWriter):
         def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
             begins[0] = True
             super().begin_animation(allow_write, **kwargs)
 
-    vars(encode)["MovieEncoder"], vars(capture)["MovieWriter"] = Recorder, Writer
+    vars(movie)["Movie"], vars(capture)["MovieWriter"] = Recorder, Writer
     from scene_renderer.job.rendering import render
 
     job, channel = job_of(arguments), Channel()
@@ -105,7 +107,7 @@ def encode_all(shots: list[Shot], fps: int, settings: str, *, sliced: bool) -> t
 
 
 def repeats(options: dict[str, str]) -> bool:
-    """Whether pictures can be repeated (`video/repeats.py`), as in the renderer: only the rate control may differ."""
+    """Whether pictures can be repeated (`encoder/repeats.py`), as in the renderer: only the rate control may differ."""
     return {**options, **RATE_CONTROL}.items() >= {**mp4.OPTIONS, **RATE_CONTROL}.items()
 
 

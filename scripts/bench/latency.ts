@@ -18,8 +18,8 @@ const PARTS = [
     name: 'end: last line of the scene to completed',
     of: 'last',
     steps: [
-      ['encoded, scene ended', 'checking'],
-      ['checked', 'rendered'],
+      ['scene ended', 'finishing'],
+      ['encoded and written', 'rendered'],
       ['stored, completed', 'completed'],
     ],
   },

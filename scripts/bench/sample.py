@@ -9,6 +9,7 @@ import json
 import os
 import resource
 import signal
+import socket
 import sys
 import tempfile
 import time
@@ -18,7 +19,7 @@ from types import FrameType
 from typing import Any
 
 from scene_renderer import warm_up
-from scene_renderer.messages import JobLimits, RenderJob
+from scene_renderer.messages import EncodeJob, JobLimits, RenderJob
 
 INTERVAL_S = 0.002
 MOST = 30
@@ -36,7 +37,7 @@ class Channel:
     def work(self, times: dict[str, float]) -> None:
         self.report["workMs"] = times
 
-    def done(self, frames: int, job: RenderJob) -> None:
+    def progress(self, frames: int, seconds: float) -> None:
         self.report["frames"] = frames
 
     def failed(self, error: str, failed_by: str) -> None:
@@ -48,7 +49,7 @@ class Channel:
     def ignore(self, *_: object) -> None:
         pass
 
-    stage = progress = preview = plays = place = ignore
+    stage = preview = plays = place = done = encoded = await_end_of_render = ignore
 
 
 class Samples:
@@ -102,7 +103,6 @@ def job_of(arguments: list[str]) -> RenderJob:
         width_px=width_px,
         height_px=height_px,
         fps=fps,
-        preview_interval_ms=0,
         local=None,
         is_tex_held=False,
         limits=limits,
@@ -110,18 +110,21 @@ def job_of(arguments: list[str]) -> RenderJob:
 
 
 def render(job: RenderJob) -> dict[str, Any]:
-    """Render a scene and return the report."""
+    """Render a scene, encode it in another process and return the report."""
     from scene_renderer.job.rendering import render as render_job
 
     channel, samples = Channel(), Samples()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
+        frames = _encoder_of(job, Path(folder))
         began, used, alone = time.perf_counter(), time.process_time(), time.thread_time()
         samples.start()
-        render_job(job, Path(folder), channel)  # type: ignore[arg-type] # what it calls
+        render_job(job, Path(folder), channel, frames)  # type: ignore[arg-type] # what it calls
         samples.stop()
         wall, cpu = time.perf_counter() - began, time.process_time() - used
         serial = time.thread_time() - alone
+        frames.close()
+        os.wait()
         os.chdir("/")
     others = resource.getrusage(resource.RUSAGE_CHILDREN)
     return channel.report | {
@@ -132,6 +135,20 @@ def render(job: RenderJob) -> dict[str, Any]:
         "own": samples.shares(samples.own),
         "total": samples.shares(samples.total),
     }
+
+
+def _encoder_of(job: RenderJob, folder: Path) -> socket.socket:
+    """Return a connection to a process that encodes what a job sends."""
+    from scene_renderer.encoder.encoding import encode
+
+    ours, theirs = socket.socketpair()
+    if os.fork() == 0:
+        ours.close()
+        size = (job.width_px, job.height_px, job.fps)
+        encode(EncodeJob(job.class_name, *size, 0, None, job.limits), folder, Channel(), theirs)  # type: ignore[arg-type]
+        os._exit(0)
+    theirs.close()
+    return ours
 
 
 def _drawing_seconds() -> float:

@@ -40,9 +40,9 @@ export interface Marks {
   first: number;
   /** The last line of its code ran: all its frames were given to the encoder. */
   last: number;
-  /** Its scene has ended, and the video is complete. */
-  checking: number;
-  /** Its files are checked. */
+  /** The job has entered its last stage. */
+  finishing: number;
+  /** Its files are complete. */
   rendered: number;
   /** The end is committed. */
   completed: number;
@@ -120,7 +120,7 @@ export class WarmService {
     };
     const ended = Promise.withResolvers<void>();
     const onProgress = (_: string, { stage }: RenderProgress) => {
-      if (stage === 'loading' || stage === 'checking') mark(stage);
+      if (stage === 'loading' || stage === 'finishing') mark(stage);
     };
     const onJob = ({ status }: { status: string }) => {
       if (status === 'running') mark('claimed');
@@ -139,7 +139,7 @@ export class WarmService {
       if (error !== null) throw new Error(`service: ${error}`);
       for (const [, name, ms] of (await this.#service.output(String(jobId))).matchAll(/^(\w+) ([\d.]+)$/gm))
         at[name as keyof Marks] = Number(ms);
-      at.rendered = (at.checking ?? 0) + (usage?.stagesMs.checking ?? 0);
+      at.rendered = (at.finishing ?? 0) + (usage?.stagesMs.finishing ?? 0);
       return at as Marks;
     } finally {
       this.#service.off('progress', onProgress);

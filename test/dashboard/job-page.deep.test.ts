@@ -14,7 +14,7 @@ t.test('the page of a job shows what its render took', async (t) => {
   const { accountId } = await installation.accounts.find(member);
   const { jobId } = await service.enqueue({ owner: accountId, className: 'A', code: 'x' });
   const { usage } = await service.wait(jobId);
-  t.match(usage, { stagesMs: { checking: Number }, workMs: { tex: 1 }, peakMemoryBytes: null });
+  t.match(usage, { stagesMs: { finishing: Number }, workMs: { tex: 1 }, peakMemoryBytes: null });
   const client = await signedIn(t, port, member);
   const { text } = await client.get(`/dashboard/jobs/${jobId}`);
   t.match(text, /TeX<\/dt><dd class="number">0\.0 s/);

@@ -11,6 +11,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -22,15 +23,21 @@ Message = dict[str, Any]
 
 RENDERER = Path(__file__).parents[2] / "renderer"
 TIMEOUT_S = 60.0
-RENDERED = ("video.mp4", "captions.vtt")
-INSPECTED = ("published-video.mp4", "published-captions.vtt", "published-thumbnail.jpg")
+MADE = (
+    *("video.mp4", "captions.vtt", "thumbnail.jpg", "output.webm", "output.mov", "output.gif", "output.png"),
+    *("frames.tar", "sections.tar"),
+)
 OUTPUT_BYTES_MAX = 528 << 20
+_MATERIAL = tempfile.TemporaryDirectory()
+# A folder with files that scenes can read.
+MATERIAL = Path(_MATERIAL.name)
 READABLE = [
     f"--read={path}"
     for path in (
         *("/usr", "/bin", "/lib", "/lib64", "/opt/texlive", "/var/lib/texmf", "/var/cache/fontconfig"),
         *("/etc/alternatives", "/etc/fonts", "/etc/ld.so.cache", "/etc/texmf"),
         *(sys.prefix, sys.base_prefix, str(RENDERER)),
+        _MATERIAL.name,
     )
 ]
 # Of zygotes: they make LaTeX's formats there once.
@@ -59,26 +66,27 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
-    return job | {"previewIntervalMs": 0, "local": None, "limits": limits} | changes
+    return job | {"local": None, "limits": limits} | changes
 
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["previewIntervalMs"], job["local"], job["isTexHeld"]
+    del job["className"], job["local"], job["isTexHeld"]
     return job | {"kind": "list"}
 
 
-def inspect_job(width_px: int = 128, height_px: int = 72, fps: int = 10, **limits: int) -> Message:
-    """An inspection of what `render_job` produces; arguments override limits."""
-    size = {"widthPx": width_px, "heightPx": height_px, "fps": fps}
-    return {"kind": "inspect", "limits": LIMITS | limits} | size
+def encode_job(render: Message, **changes: Any) -> Message:
+    """The encoding of what a render job sends."""
+    names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
+    return {"kind": "encode", "previewIntervalMs": 0} | {name: render[name] for name in names} | changes
 
 
 def fork_command(folder: Path | str, job: str = "job") -> Message:
     """A command to fork a job whose socket does not exist."""
     limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
-    place: Message = {"folder": str(folder), "socket": "/none", "stream": None, "inputs": [], "outputs": {}}
-    return {"type": "fork", "job": job, "background": False, **place, **limits}
+    place: Message = {"folder": str(folder), "socket": "/none", "outputs": {}}
+    frames: Message = {"frames": None, "isEncoder": False}
+    return {"type": "fork", "job": job, "background": False, **frames, **place, **limits}
 
 
 @dataclass
@@ -91,13 +99,15 @@ class Outcome:
     @property
     def result(self) -> Message:
         """The report that decides the job."""
-        kinds = ("done", "failed", "inspected", "scenes")
-        return next(report for report in self.reports if report["type"] in kinds)
+        kinds = ("failed", "done", "encoded", "scenes")
+        found = [report for report in self.reports if report["type"] in kinds]
+        lengths = self.of_type("encoded") if len(found) > 1 else []
+        return {**dict(*lengths), **min(reversed(found), key=lambda report: kinds.index(report["type"]))}
 
     @property
     def length(self) -> tuple[int, float]:
         """The frames and seconds of the video."""
-        assert self.result["type"] == "done", self.result
+        assert self.result["type"] != "failed", self.result
         return self.result["frames"], self.result["seconds"]
 
     @property
@@ -115,6 +125,7 @@ class Channel:
 
     socket: socket.socket
     buffer: bytearray = field(default_factory=bytearray)
+    encoding: "Encoding | None" = None
 
     def receive(self) -> Message | None:
         """The next report; None when the job has closed its end."""
@@ -139,8 +150,33 @@ class Channel:
         raise AssertionError(f"the job ended without reporting {wanted}")
 
 
+@dataclass
+class Encoding:
+    """The encoder of a render. Its files are moved to the folder of the render at the end."""
+
+    zygote: "Zygote"
+    folder: Path
+    target: Path
+    channel: Channel
+
+    def finish(self) -> list[Message]:
+        """Wait for its end; return its reports. The render has ended."""
+        with suppress(BrokenPipeError):  # it has refused the video
+            self.channel.socket.sendall(b'{"type":"renderEnded"}\n')
+        outcome = self.zygote.finish(self.channel)
+        for file in self.folder.iterdir():
+            file.rename(self.target / file.name)
+        self.folder.rmdir()
+        return outcome.reports
+
+    def abandon(self) -> None:
+        """End it, because its render was not waited for."""
+        self.zygote.send({"type": "kill", "job": "job"})
+        self.zygote.finish(self.channel)
+
+
 class Zygote:
-    """A zygote or an inspector, and the commands that it accepts."""
+    """A zygote, of renders or of encodings, and the commands that it accepts."""
 
     def __init__(
         self,
@@ -152,6 +188,7 @@ class Zygote:
         also_leaves: Sequence[str] = (),
     ) -> None:
         self._also_leaves = also_leaves
+        self._encoding: Encoding | None = None
         self.environment = {"XDG_CACHE_HOME": _CACHE.name} | dict(environment or {})
         command = [sys.executable, "-s", "-P", "-B", "-m", module, kind, *READABLE, *options]
         self.process = subprocess.Popen(
@@ -195,19 +232,35 @@ class Zygote:
         check("ZygoteReport", message)
         return message
 
-    def start(
-        self, folder: Path, job: Message, *, stream: socket.socket | None = None, **limits: int
-    ) -> Channel:
-        """Fork a job named ``job`` and hand it its work, and what files there are in its folder.
+    @cached_property
+    def encoder(self) -> "Zygote":
+        """The zygote whose forks encode the renders of this one."""
+        return Zygote(kind="encoder")
 
-        `stream`: listens for the job's connection for the video.
-        `limits`: `memory_bytes`, `disk_bytes`, `files`.
+    def start(
+        self,
+        folder: Path,
+        job: Message,
+        *,
+        frames: str | None = None,
+        encode: Message | None = None,
+        **limits: int,
+    ) -> Channel:
+        """Fork a job named ``job`` and hand it its work.
+
+        `frames`: the path of a socket that takes the frames of a render; else an encoder takes them, whose
+        job has the fields of `encode`. `limits`: `memory_bytes`, `disk_bytes`, `files`.
         """
-        stream_path = stream.getsockname() if stream else None
         check("RendererJob", job)
-        leaves_files = stream is None or job["kind"] == "inspect"
-        made = {*(INSPECTED if job["kind"] == "inspect" else RENDERED), *self._also_leaves}
-        files = {file.name for file in folder.iterdir() if not (file.is_dir() or file.is_symlink())}
+        encoding = None
+        if job["kind"] == "render" and frames is None:
+            if self._encoding:
+                self._encoding.abandon()
+            made = Path(tempfile.mkdtemp())
+            frames = f"{made}/frames"
+            channel = self.encoder.start(made, encode_job(job, **(encode or {})), frames=frames)
+            encoding = self._encoding = Encoding(self.encoder, made, folder, channel)
+        outputs = MADE if job["kind"] == "encode" else self._also_leaves
         with tempfile.TemporaryDirectory() as place, socket.socket(socket.AF_UNIX) as listener:
             path = f"{place}/job.sock"
             listener.bind(path)
@@ -219,20 +272,20 @@ class Zygote:
                     "job": "job",
                     "folder": str(folder),
                     "socket": path,
-                    "stream": stream_path,
+                    "frames": frames,
+                    "isEncoder": job["kind"] == "encode",
                     "memoryBytes": limits.get("memory_bytes", 2 << 30),
                     "diskBytes": limits.get("disk_bytes", 1 << 30),
                     "files": limits.get("files", 20_000),
                     "fileSizeBytes": 1 << 30,
-                    "inputs": sorted(files - made),
-                    "outputs": dict.fromkeys(sorted(made if leaves_files else ()), OUTPUT_BYTES_MAX),
+                    "outputs": dict.fromkeys(outputs, OUTPUT_BYTES_MAX),
                     "background": False,
                 }
             )
             connection, _ = listener.accept()
         connection.settimeout(TIMEOUT_S)
         connection.sendall(json.dumps(job).encode() + b"\n")
-        return Channel(connection)
+        return Channel(connection, encoding=encoding)
 
     def finish(self, channel: Channel) -> Outcome:
         """Collect the reports and wait for the job's end."""
@@ -242,12 +295,14 @@ class Zygote:
                 reports.append(report)
         ended = self.receive()
         assert ended["type"] == "ended"
+        if channel.encoding:
+            self._encoding = None
+            reports += channel.encoding.finish()
         return Outcome(reports, ended)
 
-    def run(
-        self, folder: Path, job: Message, *, stream: socket.socket | None = None, **limits: int
-    ) -> Outcome:
-        return self.finish(self.start(folder, job, stream=stream, **limits))
+    def run(self, folder: Path, job: Message, **options: Any) -> Outcome:
+        """Start a job and wait for its end; `options`: as those of `start`."""
+        return self.finish(self.start(folder, job, **options))
 
     def forked_ahead(self) -> int:
         """Wait until the next job is forked ahead; return its outer process."""
@@ -269,6 +324,8 @@ class Zygote:
             time.sleep(0.01)
 
     def close(self) -> int:
+        if "encoder" in vars(self):
+            self.encoder.close()
         self._stdin.close()
         return self.process.wait(TIMEOUT_S)
 

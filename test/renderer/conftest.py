@@ -50,16 +50,10 @@ def any_zygote(request: pytest.FixtureRequest) -> Zygote:
     return found
 
 
-@pytest.fixture(scope="session")
-def _inspector() -> Iterator[Zygote]:
-    inspector = Zygote(kind="inspector")
-    yield inspector
-    assert inspector.close() == 0
-
-
 @pytest.fixture
-def inspector(_inspector: Zygote) -> Iterator[Zygote]:
-    """An inspector shared by all tests; no file may end it."""
-    yield _inspector
-    assert _inspector.process.poll() is None
-    _inspector.await_idle()
+def encoder(_landscape: Zygote) -> Iterator[Zygote]:
+    """The zygote of encodings that the shared one uses; nothing that a render sends may end it."""
+    encoder = _landscape.encoder
+    yield encoder
+    assert encoder.process.poll() is None
+    encoder.await_idle()

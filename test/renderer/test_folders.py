@@ -15,9 +15,9 @@ _PACKAGE = RENDERER / "scene_renderer"
 _USES: dict[str, set[str]] = {
     "sandbox": set(),
     "video": set(),
-    "inspection": {"video"},
+    "encoder": {"video"},
     "tex": set(),
-    "job": {"sandbox", "video", "inspection", "tex"},
+    "job": {"sandbox", "video", "encoder", "tex"},
     "faster": {"job"},
 }
 # Modules at the top that every folder may import; they import only one another.
@@ -61,10 +61,10 @@ def test_no_module_names_the_package() -> None:
             assert not any(name.partition(".")[0] == "scene_renderer" for name in names), file
 
 
-def test_the_inspector_loads_no_manim() -> None:
-    """What it imports: the inspection, and what starts it."""
+def test_the_encoder_loads_no_manim() -> None:
+    """What it imports: the encoding, and what starts it."""
     code = (
-        "import sys; from scene_renderer import zygote; zygote.prepare_inspections(); "
+        "import sys; from scene_renderer import zygote; zygote.prepare_encoding(); "
         "sys.exit('manim' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, env={"PYTHONPATH": str(RENDERER)})

@@ -195,7 +195,9 @@ others = [number for number in range(3, 256) if os.path.exists(f"/proc/self/fd/{
 raise ValueError(standard, len(others), sorted(os.environ), sys.argv)
 """
     error = zygote.run(tmp_path, render_job(source)).error
-    assert "['/dev/null', '/dev/null', '/dev/null'], 1, " in error, "its socket is the only other descriptor"
+    assert "['/dev/null', '/dev/null', '/dev/null'], 3, " in error, (
+        "besides its sockets it has the pipe to its watch"
+    )
     assert "PYTHONPATH" not in error
     assert "['scene.py']" in error
 

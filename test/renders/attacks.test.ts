@@ -19,7 +19,7 @@ const ATTACKS = join(import.meta.dirname, 'attacks');
 /** What each attacks: files, network, processes, system calls, limits, the published video and captions, later jobs. */
 const ONE_FOR_EACH_LAYER = `read-the-data-folder write-outside-of-the-job-folder connect-to-loopback
   signal-other-processes memory-shared-without-a-file use-keyrings memory-bomb fork-bomb disk-bomb tex-reads-a-file
-  garbage-in-the-stream data-between-streamed-frames script-in-streamed-captions forge-a-done-report
+  garbage-in-the-stream files-with-the-names-of-artifacts write-to-the-encoders-folder forge-a-done-report
   patch-manim-for-later-jobs`.split(/\s+/);
 /** Those that may leave something in the renderer or the machine. */
 const MAY_LAST =

@@ -13,7 +13,7 @@ import { CLIENT_CLASS, LONGEST_DEATH_MS } from './simulated-python.ts';
 
 const SIZE = 3;
 const REASONS: StopReason[] = ['canceled', 'claim_lost', 'claim_expired', 'funds', 'shutdown'];
-/** Its time limit, that of the end of a fork, of an inspection and of a start, and some more. */
+/** Its time limit, that of the end of a fork, of an encoding and of a start, and some more. */
 const LONGEST_RENDER_MS = TIMEOUT_MS + 240_000;
 const LONGEST_STOP_MS = 120_000;
 const LONGEST_START_MS = 120_000;

@@ -14,7 +14,7 @@ import type { SimulatedSockets } from './simulated-sockets.ts';
 
 const LONGEST_JOB_BYTES = 1024 * 1024;
 const LONGEST_RENDER_MS = 20_000;
-const LONGEST_INSPECTION_MS = 1_000;
+const LONGEST_ENCODING_MS = 1_000;
 /** More lines than a channel reads at once. */
 const FLOOD = 1_500;
 const END_REASONS: JobEndReason[] = ['memory', 'disk', 'files', 'disk_full'];
@@ -35,7 +35,6 @@ export class SimulatedFork {
   readonly #onEnd: (end: Omit<JobEnded, 'type' | 'job'>) => void;
   readonly #timers = new Set<Timer>();
   #channel: Duplex | undefined;
-  #stream: Duplex | undefined;
   #isOver = false;
   readonly #onJob: (job: RendererJob) => void;
   /** Undefined until it is received. */
@@ -67,7 +66,6 @@ export class SimulatedFork {
     this.#isOver = true;
     for (const timer of this.#timers) timer.cancel();
     hangUp(this.#channel);
-    hangUp(this.#stream);
   }
 
   #connect(): void {
@@ -81,7 +79,7 @@ export class SimulatedFork {
   #listen(channel: Duplex): void {
     let isGiven = false;
     readLines(channel, LONGEST_JOB_BYTES, (line) => {
-      if (isGiven) return;
+      if (isGiven) return this.#conclude();
       isGiven = true;
       this.#begin(JSON.parse(line) as RendererJob);
     });
@@ -90,7 +88,7 @@ export class SimulatedFork {
   #begin(job: RendererJob): void {
     this.job = job;
     this.#onJob(job);
-    if (job.kind === 'inspect') this.#inspect();
+    if (job.kind === 'encode') this.#encode();
     else if (job.kind === 'render' && job.className === 'Attack') this.#attack();
     else if (job.kind === 'render') this.#render(job.className);
     else {
@@ -117,11 +115,7 @@ export class SimulatedFork {
     const reports = this.#reports();
     if (fails(0.03)) reports.sort(() => random() - 0.5);
     for (const [index, report] of reports.entries()) {
-      at(index / reports.length, () => {
-        if (report.type === 'stage' && report.stage === 'rendering') this.#openStream();
-        this.#say(report);
-        this.#stream?.write('frames');
-      });
+      at(index / reports.length, () => this.#say(report));
     }
     // One of these at any moment: later steps are then not reached.
     const early = random();
@@ -162,8 +156,7 @@ export class SimulatedFork {
   }
 
   #finish(): void {
-    const done: JobReport = { type: 'done', frames: 1, seconds: 1, widthPx: 64, heightPx: 36, fps: 1 };
-    if (this.command.stream === null && !this.#around.fails(0.02)) this.#write('video.mp4');
+    const done: JobReport = { type: 'done' };
     if (this.#around.fails(0.02)) this.#channel?.write(JSON.stringify(done).slice(0, 20));
     else this.#say(done);
     if (this.#around.fails(0.02))
@@ -171,30 +164,34 @@ export class SimulatedFork {
     this.#end({ exitCode: 0 });
   }
 
-  #inspect(): void {
-    const { random, fails, sockets } = this.#around;
-    if (this.command.stream !== null) this.#stream = sockets.connect(this.command.stream);
-    const conclude = () => this.#later(LONGEST_INSPECTION_MS, () => this.#publish());
+  /** Waits for the end of its render, or fails before. */
+  #encode(): void {
+    const { random, fails } = this.#around;
     const refuse = () => {
       if (random() < 0.5) this.#say({ type: 'failed', error: 'no video', failedBy: 'scene' });
       this.#end({ exitCode: 1 });
     };
+    this.#say({ type: 'preview', jpeg: 'AAAA' });
     if (fails(0.04)) this.#at(random() * LONGEST_RENDER_MS, refuse);
-    else if (fails(0.01)) this.#stall();
-    else if (this.#stream) this.#stream.resume().once('end', conclude);
-    else conclude();
+    else if (fails(0.02)) {
+      const act = () => (random() < 0.5 ? this.#stall() : this.#end({ signal: 'SIGKILL' }));
+      this.#at(random() * LONGEST_RENDER_MS, act);
+    }
+  }
+
+  /** The render has ended. */
+  #conclude(): void {
+    // The encoder isn't told how: here it has received the whole video by chance.
+    const isCutOff = this.#around.fails(0.02);
+    this.#later(LONGEST_ENCODING_MS, () => (isCutOff ? this.#end({ exitCode: 0 }) : this.#publish()));
   }
 
   #publish(): void {
     const { fails } = this.#around;
-    if (!fails(0.01)) this.#write('published-video.mp4');
-    this.#write('published-thumbnail.jpg');
-    this.#say({ type: 'inspected', frames: 1, seconds: 1 });
+    if (!fails(0.01)) this.#write('video.mp4');
+    this.#write('thumbnail.jpg');
+    this.#say({ type: 'encoded', frames: 1, seconds: 1 });
     this.#end({ exitCode: 0 });
-  }
-
-  #openStream(): void {
-    if (this.command.stream !== null) this.#stream = this.#around.sockets.connect(this.command.stream);
   }
 
   /** From now on it does nothing. */

@@ -53,8 +53,8 @@ export class SimulatedPython implements Processes {
 
   spawn({ args, env }: ZygoteCommandLine): RendererProcess {
     const worker = basename(dirname(env['XDG_CACHE_HOME'] as string));
-    const role = args.includes('inspector')
-      ? 'inspector'
+    const role = args.includes('encoder')
+      ? 'encoder'
       : args.includes('--portrait')
         ? 'portrait'
         : 'landscape';
@@ -106,7 +106,7 @@ interface ProcessOptions {
   violate: (what: string) => void;
 }
 
-/** A zygote or an inspector. */
+/** A zygote or an encoder. */
 class SimulatedProcess extends EventEmitter {
   readonly pid: number;
   exitCode: number | null = null;

@@ -242,8 +242,7 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .stages li { flex: 1; padding-top: 0.4rem; border-top: 3px solid var(--line); color: var(--muted); text-transform: capitalize; }
 .stages[data-stage="loading"] li[data-stage="loading"],
 .stages[data-stage="rendering"] li:is([data-stage="loading"], [data-stage="rendering"]),
-.stages[data-stage="finishing"] li:not([data-stage="checking"]),
-.stages[data-stage="checking"] li { border-color: var(--accent); color: var(--text); }
+.stages[data-stage="finishing"] li { border-color: var(--accent); color: var(--text); }
 
 .timeline { display: grid; gap: 0.5rem; }
 .timeline svg { display: block; width: 100%; height: 1.5rem; border-radius: 5px; background: var(--sunken); overflow: hidden; }

@@ -11,7 +11,7 @@ import { textBox } from './texts.ts';
 /** An error has at most 4,096 characters. */
 const ERROR_BYTES = 25_000;
 
-const STAGES = ['loading', 'rendering', 'finishing', 'checking'] as const;
+const STAGES = ['loading', 'rendering', 'finishing'] as const;
 
 /** The outcome of a job: its video or its error; until then its progress, or why it waits. */
 export async function outcome(

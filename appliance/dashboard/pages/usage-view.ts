@@ -7,7 +7,6 @@ const STAGES: Record<RenderStage, string> = {
   loading: 'Loading the code',
   rendering: 'Drawing frames',
   finishing: 'Writing the video',
-  checking: 'Checking the video',
 };
 const WORK: Record<RenderWork, string> = {
   start: 'Starting the process',

@@ -7,15 +7,23 @@ export function endedBefore({ signal, exitCode }: JobEnded): string {
   return `a fork ended by ${signal ?? `exit code ${exitCode}`} before it read the scene`;
 }
 
-/** Describes an inspection that ended without a verdict. */
-export function silentInspection({ exitCode, signal, reason }: JobEnded): SceneFailure {
+/** Describes an encoding that ended without a verdict: with exit code 0 if the render sent no end of its video. */
+export function silentEncoding({ exitCode, signal, reason }: JobEnded): SceneFailure {
   if (reason === 'memory')
     return {
-      error: 'The video needs more memory to be decoded than the limit.',
+      error: 'The video needs more memory to be encoded than the limit.',
       failedBy: 'limit:memory',
     };
-  const how = signal ?? `exit code ${exitCode}`;
-  return { error: `The video can't be decoded: the process that tried ended by ${how}.`, failedBy: 'scene' };
+  if (exitCode === 0)
+    return {
+      error:
+        "The scene's process ended before it had sent its whole video. Scene code must not close files that it did not open.",
+      failedBy: 'scene',
+    };
+  return {
+    error: `The video can't be encoded: its process ended by ${signal ?? `exit code ${exitCode}`}.`,
+    failedBy: 'scene',
+  };
 }
 
 /** Describes a render that ended without a verdict. */

@@ -1,22 +1,26 @@
 import { chownSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { makeFolderWithin } from '../../files/disk.ts';
 import { newShortage } from '../../files/shortage.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
-import type { FailedReport, JobEnded, JobReport, RendererJob } from '../../model/renderer-messages.ts';
-import { filesOf } from '../end/collect.ts';
+import type {
+  EncodeJob,
+  FailedReport,
+  JobEnded,
+  JobReport,
+  RenderEnded,
+  RendererJob,
+} from '../../model/renderer-messages.ts';
+import { outputsOf } from '../end/collect.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
-/** Space for two copies of the captions and a thumbnail. */
+/** Space for captions and a thumbnail. */
 const OTHER_FILES_BYTES = 64 * 1024 * 1024;
-const STREAM_NAME = 'stream';
-const VERDICTS = new Set<JobReport['type']>(['done', 'inspected', 'scenes', 'failed']);
+const VERDICTS = new Set<JobReport['type']>(['done', 'encoded', 'scenes', 'failed']);
 
 /** Why a job is stopped early. */
 export type EndReason = StopReason | 'timeout';
@@ -26,6 +30,8 @@ export interface Occupied {
   zygote: Zygote;
   background: boolean;
   endReason: EndReason | undefined;
+  /** Its encoding has failed, so it is killed as soon as it runs. */
+  isDoomed?: boolean;
 }
 
 /** A fork could not be prepared or ended, or its zygote died, before it had read its job. */
@@ -41,8 +47,8 @@ export class JobInterrupted extends Error {
 /** The result of a fork. */
 export interface ForkOutcome {
   end: JobEnded;
-  /** The first `done`, `inspected` or `failed` report. */
-  verdict: Extract<JobReport, { type: 'done' | 'inspected' | 'scenes' | 'failed' }> | undefined;
+  /** The first `done`, `encoded` or `failed` report. */
+  verdict: Extract<JobReport, { type: 'done' | 'encoded' | 'scenes' | 'failed' }> | undefined;
   /** What the scene was doing when it last reported that; empty: it did not. */
   place: string;
 }
@@ -59,8 +65,8 @@ export class Forks {
   }
 
   /**
-   * Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. `onStream`: receives a connection for
-   * the video, which is then no file. Rejects if the fork was ended by other than its job, its limits and its stop:
+   * Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. `frames`: the path of the socket for
+   * the frames of a render, as the forks see it; `onConnected`: called when the fork can be told more. Rejects if the fork was ended by other than its job, its limits and its stop:
    * {@link JobNotRead}, {@link JobInterrupted} or `ZygoteDied`. Its zygote is then replaced.
    */
   async run(
@@ -68,27 +74,26 @@ export class Forks {
     folder: string,
     job: RendererJob,
     onReport: (report: JobReport) => void,
-    onStream?: (socket: Duplex) => void,
+    {
+      frames,
+      onConnected,
+    }: { frames?: string; onConnected?: (tell: (message: RenderEnded) => void) => void } = {},
   ): Promise<ForkOutcome> {
     const { clock, limits, processes } = this.#settings;
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
     let place = '';
     // A render sends a report before it reads the scene.
-    let isRead = job.kind === 'inspect';
+    let isRead = job.kind === 'encode';
     this.makeFolder(folder);
     const uid = uidOf(this.#settings.launcher, this.#settings.index);
-    const stream =
-      onStream &&
-      (await processes
-        .accept({ folder, name: STREAM_NAME, uid, onConnection: onStream })
-        .catch(rejectUnread));
     const channel = await JobChannel.open({
       folder,
       uid,
       job,
       clock,
       processes,
+      onConnected,
       onReport: (report) => {
         isRead = true;
         if (verdict) return;
@@ -96,27 +101,25 @@ export class Forks {
         else if (report.type === 'place') place = report.text;
         else onReport(report);
       },
-    }).catch((error: Error) => {
-      stream?.close();
-      return rejectUnread(error);
-    });
-    const seen = seenInWork(this.#settings.launcher, this.#folder, folder);
+    }).catch(rejectUnread);
+    const seen = this.seen(folder);
     try {
       const running = current.zygote.run({
         type: 'fork',
         job: folder.slice(this.#folder.length + 1),
         folder: seen,
         socket: JobChannel.pathIn(seen),
-        stream: stream ? join(seen, STREAM_NAME) : null,
+        frames: frames ?? null,
+        isEncoder: job.kind === 'encode',
         memoryBytes,
-        diskBytes: job.kind === 'inspect' ? bytesForInspection(this.#settings.limits) : diskBytes,
+        diskBytes: job.kind === 'encode' ? bytesForEncoding(this.#settings.limits, job) : diskBytes,
         files,
         fileSizeBytes,
         background: current.background,
-        ...filesOf(job, this.#settings.limits, { isStreamed: stream !== undefined }),
+        outputs: job.kind === 'encode' ? outputsOf(job, this.#settings.limits) : {},
       });
-      // A stop may have been requested before there was a fork to kill.
-      if (current.endReason) current.zygote.killJob();
+      // A stop may have been requested, or its encoding failed, before there was a fork to kill.
+      if (current.endReason || current.isDoomed) current.zygote.killJob();
       const end = await running.catch((error: Error) => {
         throw channel.connected ? error : new JobNotRead(error.message);
       });
@@ -138,7 +141,6 @@ export class Forks {
       return { end, verdict, place };
     } finally {
       channel.close();
-      stream?.close();
     }
   }
 
@@ -176,6 +178,11 @@ export class Forks {
     return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, ...failure };
   }
 
+  /** The path of a folder in the worker's, as the forks see it. */
+  seen(folder: string): string {
+    return seenInWork(this.#settings.launcher, this.#folder, folder);
+  }
+
   /** Creates a folder owned by the fork's user. Error: {@link JobNotRead}. */
   makeFolder(folder: string): void {
     try {
@@ -198,11 +205,12 @@ function rejectUnread(cause: Error): never {
 
 /** The length of the video, as reported by the fork. */
 export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
-  if (verdict?.type !== 'done' && verdict?.type !== 'inspected') return { frames: 0, seconds: 0 };
+  if (verdict?.type !== 'encoded') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
 }
 
-/** The disk limit of an inspection: the scene's video, the published one, and some megabytes. */
-function bytesForInspection({ outputBytes }: RenderLimits): number {
-  return 2 * outputBytes + OTHER_FILES_BYTES;
+/** The disk limit of an encoding: the video while its index is moved to its beginning, and some megabytes. */
+function bytesForEncoding({ outputBytes, diskBytes }: RenderLimits, { local }: EncodeJob): number {
+  const bytes = 2 * outputBytes + OTHER_FILES_BYTES;
+  return local ? Math.max(bytes, diskBytes) : bytes;
 }

@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { readLines } from '../../base/line-reader.ts';
-import type { JobReport, RendererJob } from '../../model/renderer-messages.ts';
+import type { JobReport, RenderEnded, RendererJob } from '../../model/renderer-messages.ts';
 import { LONGEST_LINE_BYTES, parseJobReport } from '../../model/renderer-protocol.ts';
 import type { Clock, Timer } from '../../time/clock.ts';
 import type { Processes } from '../start/processes.ts';
@@ -35,10 +35,15 @@ export class JobChannel {
     clock: Clock;
     processes: Processes;
     onReport: (report: JobReport) => void;
+    /** Called when the job has been or is being sent, with what sends more. */
+    onConnected?: ((tell: (message: RenderEnded) => void) => void) | undefined;
   }): Promise<JobChannel> {
     const { folder, uid, processes } = options;
     const channel = new JobChannel(options.clock);
-    const onConnection = (socket: Duplex) => channel.#talk(socket, options.job, options.onReport);
+    const onConnection = (socket: Duplex) => {
+      channel.#talk(socket, options.job, options.onReport);
+      options.onConnected?.((message) => socket.write(`${JSON.stringify(message)}\n`));
+    };
     channel.#listening = await processes.accept({ folder, name: SOCKET_NAME, uid, onConnection });
     return channel;
   }

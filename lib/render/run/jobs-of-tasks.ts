@@ -1,11 +1,11 @@
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
 import type { RenderTask, SceneSource } from '../../model/render-task.ts';
-import type { InspectJob, JobLimits, ListJob, RenderJob } from '../../model/renderer-messages.ts';
+import type { EncodeJob, ListJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
 /** The job of a render. */
 export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, previewIntervalMs, local = null, isTexHeld = false } = task;
+  const { code, className, widthPx, heightPx, local = null, isTexHeld = false } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
@@ -15,7 +15,6 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     widthPx,
     heightPx,
     fps,
-    previewIntervalMs,
     local,
     isTexHeld,
     limits: jobLimits(limits),
@@ -27,12 +26,10 @@ export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
   return { kind: 'list', ...sourceOf(code), ...OWN_SIZE, limits: jobLimits(limits) };
 }
 
-/** The inspection of a video of this size and rate. */
-export function inspectJob(
-  { widthPx, heightPx, fps }: { widthPx: number; heightPx: number; fps: number },
-  limits: JobLimits,
-): InspectJob {
-  return { kind: 'inspect', widthPx, heightPx, fps, limits };
+/** The job that encodes the frames of a render. */
+export function encodeJob(render: RenderJob, { previewIntervalMs }: RenderTask): EncodeJob {
+  const { className, widthPx, heightPx, fps, local, limits } = render;
+  return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, local, limits };
 }
 
 /** JSON has no bytes. */

@@ -1,7 +1,7 @@
 import type { RenderMessage, RenderProgress, RenderStage } from '../../model/render-task.ts';
 import type { JobReport } from '../../model/renderer-messages.ts';
 
-const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing', 'checking'];
+const STAGES: RenderStage[] = ['loading', 'rendering', 'finishing'];
 const PROGRESS_INTERVAL_MS = 50;
 // Tolerance: a late preview may be followed by one in time.
 const PREVIEW_HASTE = 0.5;
@@ -34,17 +34,9 @@ export class ProgressSender {
 
   /** Handles a report of the job. */
   hear(report: JobReport): void {
-    if (report.type === 'stage') this.enter(report.stage);
+    if (report.type === 'stage') this.#enter(report.stage);
     else if (report.type === 'progress') this.#advance(report.frames, report.seconds);
     else if (report.type === 'preview') this.#show(report.jpeg);
-  }
-
-  /** Sends a stage once; ignores earlier stages. */
-  enter(stage: RenderStage, length: Partial<RenderProgress> = {}): void {
-    const isNew = !this.#begun || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
-    if (!isNew) return;
-    this.#enteredAtMs[stage] = this.#nowMs();
-    this.#sendProgress({ ...length, stage });
   }
 
   /** The time of each entered stage, in milliseconds. The first began at `startedAtMs`, the last ends now. */
@@ -57,6 +49,14 @@ export class ProgressSender {
     return Object.fromEntries(
       entered.map((stage, index) => [stage, Math.round((ends[index] ?? 0) - (beginnings[index] ?? 0))]),
     );
+  }
+
+  /** Sends a stage once; ignores earlier stages. */
+  #enter(stage: RenderStage): void {
+    const isNew = !this.#begun || STAGES.indexOf(stage) > STAGES.indexOf(this.#progress.stage);
+    if (!isNew) return;
+    this.#enteredAtMs[stage] = this.#nowMs();
+    this.#sendProgress({ stage });
   }
 
   #advance(frames: number, seconds: number): void {

@@ -11,28 +11,20 @@ import type {
   StopMessage,
   StopReason,
 } from '../../model/render-task.ts';
-import type { JobReport, LocalOutput, Play, WorkTimes } from '../../model/renderer-messages.ts';
+import type { JobReport, Play, WorkTimes } from '../../model/renderer-messages.ts';
 import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
 import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
 import { Pulse } from '../counters/pulse.ts';
-import { collectFiles, collectLocalFiles, publishedFiles } from '../end/collect.ts';
-import { assertSameLayers } from '../end/inspector.ts';
+import { artifactsIn, localFilesIn } from '../end/collect.ts';
 import { discardFolder } from '../end/remove-folder.ts';
+import { assertSameLayers } from '../start/encoder-process.ts';
 import { ZygoteDied } from '../start/zygote.ts';
-import { endedBefore, silentEnd, silentInspection } from './end-messages.ts';
-import {
-  type EndReason,
-  type ForkOutcome,
-  Forks,
-  JobInterrupted,
-  JobNotRead,
-  lengthOf,
-  type Occupied,
-} from './forks.ts';
-import { inspectJob, listJob, renderJob } from './jobs-of-tasks.ts';
+import { Encoding, hasFailed } from './encoding.ts';
+import { silentEncoding, silentEnd } from './end-messages.ts';
+import { type EndReason, Forks, JobInterrupted, JobNotRead, lengthOf, type Occupied } from './forks.ts';
+import { encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
-import { StreamedInspection } from './streamed-inspection.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { Zygotes } from './zygotes.ts';
 
@@ -42,7 +34,7 @@ const FULL_BELOW = { bytes: 1024 * 1024, files: 16 };
 /** Time-out of a listing of scenes, which may use 5 seconds of processor time. */
 const LIST_TIMEOUT_MS = 15_000;
 
-/** Renders one task at a time in a fork of a zygote; another fork inspects its files. */
+/** Renders one task at a time in a fork of a zygote; another fork encodes its frames. */
 export class RenderWorker {
   readonly #settings: WorkerSettings;
   readonly #events: WorkerEvents;
@@ -52,8 +44,8 @@ export class RenderWorker {
   readonly #pulse: Pulse;
   #attempts = 0;
   #current: Occupied | undefined;
-  /** The one that runs beside the current render. */
-  #inspection: StreamedInspection | undefined;
+  /** That of the current render. */
+  #encoding: Encoding | undefined;
 
   constructor(settings: WorkerSettings, events: WorkerEvents) {
     this.#settings = settings;
@@ -101,7 +93,7 @@ export class RenderWorker {
         const text = report.text.slice(0, MOST_OUTPUT - output.length);
         output += text;
         if (text !== '') send({ type: 'output', text });
-      } else progress.hear(report);
+      } else if (report.type !== 'preview') progress.hear(report);
     };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
@@ -121,88 +113,68 @@ export class RenderWorker {
     });
     try {
       const zygote = await this.#zygotes.get(orientation);
-      const inspector = await this.#zygotes.inspector();
-      assertSameLayers(inspector, zygote);
+      const encoder = await this.#zygotes.encoder();
+      assertSameLayers(encoder, zygote);
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = clock.uptimeMs();
       waitedMs = workedMs();
       send({ type: 'started' });
 
-      this.#current = { zygote, background: task.background, endReason: undefined };
-      const current = this.#current;
+      const current: Occupied = { zygote, background: task.background, endReason: undefined };
+      this.#current = current;
       const timer = this.#limitTime(limits.timeoutMs, durationMs);
       try {
         this.#forks.makeFolder(jobFolder);
-        // Not beside a scene that sees other processes.
-        const streamed =
-          task.local || !zygote.layers.includes('namespaces')
-            ? undefined
-            : new StreamedInspection({
-                forks: this.#forks,
-                inspector,
-                background: task.background,
-                folder: outFolder,
-                job: inspectJob(job, job.limits),
-                onRefused: () => zygote.killJob(),
-              });
-        this.#inspection = streamed;
-        const onReport = (report: JobReport) => {
-          if (report.type === 'stage' && report.stage === 'rendering') streamed?.begin();
-          hear(report);
-        };
-        const rendered = await this.#forks.run(current, jobFolder, job, onReport, streamed?.onStream);
+        const encoding = new Encoding({
+          forks: this.#forks,
+          encoder,
+          background: task.background,
+          folder: outFolder,
+          job: encodeJob(job, task),
+          onPreview: (report) => progress.hear(report),
+          onFailed: () => {
+            current.isDoomed = true;
+            zygote.killJob();
+          },
+        });
+        this.#encoding = encoding;
+        encoding.begin();
+        const rendered = await this.#forks
+          .run(current, jobFolder, job, hear, { frames: encoding.frames })
+          .catch((error: Error) => {
+            throw encoding.error ?? error;
+          });
         peakMemoryBytes = rendered.end.memoryBytes;
-        const failure = (await streamed?.hasRefused())
-          ? undefined
-          : this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
-        if (failure)
-          return withDetails(await this.#orDiskFull(failure, rendered.end.reason ?? current.endReason));
-        progress.enter('checking', lengthOf(rendered));
-        let inspected: ForkOutcome;
-        if (streamed) inspected = await streamed.outcome();
-        else {
-          this.#forks.makeFolder(outFolder);
-          const isInspected = !task.local || task.local.format === 'mp4';
-          if (task.local && !isInspected) {
-            const localFiles = await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: true });
-            keepOutFolder = true;
-            return withDetails(localRender(task.local, localFiles, outFolder, rendered, durationMs()));
-          }
-          const collected = await collectFiles(jobFolder, outFolder, limits);
-          if (collected)
-            return withDetails(
-              await this.#orDiskFull({ kind: 'failed', durationMs: durationMs(), ...collected }),
-            );
-          // A local scene may have set the size itself.
-          const made = task.local && rendered.verdict?.type === 'done' ? rendered.verdict : job;
-          current.zygote = inspector;
-          inspected = await this.#forks.run(current, outFolder, inspectJob(made, job.limits), () => {});
-        }
-        const defect = this.#forks.failureOf(inspected, silentInspection, current.endReason, durationMs());
-        // No scene can kill an inspection.
-        if (defect?.kind === 'killed') throw new Error(endedBefore(inspected.end));
-        if (defect)
-          return withDetails(await this.#orDiskFull(defect, inspected.end.reason ?? current.endReason));
-        const files = await publishedFiles(outFolder);
-        if (!files) throw new Error('an inspection left no files');
-        // After the inspection, which must not be able to change them.
-        const localFiles = task.local
-          ? await collectLocalFiles(jobFolder, outFolder, limits, { withCaptions: false })
-          : [];
+        const encoded = await encoding.outcome();
+        const ofRender = () => this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
+        const ofEncoding = () =>
+          this.#forks.failureOf(encoded, silentEncoding, current.endReason, durationMs());
+        // A render fails when its encoding has failed; an encoding only breaks off when its render has failed.
+        const [failure, { end }] =
+          hasFailed(encoded) && current.endReason === undefined
+            ? [ofEncoding(), encoded]
+            : [ofRender() ?? ofEncoding(), rendered];
+        if (failure?.kind === 'killed' && end === encoded.end && zygote.layers.includes('namespaces'))
+          throw new JobInterrupted(`the process that encodes the video ended by ${encoded.end.signal}`);
+        if (failure) return withDetails(await this.#orDiskFull(failure, end.reason ?? current.endReason));
+        const isArtifact = !task.local || task.local.format === 'mp4';
+        const files = isArtifact ? await artifactsIn(outFolder) : [];
+        const localFiles = task.local ? await localFilesIn(outFolder, task.local.format) : [];
+        if (!files || (!isArtifact && localFiles.length === 0)) throw new Error('an encoding left no files');
         keepOutFolder = true;
         return withDetails({
           kind: 'rendered',
           durationMs: durationMs(),
-          ...lengthOf(inspected),
+          ...lengthOf(encoded),
           files,
           localFiles,
-          plays,
+          plays: isArtifact ? plays : [],
           folder: outFolder,
         });
       } finally {
         timer.cancel();
-        await this.#inspection?.close();
-        this.#inspection = undefined;
+        await this.#encoding?.close();
+        this.#encoding = undefined;
       }
     } catch (error) {
       if (stopped) return { kind: 'stopped', durationMs: durationMs(), reason: stopped };
@@ -300,7 +272,7 @@ export class RenderWorker {
     if (!this.#current) return;
     this.#current.endReason ??= reason;
     this.#current.zygote.killJob();
-    this.#inspection?.end(reason);
+    this.#encoding?.end(reason);
   }
 
   #discard(folder: string): Promise<void> {
@@ -310,23 +282,4 @@ export class RenderWorker {
 
 function hasDetails(result: RenderResult): result is Extract<RenderResult, { usage?: RenderUsage }> {
   return result.kind === 'rendered' || result.kind === 'failed' || result.kind === 'killed';
-}
-
-/** The result of a local render in another format than MP4, whose files are not inspected. */
-function localRender(
-  { format }: LocalOutput,
-  localFiles: { name: string; path: string }[],
-  folder: string,
-  rendered: ForkOutcome,
-  durationMs: number,
-): RenderResult {
-  const made = format === 'png-sequence' ? 'frames.tar' : `output.${format}`;
-  if (!localFiles.some(({ name }) => name === made))
-    return {
-      kind: 'failed',
-      durationMs,
-      error: 'The scene left no file, or one that is larger than the limit.',
-      failedBy: 'scene',
-    };
-  return { kind: 'rendered', durationMs, ...lengthOf(rendered), files: [], localFiles, plays: [], folder };
 }

@@ -4,8 +4,8 @@ import { jobLimits } from '../../model/limits.ts';
 import type { RenderJob, ZygoteReady } from '../../model/renderer-messages.ts';
 import { Backoff } from '../../time/backoff.ts';
 import type { Timer } from '../../time/clock.ts';
-import { assertSameLayers, Inspector, startZygote } from '../end/inspector.ts';
 import { discardFolder } from '../end/remove-folder.ts';
+import { assertSameLayers, EncoderProcess, startZygote } from '../start/encoder-process.ts';
 import { mountsState, type RendererRole } from '../start/launcher.ts';
 import { fontsState, openToReaders } from '../start/studio.ts';
 import { identityAt } from '../start/work-folder.ts';
@@ -38,7 +38,7 @@ interface ZygotePlace {
 
 /**
  * The warm processes of a worker: a zygote for landscape; one for portrait, started with the first portrait job,
- * because Manim fixes some ranges on import; and the inspector of their output. Processes that die are restarted.
+ * because Manim fixes some ranges on import; and the process that encodes their frames. Processes that die are restarted.
  */
 export class Zygotes {
   readonly #settings: WorkerSettings;
@@ -48,12 +48,12 @@ export class Zygotes {
   readonly #zygotes = new Map<Orientation, StartedZygote>();
   /** Zygotes that have been replaced. */
   readonly #retired = new WeakSet<Zygote>();
-  readonly #inspector: Inspector;
+  readonly #encoder: EncoderProcess;
   readonly #trial: SandboxTrial;
   /** One at a time, because all trials of a worker use the same files. */
   readonly #trials = new OneAtATime();
   #warmZygotes = 0;
-  /** The last `ready` event, repeated when the inspector has restarted. */
+  /** The last `ready` event, repeated when the encoder has restarted. */
   #lastReady: [ZygoteReady, SandboxStatus] | undefined;
   #stopping = false;
   /** The delays of starts after failed ones. */
@@ -67,22 +67,22 @@ export class Zygotes {
     this.#folder = options.folder;
     this.#forks = options.forks;
     this.#trial = new SandboxTrial(options.settings, options.folder);
-    this.#inspector = new Inspector({
-      start: () => this.#startProcess('inspector'),
+    this.#encoder = new EncoderProcess({
+      start: () => this.#startProcess('encoder'),
       onWarm: () => {
         if (this.warm > 0 && this.#lastReady) this.#events.onReady(...this.#lastReady);
       },
       onDeath: (reason) => {
         if (this.#stopping) return;
         this.#events.onUnready(reason);
-        void this.#replaceInspector();
+        void this.#replaceEncoder();
       },
     });
   }
 
-  /** The number of usable warm zygotes; 0 without an inspector. */
+  /** The number of usable warm zygotes; 0 without the encoder. */
   get warm(): number {
-    return this.#inspector.alive ? this.#warmZygotes : 0;
+    return this.#encoder.alive ? this.#warmZygotes : 0;
   }
 
   /** Whether the work folder of every zygote still exists. */
@@ -90,9 +90,9 @@ export class Zygotes {
     return [...this.#zygotes.values()].every((started) => this.#hasFolder(started));
   }
 
-  /** The warm inspector. */
-  inspector(): Promise<Zygote> {
-    return this.#inspector.ready();
+  /** The warm encoder. */
+  encoder(): Promise<Zygote> {
+    return this.#encoder.ready();
   }
 
   /** Ends all processes; no more are started. */
@@ -103,7 +103,7 @@ export class Zygotes {
     await Promise.all(
       started.map((result) => (result.status === 'fulfilled' ? result.value.stop() : undefined)),
     );
-    await this.#inspector.stop();
+    await this.#encoder.stop();
   }
 
   /** The zygote of an orientation; replaced when it is dead or what it was started with has changed. */
@@ -143,7 +143,7 @@ export class Zygotes {
     if (zygote) {
       this.#retired.add(zygote);
       await zygote.stop();
-      await this.#inspector.stop(); // It may be outdated, too.
+      await this.#encoder.stop(); // It may be outdated, too.
     }
     return this.#start(orientation, place);
   }
@@ -153,7 +153,7 @@ export class Zygotes {
       if (this.#stopping) throw new ZygoteDied('the service is stopping');
       this.#forks.makeFolder(this.#folder);
       place.folder = identityAt(this.#folder) ?? '';
-      const [zygote, ready] = await this.#startWithInspector(orientation);
+      const [zygote, ready] = await this.#startWithEncoder(orientation);
       if (this.#stopping) {
         await zygote.stop();
         throw new ZygoteDied('the service is stopping');
@@ -183,13 +183,13 @@ export class Zygotes {
     }
   }
 
-  /** Starts zygote and inspector in parallel; both are needed. */
-  async #startWithInspector(orientation: Orientation): Promise<[Zygote, ZygoteReady]> {
-    const inspector = this.#inspector.ready();
-    const [zygote] = await Promise.allSettled([this.#startProcess(orientation), inspector]);
+  /** Starts zygote and encoder in parallel; both are needed. */
+  async #startWithEncoder(orientation: Orientation): Promise<[Zygote, ZygoteReady]> {
+    const encoder = this.#encoder.ready();
+    const [zygote] = await Promise.allSettled([this.#startProcess(orientation), encoder]);
     if (zygote.status === 'rejected') throw zygote.reason;
     try {
-      assertSameLayers(await inspector, zygote.value[0]);
+      assertSameLayers(await encoder, zygote.value[0]);
       return zygote.value;
     } catch (error) {
       await zygote.value[0].stop();
@@ -203,11 +203,11 @@ export class Zygotes {
     return startZygote(this.#settings, { workFolder: this.#folder, role, onLog });
   }
 
-  /** Restarts a dead inspector; retries after a delay when that fails. */
-  async #replaceInspector(): Promise<void> {
-    if (this.#inspector.alive) return;
+  /** Restarts a dead encoder; retries after a delay when that fails. */
+  async #replaceEncoder(): Promise<void> {
+    if (this.#encoder.alive) return;
     try {
-      await this.#inspector.ready();
+      await this.#encoder.ready();
     } catch (error) {
       if (this.#stopping) return;
       this.#events.onUnready((error as Error).message);
@@ -219,7 +219,7 @@ export class Zygotes {
   #startAgain(orientation: Orientation): void {
     if (this.#stopping) return;
     this.#again?.cancel();
-    const start = () => this.get(orientation).then(() => this.#replaceInspector());
+    const start = () => this.get(orientation).then(() => this.#replaceEncoder());
     this.#again = this.#settings.clock.after(this.#backoff.next(), () => void start().catch(() => {}));
   }
 
@@ -256,7 +256,6 @@ export class Zygotes {
       isBytes: false,
       className,
       ...OWN_SIZE,
-      previewIntervalMs: 0,
       local: null,
       isTexHeld: false,
       limits,

@@ -83,8 +83,8 @@ export interface Launcher extends RendererRoot {
   relocation?: Relocation;
 }
 
-/** The jobs of a renderer process: scenes of one orientation, or inspections of their output. */
-export type RendererRole = 'landscape' | 'portrait' | 'inspector';
+/** The jobs of a renderer process: scenes of one orientation, or the encoding of their frames. */
+export type RendererRole = 'landscape' | 'portrait' | 'encoder';
 
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
@@ -137,13 +137,13 @@ export function zygoteCommandLine(
   found: Launcher,
   worker: { index: number; workFolder: string; role: RendererRole; cgroup: boolean },
 ): ZygoteCommandLine {
-  // Inspections do not need the studio folder, whose parts may be replaced meanwhile, nor that of the scene.
-  const launcher = worker.role === 'inspector' ? { ...found, studio: undefined, scene: undefined } : found;
+  // Encoding does not need the studio folder, whose parts may be replaced meanwhile, nor that of the scene.
+  const launcher = worker.role === 'encoder' ? { ...found, studio: undefined, scene: undefined } : found;
   const { relocation } = launcher;
   const isolated = launcher.isolation === 'bubblewrap';
   const view = viewOf(launcher, isolated);
   const interpreter = relocation ? startOutside(launcher, launcher.python) : [view.python];
-  const command = worker.role === 'inspector' ? 'inspector' : 'zygote';
+  const command = worker.role === 'encoder' ? 'encoder' : 'zygote';
   const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', command];
   for (const path of readablePaths(launcher, view)) python.push('--read', path);
   if (worker.role === 'portrait') python.push('--portrait');

@@ -46,7 +46,7 @@ static void mix_rows(const int16_t *restrict a, const int16_t *restrict b, const
 
 struct conversion {
     Py_buffer rgba, planes[3];
-    int strides[3], is_changed;
+    int strides[3], first_changed, end_changed; /* in pairs of rows */
 };
 
 /* Writes a row of a plane, if it isn't there already. */
@@ -54,7 +54,9 @@ static void put_row(struct conversion *conversion, int plane, int y, const uint8
     uint8_t *place = (uint8_t *)conversion->planes[plane].buf + (size_t)y * conversion->strides[plane];
     if (memcmp(place, row, (size_t)width) == 0) return;
     memcpy(place, row, (size_t)width);
-    conversion->is_changed = 1;
+    int pair = plane == 0 ? y / 2 : y;
+    if (conversion->end_changed == 0 || pair < conversion->first_changed) conversion->first_changed = pair;
+    if (pair >= conversion->end_changed) conversion->end_changed = pair + 1;
 }
 
 /* The planes already hold what the rows before `first_row` and from `end_row` on are converted to. */
@@ -101,10 +103,11 @@ static int fits(const Py_buffer *buffer, Py_ssize_t rows, Py_ssize_t stride, Py_
 /*
  * to_yuv420p(rgba, width, height, planes, strides, first, end): the planes are writable buffers, the strides bytes from
  * row to row. Only rows from the first up to but not including `end` differ from the pixels that were converted into the
- * planes before. Returns whether the planes held anything else. Other threads run meanwhile.
+ * planes before. Returns the first row in which the planes held anything else, and the row after the last one; both are
+ * even, and equal if nothing has changed. Other threads run meanwhile.
  */
 PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
-    struct conversion conversion = {.is_changed = 0};
+    struct conversion conversion = {.first_changed = 0, .end_changed = 0};
     int width, height, first, end;
     if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)ii", &conversion.rgba, &width, &height, &conversion.planes[0],
                           &conversion.planes[1], &conversion.planes[2], &conversion.strides[0], &conversion.strides[1],
@@ -125,5 +128,5 @@ PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     for (int plane = 0; plane < 3; plane++) PyBuffer_Release(&conversion.planes[plane]);
     if (!valid) return PyErr_Format(PyExc_ValueError, "the buffers don't fit a picture of %d by %d pixels", width, height);
     if (failed) return PyErr_NoMemory();
-    return PyBool_FromLong(conversion.is_changed);
+    return Py_BuildValue("(ii)", 2 * conversion.first_changed, 2 * conversion.end_changed);
 }

@@ -1,18 +1,17 @@
-"""Manim's renderer and file writer, changed to send all frames to one encoder for the whole movie."""
+"""Manim's renderer and file writer, changed to send all frames to one movie."""
 
 from collections.abc import Iterable
 from typing import Any, ClassVar, Protocol
 
-from manim import Mobject, Scene
+from manim import Mobject, Scene, config
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
 from ..messages import RenderJob
 from ..scene_error import SceneError
-from ..video.captions import Cue
-from ..video.encode import MovieEncoder, Picture, Still
-from .sections import SectionMovies
+from ..video.frames import Cue, Section
+from ..video.movie import Movie, Picture, Still
 from .timeline import Timeline
 from .work_times import stopwatch
 
@@ -24,13 +23,13 @@ _STEPS_MAX = 10_000_000
 class MovieWriter(SceneFileWriter):
     """Replaces a scene's file writer: all output goes to `movie` and to no other file."""
 
-    def __init__(self, plain: SceneFileWriter, movie: MovieEncoder, sections: SectionMovies | None) -> None:
+    def __init__(self, plain: SceneFileWriter, movie: Movie) -> None:
         super().__init__(plain.settings)
-        self._section_movies = sections
         vars(self).update(vars(plain))  # sections, sounds and captions of the scene's __init__
         self.movie = movie
         self._open = False
         self._cuts: list[tuple[float, float]] = []
+        self._section: object = None  # of the last frame
 
     def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
         """Start to accept frames, unless the animation is skipped."""
@@ -41,19 +40,25 @@ class MovieWriter(SceneFileWriter):
         self._open = False
 
     def write_frame(self, pixels: RGBAPixelArray, *, repeat: int = 1) -> None:
-        """Encode a copy of a frame: uint8, height by width by RGBA."""
-        if not self._open:
-            return
-        with stopwatch.during("encode"):
-            self.movie.write(pixels, repeat)
-            if self._section_movies:
-                self._section_movies.write(self.sections[-1], pixels, repeat)
-
-    def write_picture(self, picture: Picture, background: PixelArray) -> None:
-        """Encode a frame that is drawn meanwhile."""
+        """Append a copy of a frame: uint8, height by width by RGBA."""
         if self._open:
             with stopwatch.during("encode"):
+                self._follow_sections()
+                self.movie.write(pixels, repeat)
+
+    def write_picture(self, picture: Picture, background: PixelArray) -> None:
+        """Append a frame that is drawn meanwhile."""
+        if self._open:
+            with stopwatch.during("encode"):
+                self._follow_sections()
                 self.movie.write_picture(picture, background)
+
+    def _follow_sections(self) -> None:
+        """Begin the section of the next frame, if videos of sections were asked for."""
+        section = self.sections[-1]
+        if section is not self._section and config.save_sections:
+            self._section = section
+            self.movie.begin_section(Section(section.name, str(section.type_), section.video))
 
     def save_image(self, pixels: RGBAPixelArray) -> None:
         """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
@@ -119,17 +124,15 @@ class CaptureRenderer(CairoRenderer):
     def __init__(
         self,
         plain: CairoRenderer,
-        movie: MovieEncoder,
+        movie: Movie,
         job: RenderJob,
         timeline: Timeline,
-        sections: SectionMovies | None,
     ) -> None:
         vars(self).update(vars(plain))
-        self.file_writer = MovieWriter(plain.file_writer, movie, sections)
+        self.file_writer = MovieWriter(plain.file_writer, movie)
         self._job = job
         self._timeline = timeline
-        # Videos of sections are encoded from the pixels at once.
-        self._recorder = self.recorder_type() if self.recorder_type and sections is None else None
+        self._recorder = self.recorder_type() if self.recorder_type else None
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Play animations, and record them or, if they are skipped, the time that they leave out."""
@@ -149,7 +152,7 @@ class CaptureRenderer(CairoRenderer):
             self._timeline.add(line, scene.animations, first_frame / fps, seconds)
 
     def render(self, scene: Scene, time: float, moving_mobjects: Iterable[Mobject] | None = None) -> None:
-        """Draw and encode one frame, without Manim's copy: the encoder copies it."""
+        """Draw one frame and append it to the movie, without Manim's copy: the movie copies it."""
         recorder = None if self.skip_animations else self._recorder
         with stopwatch.during("draw"):
             recorded = recorder.record(self, scene, moving_mobjects) if recorder else None

@@ -14,14 +14,15 @@ import os
 import resource
 import select
 import signal
+import socket
 import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
-from ..messages import ForkCommand, InspectJob, parse_zygote_command
-from ..protocol import JobChannel, connect
+from ..messages import EncodeJob, ForkCommand, parse_zygote_command
+from ..protocol import JobChannel, connect_when_it_listens, listen
 from ..sandbox import cgroup, export, kernel, limits, mounts, priority
 from ..sandbox.layers import Sandbox
 from ..sandbox.watch import FINISHED, Findings, watch
@@ -207,36 +208,52 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     folder = fork.folder
     priority.yield_to_the_renderer(background=fork.background)
     try:
-        stream = connect(fork.stream) if fork.stream is not None else None
+        # Both ends of the frames are connected before either process is in its sandbox, which allows no more.
+        listener = listen(fork.frames) if fork.frames is not None and fork.is_encoder else None
+        frames = None
+        if fork.frames is not None and not fork.is_encoder:
+            frames = connect_when_it_listens(fork.frames)
         channel = JobChannel(fork.socket)  # connected last, since the job comes over it
+        if listener is not None:
+            frames = _accepted(listener, fork.frames)
         os.chdir("/")  # leave the job's folder, whose mount will be removed
         # In its own namespaces, a job's processes are counted separately.
         others = 0 if sandbox.isolated else limits.running_processes()
-        sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.inputs)
+        sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files))
     except OSError as error:
         os.write(wall, str(error).encode()[:_PROBLEM_BYTES_MAX])
         return _EXIT_BROKEN
     os.write(wall, _WALLED)
-    # A render whose video was streamed leaves nothing in its folder, so its end needs no wait.
-    is_streamed = stream is not None and not fork.outputs
-    if not is_streamed:
+    # A render leaves nothing in its folder, so its end needs no wait.
+    is_render = fork.frames is not None and not fork.is_encoder
+    if not is_render:
         os.close(wall)
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
-    if isinstance(job, InspectJob):
-        from ..inspection.inspection import inspect
+    if isinstance(job, EncodeJob):
+        from ..encoder.encoding import encode
 
-        inspect(job, Path(folder), channel, stream)
+        assert frames is not None
+        encode(job, Path(folder), channel, frames)
     else:
         from .rendering import render
 
         os.makedirs(os.environ["TMPDIR"], exist_ok=True)
-        render(job, Path(folder), channel, stream)
-    if is_streamed and os.getpid() == process:  # not in a child that the scene has forked
+        render(job, Path(folder), channel, frames)
+    if is_render and os.getpid() == process:  # not in a child that the scene has forked
         with suppress(OSError):  # the scene may have closed it
             os.write(wall, FINISHED)
     return 0
+
+
+def _accepted(listener: socket.socket, path: str | None) -> socket.socket:
+    """Return the only connection to a listening socket, whose name is removed."""
+    with listener:
+        connection, _ = listener.accept()
+    assert path is not None
+    os.unlink(path)
+    return connection
 
 
 def _prepare_environment(folder: str, temporary: str) -> None:

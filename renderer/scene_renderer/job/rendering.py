@@ -1,4 +1,4 @@
-"""A render job: renders source to ``video.mp4`` and possibly ``captions.vtt``, or lists its scenes."""
+"""A render job: renders source to frames, sound and captions, or lists its scenes."""
 
 import os
 import random
@@ -17,11 +17,10 @@ from ..messages import ListJob, RenderJob
 from ..protocol import JobChannel
 from ..scene_error import SceneError
 from ..tex import typesetting
-from ..video import encode
-from ..video.stream import Sender
+from ..video import movie as movies
+from ..video.frames import Sender
 from . import errors, hints, output, scene, scene_folder, settings, studio
 from .capture import CaptureRenderer
-from .sections import SectionMovies
 from .timeline import Timeline
 from .whereabouts import Whereabouts
 from .work_times import stopwatch
@@ -34,13 +33,13 @@ _LIST_CPU_SECONDS_MAX = 5
 
 
 def render(
-    job: RenderJob | ListJob, folder: Path, channel: JobChannel, stream: socket.socket | None = None
+    job: RenderJob | ListJob, folder: Path, channel: JobChannel, frames: socket.socket | None = None
 ) -> None:
-    """Render the job's scene into its folder or to a stream, or list the scenes, and report the outcome."""
+    """Render the job's scene to an encoder, if one is connected, or list the scenes; report the outcome."""
     process = os.getpid()
     output.capture(channel, folder)
     try:
-        report = _render(job, folder, channel, Sender(stream) if stream else None)
+        names = _render(job, folder, channel, Sender(frames))
     except BaseException as error:  # also SystemExit etc., which the scene raised
         text, fault = errors.describe(
             error, scene.text_of(job), folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
@@ -53,16 +52,15 @@ def render(
     output.finish()
     if os.getpid() != process:
         return  # a child that the scene has forked
-    if isinstance(report, list):
-        channel.scenes(report)
+    if names is not None:
+        channel.scenes(names)
     else:
         channel.work(stopwatch.times())
-        channel.done(*report)
+        channel.done()
 
 
-def _render(
-    job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender: Sender | None
-) -> tuple[int, RenderJob] | list[str]:
+def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender: Sender) -> list[str] | None:
+    """Render a scene; or return the names of the scenes, if they are asked for."""
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -89,25 +87,21 @@ def _render(
     scene_class = scene.load(scene.source_of(job), job.class_name, folder)
     channel.stage("rendering")
     job = settings.as_set_by_scene(job)
-    movie = encode.create(job, folder, channel, sender)
-    sections = SectionMovies(job, folder) if job.local and job.local.sections else None
+    movie = movies.create(job, channel, sender)
     timeline = Timeline(scene_folder.source_path(folder))
     whereabouts.follow(timeline)
     try:
-        renderer = _play(scene_class(), movie, job, timeline, sections)
+        renderer = _play(scene_class(), movie, job, timeline)
     except TypeError as error:
         scene.explain_call(scene_class, error, folder)
         raise
     channel.stage("finishing")
     whereabouts.end()
     with stopwatch.during("encode"):
-        movie.finish(renderer.file_writer.sound())
-        if sections:
-            sections.finish(renderer.file_writer.sections, job.class_name, folder / "sections.tar")
+        movie.finish(renderer.file_writer.sound(), renderer.file_writer.cues())
     for plays in timeline.reports():
         channel.plays(plays)
-    movie.add_captions(renderer.file_writer.cues())
-    return movie.frames, job
+    return None
 
 
 def _end_without_tex(channel: JobChannel, process: int) -> None:
@@ -121,20 +115,19 @@ def _end_without_tex(channel: JobChannel, process: int) -> None:
 
 def _play(
     playing: Scene,
-    movie: encode.MovieEncoder,
+    movie: movies.Movie,
     job: RenderJob,
     timeline: Timeline,
-    sections: SectionMovies | None,
 ) -> CaptureRenderer:
     plain = playing.renderer
     if not isinstance(plain, CairoRenderer):
         raise SceneError(f"The scene uses {type(plain).__name__}. {hints.NO_OPENGL}")
-    renderer = CaptureRenderer(plain, movie, job, timeline, sections)
+    renderer = CaptureRenderer(plain, movie, job, timeline)
     playing.renderer = renderer
     Manager(playing)
     playing.render()
     # If nothing was played, or all was skipped, show the picture for one second.
-    if movie.frames == 0 and not isinstance(movie, encode.Still):
+    if movie.frames == 0 and not isinstance(movie, movies.Still):
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)

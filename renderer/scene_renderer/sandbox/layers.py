@@ -61,13 +61,13 @@ class Sandbox:
             return Sandbox(self.layers, self.readable, seccomp.make_filter(exposed=None))
         return self
 
-    def enter(self, folder: str, space: mounts.Space, inputs: Sequence[str] = ()) -> None:
+    def enter(self, folder: str, space: mounts.Space) -> None:
         """Enter the sandbox, as the first process of its namespaces. Raises OSError.
 
-        `space`, `inputs`: passed to `mounts.enter` if jobs are isolated.
+        `space`: passed to `mounts.enter` if jobs are isolated.
         """
         if self.isolated:
-            mounts.enter(folder, self.readable, space, inputs)
+            mounts.enter(folder, self.readable, space)
         kernel.drop_capabilities()
         os.chdir(folder)
         if "landlock" in self.layers:

@@ -48,25 +48,19 @@ class Space:
     files: int
 
 
-def enter(folder: str, readable: Sequence[str], space: Space, inputs: Sequence[str] = ()) -> None:
-    """Replace the root by one with an empty `folder` and the `readable` paths. Raises OSError.
-
-    `inputs`: names of files in the original folder that the job may read; missing ones are ignored.
-    """
+def enter(folder: str, readable: Sequence[str], space: Space) -> None:
+    """Replace the root by one with an empty `folder` and the `readable` paths. Raises OSError."""
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
     copies = {path: content for path in set(readable) if (content := _small_file(path, readable)) is not None}
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
     trees = {}
-    for path in (os.path.join(folder, name) for name in inputs):
-        if os.path.lexists(path):
-            trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES | NO_EXEC)
     for path in set(readable):
         if path not in links and path not in copies and os.path.exists(path):
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES)
     for path in DEVICES:
         trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_EXEC)
 
-    trees |= _new_folders((folder, *MEMORY_FOLDERS), space, len(inputs))
+    trees |= _new_folders((folder, *MEMORY_FOLDERS), space)
     kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, "mode=0755,size=4m,nr_inodes=4096")
     for path in sorted(trees):  # parents first
         _attach(trees[path], path)
@@ -100,9 +94,9 @@ def used() -> Used:
     return Used((status.f_blocks - status.f_bfree) * status.f_frsize, reason)
 
 
-def _new_folders(paths: Sequence[str], space: Space, inputs: int) -> dict[str, int]:
+def _new_folders(paths: Sequence[str], space: Space) -> dict[str, int]:
     """Create a file system with empty folders. Return their descriptors by the paths to mount them at."""
-    files = space.files + inputs + len(paths) + 1  # our own entries don't count
+    files = space.files + len(paths) + 1  # our own entries don't count
     options = f"mode=0700,size={space.size_bytes},nr_inodes={files}"
     kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, options)
     folders = {}

@@ -1,1 +1,1 @@
-"""The encoder, its formats and streams, sound, captions and thumbnails. Needs no Manim."""
+"""The pictures of a scene on their way to the encoder's process. Needs no Manim."""

@@ -1,50 +1,44 @@
-"""Converts frames to the pixel format of a video."""
-
-from typing import Any
-
-import av
-from av.video.reformatter import Interpolation, VideoReformatter
+"""Converts frames to the pixels that are sent to the encoder."""
 
 from .. import native
+from .frames import Form, PixelFormat, Pixels, Rows
 
 _has_native = native.is_compiled()
 
 
-class Converter:
-    """Converts RGBA pixels.
+def best_for(pixel_format: str) -> PixelFormat:
+    """Return what to send to an encoder of a pixel format.
 
-    For yuv420p a native function takes a third of swscale's time. Its result equals swscale's with accurate
-    rounding. `is_changed`: the last frame differed from the frame before, as far as that is known.
+    The native conversion to yuv420p takes a third of swscale's time; its result equals swscale's with
+    accurate rounding. For everything else, RGBA is sent, which the encoder's process converts.
     """
+    return "yuv420p" if pixel_format == "yuv420p" and _has_native else "rgba"
 
-    def __init__(self, pixel_format: str) -> None:
-        self._pixel_format = pixel_format
-        self._reformatter = VideoReformatter()
-        self._frame: av.VideoFrame | None = None
-        self.is_changed = True
 
-    def convert(self, pixels: Any, changed: tuple[int, int] | None = None) -> av.VideoFrame:
-        """Convert pixels: contiguous uint8, height by width by RGBA.
+class Converter:
+    """Converts RGBA pixels, and keeps the converted picture."""
 
-        `changed`: the first row that may differ from the pixels before, and the one after the last; or all.
-        The frame is valid until the next call: encoders copy what they keep.
+    def __init__(self, form: Form) -> None:
+        self._form = form
+        self._is_first = True
+        self.picture = form.new_picture()
+
+    def convert(self, pixels: Pixels, changed: Rows) -> Rows:
+        """Convert pixels: contiguous uint8, height by width by RGBA. Return the rows that differ.
+
+        `changed`: the rows that may differ from the pixels before. The picture is valid until the next call.
         """
-        if self._pixel_format == "yuv420p" and _has_native:
-            return self._converted(pixels, changed)
-        frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
-        accurate = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
-        return self._reformatter.reformat(frame, format=self._pixel_format, interpolation=accurate)
-
-    def _converted(self, pixels: Any, changed: tuple[int, int] | None) -> av.VideoFrame:
+        height = self._form.height_px
+        if self._is_first:
+            changed = 0, height
+        is_first, self._is_first = self._is_first, False
+        if self._form.pixels == "rgba":
+            self.picture = pixels
+            return changed
         import scenepress_native
 
-        height, width, _ = pixels.shape
-        is_first = self._frame is None
-        first, end = (0, height) if is_first or changed is None else changed
-        if self._frame is None:
-            self._frame = av.VideoFrame(width, height, self._pixel_format)
-        planes = self._frame.planes
-        strides = tuple(plane.line_size for plane in planes)
-        is_changed = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides, first, end)
-        self.is_changed = is_first or is_changed
-        return self._frame
+        planes = self._form.planes(self.picture)
+        width = self._form.width_px
+        strides = (width, width // 2, width // 2)
+        rows = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides, *changed)
+        return (0, height) if is_first else rows

@@ -16,7 +16,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  inspectorsBelow,
+  encodersBelow,
   jobsBelow,
   type Process,
   processesBelow,
@@ -240,7 +240,7 @@ function kills(): MonthEvent[] {
     killed('the watch of a job', 'held', (pid) => ofJob(pid, 'watch')),
     killed('the init of a job', 'held', (pid) => ofJob(pid, 'init')),
     killed('the process of a scene', 'degraded', (pid) => ofJob(pid, 'job')),
-    killed('the inspectors', 'held', inspectorsBelow),
+    killed('the encoders', 'held', encodersBelow),
     { name: 'SIGKILL of the service', expected: 'degraded', isShort: true, begin: ({ unit }) => unit.kill() },
   ];
 }

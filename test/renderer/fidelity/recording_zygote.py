@@ -1,5 +1,6 @@
 """The renderer's zygote, whose jobs record the frames that they hand to the encoder."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,27 +11,25 @@ from scene_renderer.__main__ import main
 
 def _record() -> None:
     warm_up_run()
-    from scene_renderer.video import encode
+    from scene_renderer.video import movie
 
-    class Recorder(encode.MovieEncoder):
-        def __init__(self, path: Path, *rest: Any) -> None:
-            self._folder = path.parent
+    class Recorder(movie.Movie):
+        def __init__(self, *rest: Any) -> None:
             self._recording = Recording()
-            super().__init__(path, *rest)
+            super().__init__(*rest)
 
-        def _take(self) -> Any:
-            if item := super()._take():
-                canvas, repeat = item
-                self._recording.add(canvas.pixels, repeat)
-            return item
+        def _drawn(self, frame: Any) -> Any:
+            canvas = super()._drawn(frame)
+            self._recording.add(canvas.pixels, frame.count)
+            return canvas
 
-        def finish(self, segment: Any) -> None:
-            super().finish(segment)
+        def finish(self, segment: Any, cues: Any) -> None:
+            super().finish(segment, cues)
             if segment is not None:
                 self._recording.sound = describe_sound(segment)
-            self._recording.write(self._folder)
+            self._recording.write(Path(os.environ["HOME"]))
 
-    vars(encode)["MovieEncoder"] = Recorder
+    vars(movie)["Movie"] = Recorder
 
 
 if __name__ == "__main__":

@@ -64,7 +64,7 @@ def test_only_the_results_are_left(zygote: Zygote, tmp_path: Path) -> None:
         pytest.skip("a job has no file system of its own here")
     code = scene("open('other', 'w').close()\nself.wait()")
     assert zygote.run(tmp_path, render_job(code)).result["type"] == "done"
-    assert [path.name for path in tmp_path.iterdir()] == ["video.mp4"]
+    assert {path.name for path in tmp_path.iterdir()} == {"video.mp4", "thumbnail.jpg"}
 
 
 def test_stages_and_progress_are_reported(zygote: Zygote, tmp_path: Path) -> None:
@@ -77,8 +77,8 @@ def test_stages_and_progress_are_reported(zygote: Zygote, tmp_path: Path) -> Non
 
 
 def test_previews_are_small_pictures(zygote: Zygote, tmp_path: Path) -> None:
-    job = render_job(SQUARE, previewIntervalMs=1, widthPx=854, heightPx=480)
-    previews = zygote.run(tmp_path, job).of_type("preview")
+    job = render_job(SQUARE, widthPx=854, heightPx=480)
+    previews = zygote.run(tmp_path, job, encode={"previewIntervalMs": 1}).of_type("preview")
     assert len(previews) > 1
     for preview in previews:
         assert len(preview["jpeg"]) <= 65_536

@@ -67,8 +67,12 @@ def test_errors_name_files_relative_to_the_folder(supplied: Zygote, studio: Path
 
 
 def test_without_a_folder_pictures_are_searched_beside_the_scene(zygote: Zygote, tmp_path: Path) -> None:
-    (tmp_path / "mark.svg").write_text(DRAWING)
-    body = "assert str(config.get_dir('assets_dir')) == '.'\nself.add(SVGMobject('mark'))\nself.wait()"
+    body = f"""
+        assert str(config.get_dir('assets_dir')) == '.'
+        open('mark.svg', 'w').write({DRAWING!r})
+        self.add(SVGMobject('mark'))
+        self.wait()
+    """
     assert zygote.run(tmp_path, render_job(scene(body))).result["type"] == "done"
 
 

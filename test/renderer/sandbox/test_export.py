@@ -1,13 +1,15 @@
 """Which files are exported from a job's own file system."""
 
 import os
+import socket
 from pathlib import Path
 
 import pytest
 
-from client import Zygote, render_job
+from client import Zygote
 from scene_renderer.sandbox.export import export
-from sources import scene
+from scene_renderer.video.frames import Cue, Sender
+from sent import SIZE, encoded
 
 
 @pytest.fixture
@@ -65,20 +67,28 @@ def test_a_file_over_the_limit_is_exported_as_its_size_without_content(folders: 
     assert (target / "video").stat().st_blocks == 0
 
 
-def test_a_full_disk_is_reported_and_leaves_no_partial_file(zygote: Zygote, tmp_path: Path) -> None:
-    if "namespaces" not in zygote.ready["layers"]:
+def test_a_full_disk_is_reported_and_leaves_no_partial_file(encoder: Zygote, tmp_path: Path) -> None:
+    if "namespaces" not in encoder.ready["layers"]:
         pytest.skip("a job has no file system of its own here")
     if os.getuid() != 0:
         pytest.skip("only root mounts a small disk")
     place = tmp_path / "small"
     place.mkdir()
-    waiting = zygote.forked_ahead()  # before the disk is mounted
+    waiting = encoder.forked_ahead()  # before the disk is mounted
     assert os.system(f"mount -t tmpfs -o size=64k none {place}") == 0
     try:
-        code = scene("self.add_subcaption('x' * 200_000, duration=1)\nself.wait()")
-        outcome = zygote.run(place, render_job(code))
+
+        def send(connection: socket.socket) -> None:
+            sender = Sender(connection)
+            sender.form(SIZE)
+            sender.frame(SIZE.new_picture(), (0, SIZE.height_px), 10)
+            for _ in range(10):
+                sender.cue(Cue(0, 1, "x" * 20_000))
+            sender.end()
+
+        outcome = encoded(encoder, place, send)
         assert outcome.ended["reason"] == "disk_full"
-        assert zygote.forked_ahead() != waiting
-        assert [path.name for path in place.iterdir() if path.name != "video.mp4"] == []
+        assert encoder.forked_ahead() != waiting
+        assert {path.name for path in place.iterdir()} == {"video.mp4"}
     finally:
         assert os.system(f"umount {place}") == 0

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from client import Zygote, name_of, render_job
+from client import MATERIAL, Zygote, name_of, render_job
 from sources import SQUARE, scene
 
 ABOVE = "import ctypes, glob, os, signal, subprocess, sys, time\n"
@@ -89,26 +89,26 @@ def names_of_processes() -> set[str | None]:
 
 
 def test_jobs_cannot_signal_each_other_by_locks_on_shared_files(zygote: Zygote, tmp_path: Path) -> None:
-    body = """
+    body = f"""
         for lock in (fcntl.flock, fcntl.lockf):
-            with open('shared') as file:
+            with open('{MATERIAL}/shared') as file:
                 lock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
     """
-    (tmp_path / "shared").touch()
-    with open(tmp_path / "shared", "r+") as file:
+    (MATERIAL / "shared").touch()
+    with open(MATERIAL / "shared", "r+") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         fcntl.lockf(file, fcntl.LOCK_EX)
         job = render_job(scene(body, above="import fcntl\n"))
         assert zygote.run(tmp_path, job).result["type"] == "done"
-    body = """
-        file = open('shared')
+    body = f"""
+        file = open('{MATERIAL}/shared')
         fcntl.flock(file, fcntl.LOCK_EX)
         self.wait()
         signal.pause()
     """
     channel = zygote.start(tmp_path, render_job(scene(body, above="import fcntl, signal\n")))
     channel.wait_for(type="progress")
-    with open(tmp_path / "shared") as file:
+    with open(MATERIAL / "shared") as file:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     zygote.send({"type": "kill", "job": "job"})
     zygote.finish(channel)

@@ -91,21 +91,6 @@ def test_too_much_memory_ends_the_job(zygote: Zygote, tmp_path: Path, body: str)
     zygote.await_idle()
 
 
-def test_a_video_that_cannot_be_completed_fails_immediately(zygote: Zygote, tmp_path: Path) -> None:
-    body = """
-        self.wait(0.2)
-        self.files = []
-        try:
-            while True:
-                self.files.append(open("/dev/null"))
-        except OSError:
-            pass  # the encoder will lack a descriptor at the end
-    """
-    channel = zygote.start(tmp_path, render_job(scene(body)))
-    channel.socket.settimeout(20)
-    assert zygote.finish(channel).error == "OSError: [Errno 24] Too many open files"
-
-
 def test_memory_of_the_newest_processes_is_counted_first() -> None:
     pids = process_tree.in_namespace()
     assert os.getpid() in pids

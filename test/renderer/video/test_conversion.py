@@ -10,6 +10,7 @@ from av.video.reformatter import Interpolation, VideoReformatter
 
 import scenepress_native
 from scene_renderer.video.conversion import Converter
+from scene_renderer.video.frames import Form
 
 Pixels = npt.NDArray[np.uint8]
 
@@ -21,6 +22,18 @@ def planes(frame: av.VideoFrame) -> list[Pixels]:
         .copy()
         for plane in frame.planes
     ]
+
+
+def form_of(pixels: Pixels) -> Form:
+    height, width, _ = pixels.shape
+    return Form(width, height, 1, "yuv420p")
+
+
+def converted(pixels: Pixels) -> list[Pixels]:
+    """The planes of a picture."""
+    converter = Converter(form_of(pixels))
+    converter.convert(pixels, (0, pixels.shape[0]))
+    return form_of(pixels).planes(converter.picture)
 
 
 def noise(width: int, height: int) -> Pixels:
@@ -42,14 +55,14 @@ def test_yuv420p_is_that_of_swscale_with_accurate_rounding(make: object, size: t
     frame = av.VideoFrame.from_numpy_buffer(pixels, format="rgba")
     accurate = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
     expected = VideoReformatter().reformat(frame, format="yuv420p", interpolation=accurate)
-    for ours, theirs in zip(planes(Converter("yuv420p").convert(pixels)), planes(expected), strict=True):
+    for ours, theirs in zip(converted(pixels), planes(expected), strict=True):
         np.testing.assert_array_equal(ours, theirs)
 
 
 def test_luma_is_that_of_the_manim_command_and_chroma_nearly() -> None:
     pixels = noise(320, 180)
     theirs = planes(av.VideoFrame.from_ndarray(pixels, format="rgba").reformat(format="yuv420p"))
-    ours = planes(Converter("yuv420p").convert(pixels))
+    ours = converted(pixels)
     np.testing.assert_array_equal(ours[0], theirs[0])
     for plane in (1, 2):
         assert np.abs(ours[plane].astype(int) - theirs[plane]).max() <= 1
@@ -57,18 +70,19 @@ def test_luma_is_that_of_the_manim_command_and_chroma_nearly() -> None:
 
 def test_the_smallest_pictures_are_converted() -> None:
     pixels = np.full((2, 2, 4), 255, np.uint8)
-    assert [plane.tolist() for plane in planes(Converter("yuv420p").convert(pixels))] == [
+    assert [plane.tolist() for plane in converted(pixels)] == [
         [[235, 235], [235, 235]],
         [[128]],
         [[128]],
     ]
 
 
-def test_other_formats_are_converted_by_swscale() -> None:
+def test_rgba_is_sent_as_it_is() -> None:
     pixels = noise(16, 8)
-    assert Converter("yuva420p").convert(pixels).format.name == "yuva420p"
-    argb = Converter("argb").convert(pixels).to_ndarray()
-    np.testing.assert_array_equal(argb[:, :, 1:], pixels[:, :, :3])
+    converter = Converter(Form(16, 8, 1, "rgba"))
+    assert converter.convert(pixels, (2, 4)) == (0, 8), "all of the first picture"
+    assert converter.convert(pixels, (2, 4)) == (2, 4)
+    assert converter.picture is pixels
 
 
 def test_buffers_that_are_too_small_are_refused() -> None:
@@ -93,36 +107,43 @@ def test_buffers_that_are_too_small_are_refused() -> None:
 
 @pytest.mark.parametrize("height", [2, 4, 36])
 def test_converting_only_changed_rows_gives_the_same(height: int) -> None:
-    converter = Converter("yuv420p")
     pixels = noise(64, height)
-    converter.convert(pixels)
+    converter = Converter(form_of(pixels))
+    converter.convert(pixels, (0, height))
+    before = converter.picture.copy()
     chance = random.Random(height)
     for _ in range(200):
         first = chance.randint(0, height)
         end = chance.randint(first, height)
         pixels[first:end] = np.roll(pixels[first:end], chance.randint(1, 9))
-        frame = converter.convert(pixels, (first, end))
-        whole = Converter("yuv420p").convert(pixels)
-        for ours, theirs in zip(planes(frame), planes(whole), strict=True):
+        rows = converter.convert(pixels, (first, end))
+        for ours, theirs in zip(form_of(pixels).planes(converter.picture), converted(pixels), strict=True):
             np.testing.assert_array_equal(ours, theirs)
-        assert converter.is_changed == (first < end)
+        # The rows that are sent, and no others, lead from the picture before to this one.
+        for part, new in zip(
+            form_of(pixels).parts(before, rows), form_of(pixels).parts(converter.picture, rows), strict=True
+        ):
+            part[:] = new
+        np.testing.assert_array_equal(before, converter.picture)
+        assert (rows[0] < rows[1]) == (first < end)
 
 
 def test_an_equal_picture_changes_nothing() -> None:
-    converter = Converter("yuv420p")
     pixels = noise(64, 36)
+    converter = Converter(form_of(pixels))
     changes = []
     for picture in (pixels, pixels.copy(), np.roll(pixels, 1, axis=0), pixels, pixels):
-        converter.convert(picture)
-        changes.append(converter.is_changed)
+        first, end = converter.convert(picture, (0, 36))
+        changes.append(first < end)
     assert changes == [True, False, True, True, False]
 
 
 @pytest.mark.parametrize("place", [(0, 0), (35, 63), (17, 20)])
-def test_one_other_pixel_is_a_change(place: tuple[int, int]) -> None:
-    converter = Converter("yuv420p")
+def test_one_other_pixel_changes_the_rows_around_it(place: tuple[int, int]) -> None:
     pixels = np.zeros((36, 64, 4), np.uint8)
-    converter.convert(pixels)
+    converter = Converter(form_of(pixels))
+    converter.convert(pixels, (0, 36))
     pixels[place] = 255
-    converter.convert(pixels)
-    assert converter.is_changed
+    first, end = converter.convert(pixels, (0, 36))
+    assert first <= place[0] < end
+    assert end - first <= 4

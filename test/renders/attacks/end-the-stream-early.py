@@ -1,11 +1,10 @@
 """Success: a job without pictures is completed.
 
-Outcome: failed: The video is incomplete
-Level: full
+Outcome: failed: sent (a video without a picture|no video)
 """
 
 
 class Attack(Scene):
     def construct(self):
-        sender().end("")
+        sender().end()
         self.wait()

@@ -1,14 +1,11 @@
-"""Success: a video without end occupies the inspection until the time-out.
+"""Success: a video without end occupies the encoder until the time-out.
 
-Outcome: failed: The video
-Level: full
+Outcome: failed: (The video is longer than the limit|sent something else)
 """
 
 
 class Attack(Scene):
     def construct(self):
-        unit = b"\0\0\0\1\x41" + bytes(range(1, 256))
-        number = 0
-        while True:  # Until the inspection has ended it, and this job with it.
-            sender()._send(b"P", number, number, unit)
-            number += 1
+        self.wait(0.2)
+        while True:  # Until the encoder has ended, and this job with it.
+            sender()._send(b"F", 0, 0, 1000)

@@ -1,6 +1,6 @@
 """Success: the service takes a job for ended, or forks one that the job chose.
 
-Outcome: completed, or failed: The video holds something else
+Outcome: failed: sent something else
 """
 
 

@@ -1,11 +1,10 @@
-"""Success: garbage that was sent as a video is published.
+"""Success: garbage is taken for frames.
 
-Outcome: failed: The video
-Level: full
+Outcome: failed: sent something else
 """
 
 
 class Attack(Scene):
     def construct(self):
         self.wait(0.2)
-        sender()._connection.sendall(os.urandom(100_000))
+        sender()._connection.sendall(bytes(100_000))

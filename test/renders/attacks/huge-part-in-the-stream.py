@@ -1,15 +1,12 @@
-"""Success: the inspection reads a part of gigabytes into its memory.
+"""Success: the encoder reads gigabytes into its memory.
 
-Outcome: failed: The video holds a part with more to it
-Level: full
+Outcome: failed: The captions are too large
 """
 
 
 class Attack(Scene):
     def construct(self):
-        from scene_renderer.video import stream
-
-        connection = sender()._connection
-        connection.sendall(stream._HEAD.pack(b"P", 0, 0, (1 << 32) - 1))
+        self.wait(0.2)
+        sender()._send(b"C", 1 << 40, 0, 0)
         while True:
-            connection.sendall(bytes(1 << 20))
+            sender()._connection.sendall(bytes(1 << 20))

@@ -1,7 +1,6 @@
-"""Success: the inspection waits for a process that outlives the scene.
+"""Success: the encoder waits for a process that outlives the scene.
 
 Outcome: completed
-Level: full
 """
 
 import time

@@ -9,7 +9,7 @@ import { testFolder } from '../../fixtures/test-folder.ts';
 import { inspectVideo } from '../../fixtures/video.ts';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
-const INSPECTION = 'renderer/scene_renderer/inspection/inspection.py';
+const ENCODING = 'renderer/scene_renderer/encoder/encoding.py';
 const EIGHTK =
   "  eightk: { widthPx: 7680, heightPx: 4320, fps: 60, creditsPerSecond: 64, label: '8K', manimLetter: 'e' },\n";
 const POSTER = `  'poster.jpg': {
@@ -17,7 +17,6 @@ const POSTER = `  'poster.jpg': {
     contentType: 'image/jpeg',
     isRequired: true,
     description: 'JPEG poster.',
-    isMadeByScene: false,
     maxBytes: 16_777_216,
     isSavedWithVideo: false,
   },
@@ -41,12 +40,7 @@ function edit(path: string, change: (source: string) => string): void {
 
 edit('lib/model/qualities.ts', (source) => source.replace('} as const;', `${EIGHTK}} as const;`));
 edit('lib/model/artifacts.ts', (source) => source.replace('} as const;', `${POSTER}} as const;`));
-edit(INSPECTION, (source) =>
-  source.replace(
-    /^( *.*write_thumbnail\(folder \/ )"published-thumbnail\.jpg"\)\n/gm,
-    '$&$1"published-poster.jpg")\n',
-  ),
-);
+edit(ENCODING, (source) => source.replace(/^( *.*folder \/ )"thumbnail\.jpg"(.*\n)/gm, '$&$1"poster.jpg"$2'));
 
 const run = promisify(execFile);
 const scenepress = (...args: string[]) =>

@@ -53,10 +53,10 @@ function hasCpuWeight(group: string): boolean {
 let renders = '';
 
 t.test('a job, but not its zygote, is in a group with its limits', { skip }, async (t) => {
-  t.equal(groups().length, 2, 'one for forks of the zygote, one for those of the inspector');
+  t.equal(groups().length, 2, 'one for forks of the zygote, one for those of the encoder');
   const { jobId } = await drawing(service, { code: ENDLESS });
   const jobs = jobsBelow(process.pid).map(({ pid }) => pid);
-  // The inspector's group has its next fork, which waits for the end of the render.
+  // Not that of the encoder, whose fork is no process of the zygote.
   const ofJob = groups().filter((group) => processesIn(group).some((pid) => jobs.includes(pid)));
   t.equal(ofJob.length, 1);
   const [group = ''] = ofJob;

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
 import t from 'tap';
 import {
+  encodersBelow,
   ended,
-  inspectorsBelow,
   jobsBelow,
   type Process,
   processesBelow,
@@ -88,23 +88,23 @@ t.test('a job can be canceled while its renderer hangs', async (t) => {
   await ended(before);
 });
 
-t.test('an inspector killed between two jobs is replaced before the next', async (t) => {
-  const before = inspectorsBelow(process.pid);
+t.test('an encoder killed between two jobs is replaced before the next', async (t) => {
+  const before = encodersBelow(process.pid);
   t.not(before.length, 0);
-  killInspectors();
+  killEncoders();
   await ended(before);
   t.match(await render(service, {}), { status: 'completed', attempts: 1, error: null });
 });
 
-t.test('a job whose inspector is killed is rendered again without counting an attempt', async (t) => {
+t.test('a job whose encoder is killed is completed in the permitted number of attempts', async (t) => {
   let kills = 0;
-  service.on('progress', (_, { stage }) => {
-    if (stage === 'checking' && kills++ === 0) killInspectors();
+  service.on('progress', (_, { frames }) => {
+    if (frames > 0 && kills++ === 0) killEncoders();
   });
-  const job = await render(service, {});
+  const job = await render(service, { code: WITH_A_CHILD });
   service.removeAllListeners('progress');
   t.not(kills, 0);
-  t.match(job, { status: 'completed', attempts: 1, error: null });
+  t.match(job, { status: 'completed', attempts, error: null });
 });
 
 t.test('a crashed worker thread is replaced, and its job rendered without counting an attempt', async (t) => {
@@ -134,10 +134,10 @@ t.test('a stop leaves no processes and no files of interrupted attempts', async 
   t.equal((await readdir(join(folder, 'artifacts'))).length, completed.length, 'no other artifacts');
 });
 
-/** All renderer processes except inspectors, which are not affected. */
+/** All renderer processes except encoders, which are not affected. */
 function zygotesAndScenes(): Process[] {
-  const inspectors = inspectorsBelow(process.pid).map(({ pid }) => pid);
-  return processesBelow(process.pid).filter(({ pid }) => !inspectors.includes(pid));
+  const encoders = encodersBelow(process.pid).map(({ pid }) => pid);
+  return processesBelow(process.pid).filter(({ pid }) => !encoders.includes(pid));
 }
 
 /** Kills a process of the running scene. */
@@ -150,8 +150,8 @@ function killOfJob(name: 'watch' | 'init' | 'job'): void {
   );
 }
 
-function killInspectors(): void {
-  signalTo(inspectorsBelow(process.pid), 'SIGKILL');
+function killEncoders(): void {
+  signalTo(encodersBelow(process.pid), 'SIGKILL');
 }
 
 function killZygotes(signal: NodeJS.Signals): void {

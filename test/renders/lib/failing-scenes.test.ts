@@ -176,8 +176,8 @@ const FAILING: {
       '            pass',
       'time.sleep(3600)',
     ),
-    // One of them is the connection for the video.
-    error: /^The video holds something else than pictures, sound and captions\.$/,
+    // One of them is the connection for the frames.
+    error: /^The scene's process sent something else than the renderer sends\.$/,
   },
   {
     what: 'more frames per second than a video may have frames',

@@ -27,7 +27,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     failedBy: null,
     attempts: 1,
   });
-  t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number, checking: Number });
+  t.match(usage?.stagesMs, { loading: Number, rendering: Number, finishing: Number });
   const { workMs } = usage ?? {};
   t.same(Object.keys(workMs ?? {}), RENDER_WORK);
   const sumMs = Object.values(workMs ?? {}).reduce((sum, ms) => sum + ms, 0);

@@ -12,7 +12,7 @@ t.test('the time of each stage is that until the next one', async (t) => {
   t.same(sender.stagesMs(100), { loading: 50, rendering: 0 });
   nowMs = 400;
   sender.hear({ type: 'stage', stage: 'loading' });
-  sender.enter('checking');
+  sender.hear({ type: 'stage', stage: 'finishing' });
   nowMs = 425;
-  t.same(sender.stagesMs(100), { loading: 50, rendering: 250, checking: 25 });
+  t.same(sender.stagesMs(100), { loading: 50, rendering: 250, finishing: 25 });
 });

@@ -80,7 +80,7 @@ t.test('zygotes for both orientations can start at the same time', async (t) => 
 t.test('a zygote that dies just after the check of its sandbox is replaced', async (t) => {
   let deaths = 0;
   const { zygotes, heard, done } = openZygotes(t, (child, args) => {
-    if (args.includes('inspector')) return;
+    if (args.includes('encoder')) return;
     let ends = 0;
     (child.stdout as Readable).on('data', (said: Buffer) => {
       // The end of the attack, then the end of the trial scene.
@@ -98,20 +98,20 @@ t.test('a zygote that dies just after the check of its sandbox is replaced', asy
   t.match(heard, [/ended after its sandbox was checked/, 'ready, 1 warm']);
 });
 
-t.test('a worker is reported as warm when a task has restarted its inspector', async (t) => {
-  let inspectors = 0;
+t.test('a worker is reported as warm when a task has restarted its encoder', async (t) => {
+  let encoders = 0;
   let pid: number | undefined;
   const { zygotes, clock, python, heard, done } = openZygotes(t, (child, args) => {
-    if (!args.includes('inspector')) return;
+    if (!args.includes('encoder')) return;
     ({ pid } = child);
     // The one that replaces the first does not start.
-    if (++inspectors === 2) python.killTree(pid as number);
+    if (++encoders === 2) python.killTree(pid as number);
   });
   await done(zygotes.get('landscape'));
   python.killTree(pid as number);
-  for (; inspectors < 2; await settled()) clock.advance(clock.nextInMs ?? 1);
-  await t.rejects(done(zygotes.inspector()));
-  await done(zygotes.inspector());
+  for (; encoders < 2; await settled()) clock.advance(clock.nextInMs ?? 1);
+  await t.rejects(done(zygotes.encoder()));
+  await done(zygotes.encoder());
   t.equal(zygotes.warm, 1);
   t.equal(heard.at(-1), 'ready, 1 warm');
 });

@@ -1,0 +1,1 @@
+"""Encodes the pictures of scenes, in processes that no scene runs in. Needs no Manim."""

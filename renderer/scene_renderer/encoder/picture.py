@@ -1,0 +1,50 @@
+"""The picture that a video shows, as the encoders take it."""
+
+from fractions import Fraction
+
+import av
+import numpy as np
+from av.video.reformatter import Interpolation, VideoReformatter
+
+from ..video.frames import Form, Pixels, Rows
+
+_ACCURATE = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
+
+
+class Shown:
+    """A picture that changes from frame to frame, in any pixel format. `pixels`: those that were received."""
+
+    def __init__(self, form: Form, pixels: Pixels) -> None:
+        self.pixels = pixels
+        self._time_base = Fraction(1, form.fps)
+        self._reformatter = VideoReformatter()
+        self._plain = av.VideoFrame(form.width_px, form.height_px, form.pixels)
+        self._plain.time_base = self._time_base
+        planes = form.planes(pixels)
+        # The rows of a frame are longer than those that are received.
+        self._planes = [
+            (received, np.asarray(memoryview(plane), np.uint8).reshape(-1, plane.line_size)[: len(received)])
+            for received, plane in zip(planes, self._plain.planes, strict=True)
+        ]
+        self._height_px = form.height_px
+        self._converted: dict[str, av.VideoFrame] = {}
+
+    def change(self, rows: Rows) -> None:
+        """Take over the received pixels of some rows."""
+        if rows[0] == rows[1]:
+            return
+        for received, plane in self._planes:
+            step = self._height_px // len(received)
+            part = slice(rows[0] // step, rows[1] // step)
+            plane[part, : received.shape[1]] = received[part]
+        self._converted.clear()
+
+    def frame(self, pixel_format: str | None = None) -> av.VideoFrame:
+        """Return the picture in a pixel format, or as it was received; valid until the pixels change."""
+        if pixel_format is None or self._plain.format.name == pixel_format:
+            return self._plain
+        if pixel_format not in self._converted:
+            frame = self._reformatter.reformat(self._plain, format=pixel_format, interpolation=_ACCURATE)
+            frame.time_base = self._time_base
+            self._converted[pixel_format] = frame
+        return self._converted[pixel_format]

@@ -1,0 +1,79 @@
+"""Video files. Their packets are kept in memory until the file is written."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import av
+
+from ..video.frames import Form, Frame
+from . import formats
+from .formats import Format
+from .picture import Shown
+from .sound import Track
+
+# A fixed number of frame threads, so that the output doesn't depend on the machine.
+_THREADS = 4
+
+
+class VideoFile:
+    """A video of one picture and possibly a sound."""
+
+    def __init__(self, form: Form, format_: Format) -> None:
+        self.size_bytes = 0
+        self._form = form
+        self._format = format_
+        # The settings of encoders depend on the container. Nothing is written to this one.
+        self._settings = format_.create(Path(os.devnull), form.fps)
+        self._stream = format_.add_video(self._settings, form.width_px, form.height_px, form.fps)
+        self._stream.codec_context.thread_count = _THREADS
+        self._stream.codec_context.thread_type = "FRAME"
+        self._encoder = format_.encoder(self._stream)
+        self._packets: list[av.Packet[Any]] = []
+
+    def show(self, shown: Shown, frame: Frame) -> None:
+        """Encode the picture for some frames."""
+        picture = shown.frame(self._format.pixel_format)
+        self._keep(self._encoder.show(picture, frame.count, is_new=frame.is_new))
+
+    def finish(self) -> None:
+        """Encode what the encoder still holds."""
+        self._keep(self._encoder.finish())
+
+    def write(self, path: Path, sound: Track) -> None:
+        """Write the finished video, with its sound if there is any and the format has sound."""
+        self._settings.start_encoding()  # fills in what the new stream is made from
+        with self._format.create(path, self._form.fps) as container:
+            video = container.add_stream_from_template(self._stream)
+            sounds: list[av.Packet[Any]] = []
+            if sound and self._format.sound:
+                sounds = [*sound.encode(self._format.add_sound(container), self._format)][::-1]
+            for packet in self._packets:
+                while sounds and _seconds(sounds[-1]) <= _seconds(packet):
+                    container.mux(sounds.pop())
+                packet.stream = video
+                container.mux(packet)
+            for packet in reversed(sounds):
+                container.mux(packet)
+
+    def _keep(self, packets: "Iterator[av.Packet[Any]]") -> None:
+        for packet in packets:
+            self.size_bytes += packet.size
+            self._packets.append(packet)
+
+
+class Gif(VideoFile):
+    """A GIF, made from a lossless video."""
+
+    def write(self, path: Path, sound: Track) -> None:
+        """Write the finished video; it has no sound."""
+        lossless = path.with_name("lossless.mov")
+        super().write(lossless, sound)
+        formats.make_gif(lossless, path, self._form.fps)
+        lossless.unlink()
+
+
+def _seconds(packet: "av.Packet[Any]") -> Any:
+    assert packet.dts is not None
+    return packet.dts * packet.time_base

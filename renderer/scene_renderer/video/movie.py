@@ -1,0 +1,231 @@
+"""The movie of a scene, whose frames a thread of its own converts and sends to the encoder's process."""
+
+import math
+import queue
+import threading
+from dataclasses import dataclass
+from typing import Any, NoReturn, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ..messages import RenderJob
+from ..protocol import JobChannel
+from ..scene_error import SceneError, too_long
+from . import sound
+from .conversion import Converter, best_for
+from .frames import Cue, Form, Rows, Section, Sender
+
+Pixels: TypeAlias = npt.NDArray[Any]  # as Manim types them; refused unless they are bytes
+
+_QUEUE_BYTES = 67_108_864
+# From this size on, NumPy asks the kernel for huge pages, which saves a thousand page faults for each frame.
+_HUGE_PAGES_BYTES = 4_194_304
+
+
+class Picture(Protocol):
+    """A recorded frame, which is drawn by other threads."""
+
+    def begin(self, pixels: Pixels, background: Pixels, first: int, end: int, /) -> None:
+        """Replace the rows `first` to `end` by the background's and draw on them, in other threads.
+
+        The pixels must not be used, and the background not be changed, until `wait` returns.
+        """
+
+    def wait(self) -> Rows:
+        """Return when it has been drawn: the rows that it may have changed. Raises any error of Cairo."""
+
+
+class Canvas:
+    """The pixels of a frame. Rows outside of `rows` equal the background, if there is one."""
+
+    def __init__(self, shape: tuple[int, ...]) -> None:
+        size = math.prod(shape)
+        self.pixels: Pixels = np.empty(max(size, _HUGE_PAGES_BYTES), np.uint8)[:size].reshape(shape)
+        self.background: Pixels | None = None
+        self.rows: Rows = (0, shape[0])
+
+    def differs(self, background: Pixels | None) -> Rows:
+        """Return the rows that may differ from a background."""
+        return self.rows if background is not None and background is self.background else self.all_rows
+
+    @property
+    def all_rows(self) -> Rows:
+        """All rows."""
+        return 0, self.pixels.shape[0]
+
+
+@dataclass(frozen=True)
+class _Shown:
+    """The last frame that was sent."""
+
+    background: Pixels | None
+    rows: Rows
+
+    def changed(self, canvas: Canvas) -> Rows:
+        """Return the rows in which the next frame may differ."""
+        if self.background is None or self.background is not canvas.background:
+            return canvas.all_rows
+        (first, end), (canvas_first, canvas_end) = self.rows, canvas.rows
+        return min(first, canvas_first), max(end, canvas_end)
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """A frame in the queue, and the picture that is drawn on it meanwhile, if any."""
+
+    canvas: Canvas
+    count: int
+    picture: Picture | None
+
+
+class Movie:
+    """Sends the frames of a scene.
+
+    `form`: that of all frames; odd sizes are an error of the scene if the encoder takes only even ones.
+    """
+
+    def __init__(self, job: RenderJob, form: Form, channel: JobChannel | None, sender: Sender) -> None:
+        self.frames = 0
+        self._job = job
+        self._form = form
+        self._channel = channel
+        self._sender = sender
+        self._shape = (job.height_px, job.width_px, 4)
+        self._error: BaseException | None = None
+        frame_bytes = job.height_px * job.width_px * 4
+        self._queue: queue.Queue[_Frame | Section | None] = queue.Queue(
+            max(2, min(8, _QUEUE_BYTES // frame_bytes))
+        )
+        self._is_emptied = False  # the None after the last frame has been taken
+        self._canvases: list[Canvas] = []  # for reuse, the last one first: its memory is likely cached
+        self._thread = threading.Thread(target=self._run, name="frames", daemon=True)
+        self._thread.start()
+
+    def write(self, pixels: Pixels, repeat: int = 1) -> None:
+        """Append a copy of a frame `repeat` times: uint8, height by width by RGBA.
+
+        Raises SceneError if the movie becomes too long, and any error in sending it.
+        """
+        canvas = self._canvas(pixels, repeat)
+        np.copyto(canvas.pixels, pixels)
+        canvas.background = None
+        self._put(_Frame(canvas, repeat, None))
+
+    def write_picture(self, picture: Picture, background: Pixels) -> None:
+        """Append a frame that is drawn meanwhile, over a background that does not change any more.
+
+        Raises the same as `write`. Errors in drawing it are raised later.
+        """
+        canvas = self._canvas(background, 1)
+        picture.begin(canvas.pixels, background, *canvas.differs(background))
+        canvas.background = background
+        self._put(_Frame(canvas, 1, picture))
+
+    def begin_section(self, section: Section) -> None:
+        """Begin a section of the scene with the next frame."""
+        self._queue.put(section)
+
+    def _canvas(self, pixels: Pixels, repeat: int) -> Canvas:
+        """Return a canvas for a frame with pixels like these, if it may be appended to the movie."""
+        if self._error:
+            raise self._error
+        if pixels.shape != self._shape or pixels.dtype != np.uint8:
+            raise SceneError(
+                f"The camera drew a frame of shape {pixels.shape} and type {pixels.dtype}; "
+                f"expected {self._shape} and uint8."
+            )
+        if repeat < 1:
+            raise SceneError(f"A frame can't be repeated {repeat} times.")
+        limit = self._job.limits.frames
+        if self.frames + repeat > limit:
+            self.fail(too_long(limit))
+        try:
+            return self._canvases.pop()
+        except IndexError:
+            return Canvas(self._shape)
+
+    def _put(self, frame: _Frame) -> None:
+        self._queue.put(frame)
+        self.frames += frame.count
+        if self._channel:
+            self._channel.progress(self.frames, self.frames / self._job.fps)
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise an error now and on every later use of the movie: scenes may catch exceptions."""
+        self._error = error
+        raise error
+
+    def finish(self, segment: Any, cues: list[Cue]) -> None:
+        """Send the last frames, a pydub segment as the sound if there is one, and the captions.
+
+        Raises any error in sending them.
+        """
+        self._queue.put(None)
+        self._thread.join()
+        if self._error:
+            raise self._error
+        if segment is not None:
+            self._sender.sound(*sound.samples(segment, self.frames, self._job.fps))
+        for cue in cues:
+            self._sender.cue(cue)
+        self._sender.end()
+
+    def _run(self) -> None:
+        try:
+            self._send()
+        except BaseException as error:
+            self._error = error
+            while not self._is_emptied:
+                self._next()  # the scene may be waiting for space in the queue
+
+    def _next(self) -> _Frame | Section | None:
+        item = self._queue.get()
+        self._is_emptied = item is None
+        return item
+
+    def _drawn(self, frame: _Frame) -> Canvas:
+        """Return a frame when it has been drawn."""
+        canvas = frame.canvas
+        canvas.rows = frame.picture.wait() if frame.picture else canvas.all_rows
+        return canvas
+
+    def _send(self) -> None:
+        """Send all frames and sections in the queue."""
+        self._sender.form(self._form)
+        converter = Converter(self._form)
+        shown = _Shown(None, (0, 0))
+        while (item := self._next()) is not None:
+            if isinstance(item, Section):
+                self._sender.section(item)
+                continue
+            canvas = self._drawn(item)
+            rows = converter.convert(canvas.pixels, shown.changed(canvas))
+            shown = _Shown(canvas.background, canvas.rows)
+            self._sender.frame(converter.picture, rows, item.count)
+            self._canvases.append(canvas)
+
+
+class Still(Movie):
+    """The last picture of a scene, whose plays are skipped."""
+
+    def save(self, pixels: Pixels) -> None:
+        """Send the picture."""
+        super().write(pixels)
+
+    def write(self, pixels: Pixels, repeat: int = 1) -> None:
+        """Drop a frame."""
+
+    def write_picture(self, picture: Picture, background: Pixels) -> None:
+        """Drop a frame."""
+
+
+def create(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Movie:
+    """Begin the movie of a job. Raises SceneError if its format doesn't allow its size."""
+    name, transparent = (job.local.format, job.local.transparent) if job.local else ("mp4", False)
+    is_subsampled = name in ("mp4", "webm") or (name == "mov" and not transparent)
+    if is_subsampled and (job.width_px % 2 or job.height_px % 2):
+        raise SceneError(f"The video is {job.width_px} by {job.height_px} pixels: both must be even.")
+    pixels = best_for("yuv420p" if is_subsampled and not transparent else "rgba")
+    form = Form(job.width_px, job.height_px, job.fps, pixels)
+    return (Still if name == "png" else Movie)(job, form, channel, sender)
