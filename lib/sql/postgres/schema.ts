@@ -1,7 +1,7 @@
 import { CONFIRMATIONS } from '../../databases/postgres/confirmations.ts';
 import { LEADERS } from '../../databases/postgres/locks.ts';
+import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
-import { PostgresSchema } from '../../databases/postgres/schema.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { SHARED_TABLES } from '../schema/tables.ts';

@@ -1,4 +1,4 @@
-import { Schema } from '../../databases/sqlite/schema.ts';
+import { Schema } from '../../databases/sqlite/migrated-schema.ts';
 import { SHARED_TABLES } from '../schema/tables.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
