@@ -11,7 +11,7 @@ import type { KeyRecord } from '../../keys/key-store.ts';
 import { MasterKey } from '../../keys/master-key.ts';
 import type { AuditReport } from '../../ledger/ledger-store.ts';
 import type { PostgresStorage } from '../../postgres/postgres-storage.ts';
-import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../../sql/account-tables.ts';
+import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../../sql/account-row-formats.ts';
 import type { RowFormat } from '../../sql/row-format.ts';
 import type { InstallationRecords } from '../../storage/installation-records.ts';
 import type { SqlReader } from '../../storage/sql.ts';
