@@ -15,8 +15,8 @@ import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../../sql/account-row-formats.t
 import type { RowFormat } from '../../sql/row-format.ts';
 import type { InstallationRecords } from '../../storage/installation-records.ts';
 import type { SqlReader } from '../../storage/sql.ts';
-import { assertUnused } from './assert-unused.ts';
 import { type Contents, contentsOf, differences, rowsOf } from './contents.ts';
+import { assertUnused } from './copied-installation.ts';
 import { copyArtifacts } from './copy-artifacts.ts';
 import { COPIED_TABLES, copyRows, POSTGRES_SIDE, SQLITE_SIDE } from './copy-rows.ts';
 
