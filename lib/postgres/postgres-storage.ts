@@ -1,6 +1,5 @@
 import { known, type Names } from '../base/known-options.ts';
 import { systemRandom } from '../base/random.ts';
-import { clockAheadMs } from '../cluster/clock-ahead.ts';
 import type { MachineStore } from '../cluster/machine-store.ts';
 import type { PostgresOptions } from '../databases/postgres/options.ts';
 import { PostgresDatabase } from '../databases/postgres/postgres-database.ts';
@@ -13,6 +12,7 @@ import type { InstallationRecords } from '../storage/installation-records.ts';
 import type { Signals } from '../storage/signals.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { systemClock } from '../time/clock.ts';
+import { clockAheadMs } from './clock-ahead.ts';
 import { PostgresInstallation } from './postgres-installation.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
