@@ -44,7 +44,7 @@ export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export { isReadableByOthers, type SceneFolder } from './render/start/scene-folder.ts';
 export { TexInstallation } from './render/tex/tex-installation.ts';
 export type { SandboxLimits, SandboxStatus } from './render/trial/sandbox-status.ts';
-export type { QueueWork } from './sql/queue-work.ts';
+export type { WaitingWork } from './sql/waiting-work.ts';
 export type { DeliveryDetails, FailureReason } from './storage/delivery.ts';
 export type { DeliveryState } from './storage/delivery-store.ts';
 export type { Storage } from './storage/storage.ts';

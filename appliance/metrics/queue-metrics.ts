@@ -16,7 +16,7 @@ export function measureQueue(registry: Registry, place: DataPlace, service: Rend
       `the number of workers that render it. ${OF_INSTALLATION}`,
     ['quality'],
     async (set) => {
-      const work = await place.queueWork();
+      const work = await place.waitingWork();
       const workersFor = await workersByQuality(place, service);
       const known = work.flatMap(({ meanMs }) => meanMs ?? []);
       const usualMs = known.length === 0 ? ASSUMED_MS : known.reduce((sum, ms) => sum + ms, 0) / known.length;

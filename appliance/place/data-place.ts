@@ -20,7 +20,7 @@ export interface DataPlace
     | 'workFolder'
     | 'statistics'
     | 'artifactBytes'
-    | 'queueWork'
+    | 'waitingWork'
     | 'masterKeys'
     | 'alone'
     | 'start'

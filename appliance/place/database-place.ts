@@ -13,8 +13,8 @@ import {
   type LedgerStore,
   type MachineStore,
   type MasterKeyOptions,
-  type QueueWork,
   type SessionStore,
+  type WaitingWork,
 } from '../../lib/internal.ts';
 import type { PostgresRights, PostgresStorage } from '../../lib/postgres/index.ts';
 import { UserError } from '../support/user-error.ts';
@@ -114,8 +114,8 @@ export class DatabasePlace implements DataPlace {
     return this.storage.artifactBytes();
   }
 
-  queueWork(): Promise<QueueWork[]> {
-    return this.storage.queueWork();
+  waitingWork(): Promise<WaitingWork[]> {
+    return this.storage.waitingWork();
   }
 
   /** Error: `conflict` while another process does it. */

@@ -2,7 +2,6 @@ import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { type HttpOptions, send } from './http.ts';
-import { randomKey } from './random-key.ts';
 import { serverSentEvents } from './server-sent-events.ts';
 import type {
   ApiAccount,
@@ -205,6 +204,12 @@ export class ScenepressClient {
     const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${key}` };
     return send(this.#url + path, { ...init, headers }, this.#http, signal);
   }
+}
+
+/** A key that no other request has. Unlike `randomUUID`, `getRandomValues` also exists in pages without TLS. */
+function randomKey(): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function isEnded(job: RenderJob): job is EndedJob {

@@ -24,13 +24,13 @@ import { MasterKeyFiles, type MasterKeyOptions } from '../keys/master-key-files.
 import type { MasterKeys } from '../keys/master-keys.ts';
 import type { LedgerStore } from '../ledger/ledger-store.ts';
 import { QUALITY_NAMES } from '../model/qualities.ts';
-import { type QueueWork, queueWork } from '../sql/queue-work.ts';
 import { SqlActStore } from '../sql/sql-act-store.ts';
 import { SqlKeyUseStore } from '../sql/sql-key-use-store.ts';
 import { SqlLedgerStore } from '../sql/sql-ledger-store.ts';
 import { SqlSessionStore } from '../sql/sql-session-store.ts';
 import { SqlStorage } from '../sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../sql/sqlite/schema.ts';
+import { type WaitingWork, waitingWork } from '../sql/waiting-work.ts';
 import type { InstallationRecords } from '../storage/installation-records.ts';
 import type { SettingsStore } from '../storage/settings-store.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -245,8 +245,8 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   }
 
   /** The work that waits, by quality. */
-  queueWork(): Promise<QueueWork[]> {
-    return queueWork(this.database, QUALITY_NAMES);
+  waitingWork(): Promise<WaitingWork[]> {
+    return waitingWork(this.database, QUALITY_NAMES);
   }
 
   /** A fault in the structure of the database file, if any. Reads all of it, in the background. */

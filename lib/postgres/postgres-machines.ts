@@ -1,4 +1,3 @@
-import { clockAheadMs } from '../cluster/clock-ahead.ts';
 import { disagreementsOf } from '../cluster/disagreements.ts';
 import {
   type Disagreement,
@@ -10,6 +9,7 @@ import {
 } from '../cluster/machine-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Clock } from '../time/clock.ts';
+import { clockAheadMs } from './clock-ahead.ts';
 
 const COLUMNS =
   'machine_id, name, roles, qualities, version, state, workers, busy_workers, warm_workers, settings, limits, ' +

@@ -1,18 +1,18 @@
 import { known, type Names } from '../base/known-options.ts';
 import { systemRandom } from '../base/random.ts';
-import { clockAheadMs } from '../cluster/clock-ahead.ts';
 import type { MachineStore } from '../cluster/machine-store.ts';
 import type { PostgresOptions } from '../databases/postgres/options.ts';
 import { PostgresDatabase } from '../databases/postgres/postgres-database.ts';
 import { StoredMasterKey } from '../keys/stored-master-key.ts';
 import { QUALITY_NAMES } from '../model/qualities.ts';
 import { POSTGRES_SCHEMA } from '../sql/postgres/schema.ts';
-import { type QueueWork, queueWork } from '../sql/queue-work.ts';
 import { type SqlStores, sqlStorage } from '../sql/sql-stores.ts';
+import { type WaitingWork, waitingWork } from '../sql/waiting-work.ts';
 import type { InstallationRecords } from '../storage/installation-records.ts';
 import type { Signals } from '../storage/signals.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { systemClock } from '../time/clock.ts';
+import { clockAheadMs } from './clock-ahead.ts';
 import { PostgresInstallation } from './postgres-installation.ts';
 import { PostgresMachines } from './postgres-machines.ts';
 import { PostgresMasterKeyRecords } from './postgres-master-key-records.ts';
@@ -38,7 +38,7 @@ export interface PostgresStorage extends SqlStores {
   /** @internal */
   readonly database: SqlDatabase;
   /** The work that waits, by quality. */
-  queueWork(): Promise<QueueWork[]>;
+  waitingWork(): Promise<WaitingWork[]>;
   /** The size of the tables with their indexes, in bytes. */
   databaseBytes(): Promise<number>;
   /** The size of all artifacts that are kept, as recorded with their jobs. Reads all of these. */
@@ -90,7 +90,7 @@ export function postgres(url: string, options: PostgresOptions = {}): PostgresSt
     clockAheadMs: () => clockAheadMs(clock, () => database.nowMs()),
     movedTo: async () => (await database.get<{ target: string }>('SELECT target FROM moved'))?.target,
     database,
-    queueWork: () => queueWork(database, QUALITY_NAMES),
+    waitingWork: () => waitingWork(database, QUALITY_NAMES),
     databaseBytes: () => bytesOf(database, DATABASE_BYTES),
     artifactBytes: () => bytesOf(database, ARTIFACT_BYTES),
   });

@@ -183,7 +183,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     },
   );
   const claims = new JobClaims({ storage, clock, logger });
-  const ending = new JobEnding({ storage, ledger, clock, outcomes: webhooks.book, admission, claims });
+  const ending = new JobEnding({ storage, ledger, clock, deliveries: webhooks.book, admission, claims });
   const cancellations: Cancellations = new Cancellations({
     ending,
     storage,

@@ -46,7 +46,7 @@ const ONCE_AN_HOUR_MS = 30 * 60_000;
  * The maintenance tasks, run at start and on a schedule: audits the ledger, removes old artifacts and requests, and
  * forgotten texts from the disk, checks the storage, renews the claim to the artifact store, requeues, rolls back or
  * settles jobs of dead processes. Of the processes that share a storage, one carries out a task of the schedule, and one
- * audits at the start of several; any process requeues jobs.
+ * audits at the start of several; each process with the role `upkeep` requeues jobs.
  */
 export class Upkeep {
   readonly #options: UpkeepOptions;

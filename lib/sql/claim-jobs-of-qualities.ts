@@ -3,7 +3,7 @@ import { LONGEST_HOLD_MS } from '../storage/queue/suspects.ts';
 import type { SqlTransaction, SqlValue } from '../storage/sql.ts';
 import { isIn, notIn } from './claim-jobs.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';
-import { claimOf, QUEUE, type QueueRow } from './tables.ts';
+import { claimOf, QUEUE, type QueueRow } from './row-formats.ts';
 
 /** Owners that are passed over, because other transactions have locked their jobs. */
 const MOST_MISSES = 100;

@@ -2,7 +2,7 @@ import type { Claim, ClaimRequest, Lease } from '../storage/queue/queue.ts';
 import { LONGEST_HOLD_MS } from '../storage/queue/suspects.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { countClaimed, OwnerRanks } from './owner-turns.ts';
-import { claimOf, JOBS, QUEUE, type QueueRow } from './tables.ts';
+import { claimOf, JOBS, QUEUE, type QueueRow } from './row-formats.ts';
 
 /** Owners are read in multiples of this number: when the claim has its lock, more jobs may be wanted. */
 const OWNERS_READ = 8;

@@ -2,7 +2,7 @@ import { isScenepressError } from '../base/errors.ts';
 import type { JobRecord } from '../model/job.ts';
 import type { SqlTransaction } from '../storage/sql.ts';
 import { textKeyOf } from './row-format.ts';
-import { JOBS } from './tables.ts';
+import { JOBS } from './row-formats.ts';
 import type { TextKey } from './text-keys.ts';
 
 export interface StoredJob {

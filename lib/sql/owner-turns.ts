@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Precedence, QueueState } from '../storage/queue/queue.ts';
 import type { SqlReader, SqlTransaction } from '../storage/sql.ts';
-import type { QueueRow } from './tables.ts';
+import type { QueueRow } from './row-formats.ts';
 
 // The rows of `turns`, one for each owner with jobs in the queue. Every statement that adds, changes or removes a row of
 // `queue` comes with one of these, in the same transaction.

@@ -4,7 +4,7 @@ import { ScenepressError } from '../base/errors.ts';
 import { DEFAULT_PAGE } from '../base/pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/transaction.ts';
-import { ACCOUNT_RECORDS } from './account-tables.ts';
+import { ACCOUNT_RECORDS } from './account-row-formats.ts';
 import { startOfPage } from './page-order.ts';
 
 const BY_ADDRESS = `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address = ?`;

@@ -1,7 +1,7 @@
 import type { Act, ActQuery, ActStore } from '../accounts/act-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import { inOrder } from './page-order.ts';
-import { ACTS } from './tables.ts';
+import { ACTS } from './row-formats.ts';
 
 /** Sorts behind all ids. */
 const BEHIND_ALL = '~';

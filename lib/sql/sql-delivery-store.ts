@@ -16,8 +16,8 @@ import type { Transaction } from '../storage/transaction.ts';
 import { inOrder } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 import { textKeyOf } from './row-format.ts';
+import { BODIES, DELIVERIES, EXCHANGES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
-import { BODIES, DELIVERIES, EXCHANGES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;

@@ -4,7 +4,7 @@ import { DEFAULT_PAGE } from '../base/pages.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../keys/key-store.ts';
 import type { ResealedStep } from '../keys/sealed-secrets.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import { KEYS } from './account-tables.ts';
+import { KEYS } from './account-row-formats.ts';
 import { startOfPage } from './page-order.ts';
 import { resealRows } from './reseal-rows.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyUse, KeyUseStore } from '../keys/key-use-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
-import { KEY_USES } from './tables.ts';
+import { KEY_USES } from './row-formats.ts';
 
 const NOTE =
   `${KEY_USES.insert} ON CONFLICT (key_id) DO UPDATE SET used_at_ms = excluded.used_at_ms, ` +

@@ -14,7 +14,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { auditBooks } from './audit.ts';
 import { inOrder } from './page-order.ts';
-import { ACCOUNTS, ENTRIES, GRANTS } from './tables.ts';
+import { ACCOUNTS, ENTRIES, GRANTS } from './row-formats.ts';
 
 // Not concatenated for each call: SQLite's prepared statements are looked up by their text.
 const GRANTS_WITH_CREDITS = `SELECT ${GRANTS.names} FROM grants WHERE owner = ? AND is_spent = 0 ORDER BY source, grant_id`;

@@ -23,7 +23,7 @@ import {
   queueState,
   queueTotals,
 } from './owner-turns.ts';
-import { claimOf, QUEUE, type QueueRow } from './tables.ts';
+import { claimOf, QUEUE, type QueueRow } from './row-formats.ts';
 
 /**
  * The lock of transactions that change the turns of several owners: claims must not overtake each other, and

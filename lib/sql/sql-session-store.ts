@@ -1,6 +1,6 @@
 import type { SessionRecord, SessionStore } from '../accounts/session-store.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import { SESSIONS } from './tables.ts';
+import { SESSIONS } from './row-formats.ts';
 
 /** SQLite takes no OFFSET without a LIMIT. */
 const REMOVE_OLDEST = `DELETE FROM sessions WHERE token_hash IN (

@@ -1,6 +1,6 @@
 import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../storage/settings-store.ts';
 import type { SqlDatabase, SqlReader } from '../storage/sql.ts';
-import { SETTINGS } from './account-tables.ts';
+import { SETTINGS } from './account-row-formats.ts';
 
 const ID = 1;
 

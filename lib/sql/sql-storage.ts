@@ -20,11 +20,11 @@ import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { resealRows } from './reseal-rows.ts';
+import { JOBS, REQUESTS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlQueue } from './sql-queue.ts';
 import { storedBytesOf } from './stored-bytes.ts';
-import { JOBS, REQUESTS, SOURCES, TIMELINES } from './tables.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
 const DEFAULT_LIMIT = 50;

@@ -6,7 +6,7 @@ import { parseRenderRequest, type ValidRenderRequest } from '../model/render-req
 import { HttpRejection } from './http-errors.ts';
 import { rawMember } from './json-members.ts';
 
-/** The largest body, after decompression. */
+/** The largest body of a render request, after decompression; also the longest code in the playground. */
 export const MAX_BODY_BYTES = 204_800;
 
 /** By content encoding. */

@@ -61,7 +61,7 @@ export async function fill(
     pricing: new Pricing(),
     clock: systemClock,
     random: systemRandom,
-    outcomes: deliveries,
+    deliveries,
     secrets: masterKeys,
   });
   const jobIds: string[] = [];

@@ -208,7 +208,7 @@ t.test('only workers of machines that are ready count for the work that waits', 
     machine('draining', { workers: 7 }),
   ];
   const place = {
-    queueWork: async () => [{ quality: 'low', waiting: 8, meanMs: 10_000 }],
+    waitingWork: async () => [{ quality: 'low', waiting: 8, meanMs: 10_000 }],
     machineStore: { list: async () => machines },
   };
   const registry = new Registry();

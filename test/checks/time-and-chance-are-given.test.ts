@@ -14,7 +14,7 @@ const SOURCES = [
   {
     what: 'random bytes',
     taken: /Math\.random|getRandomValues|\brandom(Bytes|UUID|Int|Fill|FillSync)\b/,
-    by: ['client/random-key.ts', 'base/random.ts'],
+    by: ['client/client.ts', 'base/random.ts'],
   },
   {
     what: 'the clock or the random source of the system',

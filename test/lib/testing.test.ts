@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { Schema } from '../../lib/databases/sqlite/schema.ts';
+import { Schema } from '../../lib/databases/sqlite/migrated-schema.ts';
 import { SqliteDatabase } from '../../lib/databases/sqlite/sqlite-database.ts';
 import {
   DataFolder,

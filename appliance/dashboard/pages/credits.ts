@@ -4,8 +4,8 @@ import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTi
 import { type Html, html, type Value } from '../html.ts';
 import { emptyState, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
+import { accountOf, accountPicker } from './chosen-account.ts';
 import { stateTag } from './job-views.ts';
-import { accountOf, accountPicker } from './scope.ts';
 import { spendingCard } from './spending.ts';
 
 const LINES = 25;

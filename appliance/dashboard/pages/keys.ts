@@ -4,7 +4,7 @@ import { shownTime } from '../format.ts';
 import { type Html, html, type Value, wholeText } from '../html.ts';
 import { copyable, csrfField, emptyState, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
-import { accountOf, accountPicker, accountQuery } from './scope.ts';
+import { accountOf, accountPicker, accountQuery } from './chosen-account.ts';
 
 /** Keys per page. */
 const ROWS = 100;

@@ -7,6 +7,7 @@ import {
   ScenepressError,
 } from '../../../lib/index.ts';
 import { frameSizeOf, QUALITY_NAMES } from '../../../lib/internal.ts';
+import { MAX_BODY_BYTES } from '../../../lib/web/index.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
@@ -19,10 +20,8 @@ import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { lastVideo, lineOf, outcome } from './outcome.ts';
 
-/** As for requests of the API. */
-const MOST_CODE_BYTES = 200 * 1024;
 /** Each byte of the code may take three in a form. */
-const MOST_FORM_BYTES = 3 * MOST_CODE_BYTES + 16 * 1024;
+const MOST_FORM_BYTES = 3 * MAX_BODY_BYTES + 16 * 1024;
 
 /** What is edited of a code: nearly all that may be posted, unless most of it is characters that HTML escapes. */
 const MOST_EDITED_BYTES = 260_000;
@@ -185,8 +184,8 @@ function onlyOne(scenes: string[]): string {
 
 function requireCode(code: string): void {
   if (code.trim() === '') throw new ScenepressError('invalid_request', 'code is required');
-  if (Buffer.byteLength(code) > MOST_CODE_BYTES) {
-    throw new ScenepressError('invalid_request', 'The code is longer than 200 KiB.');
+  if (Buffer.byteLength(code) > MAX_BODY_BYTES) {
+    throw new ScenepressError('invalid_request', `The code is longer than ${MAX_BODY_BYTES / 1024} KiB.`);
   }
 }
 

@@ -2,7 +2,7 @@ import type { DaySpending } from '../../admin/administration-views.ts';
 import { counted, shownNumber } from '../format.ts';
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';
-import { accountOf, accountQuery } from './scope.ts';
+import { accountOf, accountQuery } from './chosen-account.ts';
 
 const PERIODS = [30, 90, 365];
 

@@ -5,8 +5,8 @@ import { shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, emptyState, note, page } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
+import { accountQuery, keysToChoose } from './chosen-account.ts';
 import { answerBox, answerText, reasonText, requestHead } from './delivery-views.ts';
-import { accountQuery, keysToChoose } from './scope.ts';
 import { textBox } from './texts.ts';
 
 /** A test event, and how its receiver verifies it. */

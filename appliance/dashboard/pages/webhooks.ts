@@ -7,6 +7,7 @@ import { counted, shownTime } from '../format.ts';
 import { type Html, html, longText } from '../html.ts';
 import { csrfField, emptyState, POLLED, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
+import { accountOf, accountPicker, accountQuery, keysToChoose } from './chosen-account.ts';
 import {
   ADDRESS_BYTES,
   answerBox,
@@ -17,7 +18,6 @@ import {
   reasonText,
   requestHead,
 } from './delivery-views.ts';
-import { accountOf, accountPicker, accountQuery, keysToChoose } from './scope.ts';
 import { textBox, textRoute } from './texts.ts';
 import { timeField, utcTime } from './times.ts';
 

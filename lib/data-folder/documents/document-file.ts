@@ -3,6 +3,14 @@ import { ScenepressError } from '../../base/errors.ts';
 import { type Disk, replaceFile, writeBeside } from '../../files/disk.ts';
 import { turn } from '../../time/clock.ts';
 
+/** Where documents are. */
+export interface DocumentPlace {
+  disk: Disk;
+  folder: string;
+  /** Called when a write found the disk full; the next write waits for it. */
+  onFullDisk: () => Promise<void>;
+}
+
 /** The file format of a document. */
 export interface DocumentFormat<Data> {
   /** The initial content. */

@@ -1,9 +1,8 @@
 import { DATA_FILES } from '../../files/data-files.ts';
 import { DEFAULT_SETTINGS, type Settings, type SettingsStore } from '../../storage/settings-store.ts';
 import { Document, type DocumentContent } from './document.ts';
-import type { DocumentFormat } from './document-file.ts';
+import type { DocumentFormat, DocumentPlace } from './document-file.ts';
 import { DocumentFile } from './document-file.ts';
-import type { DocumentPlace } from './document-place.ts';
 import { Fields, orNull, time } from './fields.ts';
 import { recordFormat } from './format.ts';
 

@@ -3,8 +3,8 @@ import { ScenepressError } from '../../base/errors.ts';
 import type { KeyRecord } from '../../keys/key-store.ts';
 import type { Settings } from '../../storage/settings-store.ts';
 import { DocumentAccountStore } from './document-account-store.ts';
+import type { DocumentPlace } from './document-file.ts';
 import { DocumentKeyStore } from './document-key-store.ts';
-import type { DocumentPlace } from './document-place.ts';
 import { DocumentSettings } from './document-settings.ts';
 
 /** The records of all documents. */

@@ -17,11 +17,11 @@ import { explained, isDisconnection, isRefusal } from './errors.ts';
 import { KeyBlocks } from './key-blocks.ts';
 import { Listener, type ListenerOptions } from './listener.ts';
 import { LEAD, lockOf, lockTask, unlockTask } from './locks.ts';
+import type { PostgresSchema } from './migrated-schema.ts';
 import type { PostgresOptions } from './options.ts';
 import { type Begun, PostgresTransaction, TRANSACTIONS } from './postgres-transaction.ts';
 import { carryOutPurge, REQUEST_PURGE } from './purges.ts';
 import { Retries } from './retries.ts';
-import type { PostgresSchema } from './schema.ts';
 import { assertOwnSessions } from './sessions.ts';
 
 const DEFAULT_RETRY_FOR_MS = 5_000;

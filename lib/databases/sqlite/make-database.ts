@@ -1,6 +1,6 @@
 import { chmod, open } from 'node:fs/promises';
 import { Connection, explainedAtOpening } from './connection.ts';
-import type { Schema } from './schema.ts';
+import type { Schema } from './migrated-schema.ts';
 
 const OWNERS_ALONE = 0o600;
 const WRITER = `

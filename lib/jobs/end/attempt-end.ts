@@ -33,7 +33,7 @@ export type AttemptEnd =
   /** The claim is no longer valid. */
   | { next: 'nothing' };
 
-export interface AttemptWorld {
+export interface AttemptEndParts {
   assets: AssetStore;
   storeWatch: Pick<AssetStoreWatch, 'isAtFault' | 'noteStored'>;
   pricing: Pricing;
@@ -52,14 +52,14 @@ export interface AttemptWorld {
 export async function endOfAttempt(
   { job, claim }: { job: JobRecord; claim: Claim },
   result: RenderResult,
-  world: AttemptWorld,
+  parts: AttemptEndParts,
 ): Promise<AttemptEnd> {
   const { jobId, attempts } = job;
   const { durationMs } = result;
-  const { logger } = world;
+  const { logger } = parts;
   switch (result.kind) {
     case 'rendered':
-      return endOfRendered({ job, claim }, result, world);
+      return endOfRendered({ job, claim }, result, parts);
     case 'failed': {
       const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: result.failedBy };
       return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...detailsOf(result) } };
@@ -72,7 +72,7 @@ export async function endOfAttempt(
     case 'stopped':
       return endOfStopped(result.reason, durationMs);
     case 'disk_full':
-      return endOfFullDisk(job, world);
+      return endOfFullDisk(job, parts);
     case 'died':
       logger.error({ jobId, reason: result.message, attempt: attempts }, 'A renderer died while rendering.');
       return { next: 'count', error: RENDERER_FAILED, durationMs };
@@ -88,11 +88,11 @@ export async function endOfAttempt(
 }
 
 /** Waits for space with all others or, if only this job does not fit, beside them: it may need more than there ever is. */
-async function endOfFullDisk({ jobId, attempts }: JobRecord, world: AttemptWorld): Promise<AttemptEnd> {
-  const { spareSpace, logger } = world;
+async function endOfFullDisk({ jobId, attempts }: JobRecord, parts: AttemptEndParts): Promise<AttemptEnd> {
+  const { spareSpace, logger } = parts;
   const reason = 'the disk is full';
   await spareSpace?.check();
-  const isFull = spareSpace?.isShort || (await world.isDiskFull());
+  const isFull = spareSpace?.isShort || (await parts.isDiskFull());
   const message = isFull
     ? 'The disk was full while rendering.'
     : 'The files of a job did not fit on the disk.';
@@ -140,10 +140,10 @@ export function resultOf(result: RenderResult, stopReason: StopReason | undefine
 async function endOfRendered(
   { job, claim }: { job: JobRecord; claim: Claim },
   result: Extract<RenderResult, { kind: 'rendered' }>,
-  world: AttemptWorld,
+  parts: AttemptEndParts,
 ): Promise<AttemptEnd> {
   const { jobId, quality } = job;
-  const { assets, pricing, logger, storeWatch } = world;
+  const { assets, pricing, logger, storeWatch } = parts;
   const { durationMs } = result;
   const sizeBytes = await sizeOfFiles(result.files).catch(() => ROOM.bytes);
   try {

@@ -1,3 +1,4 @@
+import { isScenepressError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { RECORDING_FAILED } from '../../model/failures.ts';
 import type { JobRecord } from '../../model/job.ts';
@@ -8,7 +9,6 @@ import { retry } from '../../time/backoff.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Discards } from './discards.ts';
 import type { EndedJob, JobEnding } from './job-ending.ts';
-import { withSpareSpace } from './with-spare-space.ts';
 
 export interface CancellationsOptions {
   ending: Pick<JobEnding, 'cancel' | 'complete' | 'recover'>;
@@ -75,5 +75,18 @@ export class Cancellations {
   #tell({ job, orphans }: EndedJob): void {
     this.#options.discards.add(orphans);
     this.#options.events.emit('change', job);
+  }
+}
+
+/**
+ * Runs a step that finishes work, and retries it once when the disk is full: by then the reserved space has been
+ * released.
+ */
+async function withSpareSpace<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!isScenepressError(error, 'storage_full')) throw error;
+    return step();
   }
 }

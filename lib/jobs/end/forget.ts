@@ -10,7 +10,7 @@ import type { Clock } from '../../time/clock.ts';
 /** Replaces the error of a forgotten job, which may quote its code. */
 export const FORGOTTEN: string = 'The render failed. The error message was removed together with the code.';
 
-interface World {
+interface Parts {
   storage: Storage;
   assets: AssetStore;
   clock: Clock;
@@ -21,7 +21,7 @@ interface World {
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
-export async function forgetJob({ storage, assets, clock }: World, job: JobRecord): Promise<JobRecord> {
+export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecord): Promise<JobRecord> {
   const { webhookSecretSealed: _, ...rest } = job;
   const forgotten: JobRecord = {
     ...rest,
@@ -55,19 +55,19 @@ const PAGE = 100;
  */
 export async function forgetJobsOf(
   owner: string,
-  world: World,
+  parts: Parts,
   cancel: (jobId: string) => Promise<unknown>,
   signal?: AbortSignal,
 ): Promise<number> {
-  await world.storage.transaction((tx) => world.storage.lockOwner(tx, owner));
+  await parts.storage.transaction((tx) => parts.storage.lockOwner(tx, owner));
   let count = 0;
-  for await (const page of pagesOfJobs(world.storage, { owner, limit: PAGE })) {
+  for await (const page of pagesOfJobs(parts.storage, { owner, limit: PAGE })) {
     for (const { jobId, phase } of page) {
       signal?.throwIfAborted();
       if (!isTerminal(phase)) await cancel(jobId);
-      const job = await world.storage.getJob(jobId);
+      const job = await parts.storage.getJob(jobId);
       assert(job, 'job records are never deleted');
-      await forgetJob(world, job);
+      await forgetJob(parts, job);
     }
     count += page.length;
   }

@@ -19,7 +19,7 @@ import type { Admission } from '../accept/admission.ts';
 import { chargedOf } from './ledger-answers.ts';
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
-export interface Outcomes {
+export interface OutcomeDeliveries {
   add(tx: Transaction, job: JobRecord): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export interface JobEndingOptions {
   clock: Clock;
   admission: Pick<Admission, 'withdraw'>;
   claims: { putBackLapsed(): Promise<JobRecord[]> };
-  outcomes?: Outcomes | undefined;
+  deliveries?: OutcomeDeliveries | undefined;
 }
 
 /** The result of {@link JobEnding.recover}. */
@@ -90,7 +90,7 @@ export class JobEnding {
   readonly #ledger: Ledger;
   readonly #clock: Clock;
   readonly #joined: boolean;
-  readonly #outcomes: Outcomes | undefined;
+  readonly #deliveries: OutcomeDeliveries | undefined;
   readonly #admission: Pick<Admission, 'withdraw'>;
   readonly #claims: { putBackLapsed(): Promise<JobRecord[]> };
   /**
@@ -99,14 +99,14 @@ export class JobEnding {
    */
   #seen = new Map<string, number>();
 
-  constructor({ storage, ledger, clock, outcomes, admission, claims }: JobEndingOptions) {
+  constructor({ storage, ledger, clock, deliveries, admission, claims }: JobEndingOptions) {
     this.#admission = admission;
     this.#claims = claims;
     this.#storage = storage;
     this.#ledger = ledger;
     this.#clock = clock;
     this.#joined = ledger.joins(storage);
-    this.#outcomes = outcomes;
+    this.#deliveries = deliveries;
   }
 
   /**
@@ -291,7 +291,7 @@ export class JobEnding {
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {
     await this.#storage.updateJob(tx, ended);
     await this.#storage.queue.remove(tx, ended.jobId);
-    await this.#outcomes?.add(tx, ended);
+    await this.#deliveries?.add(tx, ended);
   }
 }
 

@@ -15,7 +15,7 @@ import { retry } from '../../time/backoff.ts';
 import { type Clock, delay } from '../../time/clock.ts';
 import {
   type AttemptEnd,
-  type AttemptWorld,
+  type AttemptEndParts,
   endOfAttempt,
   endOfFailure,
   resultOf,
@@ -33,7 +33,7 @@ import { watchFunds } from './watch-funds.ts';
  */
 const STOP_HEARD_MS = 100;
 
-export interface AttemptOptions extends AttemptWorld {
+export interface AttemptOptions extends AttemptEndParts {
   ending: Pick<JobEnding, 'finish'>;
   claims: JobClaims;
   cancellations: Pick<Cancellations, 'complete'>;

@@ -11,9 +11,9 @@ import { within } from '../../time/within.ts';
 import { Precedences } from '../fairness/changed-precedences.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 import { Attempt, type AttemptOptions, type Renders } from './attempt.ts';
-import { Backlog } from './backlog.ts';
 import type { Gate } from './gate.ts';
 import type { ClaimedJob } from './job-claims.ts';
+import { LastQueueState } from './last-queue-state.ts';
 import { Leases } from './leases.ts';
 import type { ShortRuns } from './short-runs.ts';
 import { StartHold } from './start-hold.ts';
@@ -45,7 +45,7 @@ export interface DispatcherOptions extends Omit<AttemptOptions, Given> {
 /** Claims queued jobs for idle workers and runs their attempts. */
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #backlog: Backlog;
+  readonly #queueState: LastQueueState;
   readonly #leases: Leases;
   readonly #hold: StartHold;
   /** The worker id, new after each start, so claims of an earlier run are recognized as orphaned. */
@@ -72,7 +72,7 @@ export class Dispatcher {
     this.#options = options;
     const { storage, claims, shortRuns, clock, logger } = options;
     this.#hold = new StartHold(clock).on('end', () => this.wake());
-    this.#backlog = new Backlog(storage.queue);
+    this.#queueState = new LastQueueState(storage.queue);
     this.#precedences = new Precedences(storage.queue, {
       precedenceOf: (owner) => this.#precedenceOf(owner),
     });
@@ -96,17 +96,17 @@ export class Dispatcher {
   }
 
   get queued(): number {
-    return this.#backlog.waiting;
+    return this.#queueState.waiting;
   }
 
   /** Creation time of the oldest queued job, in epoch milliseconds; null when no job is queued. */
   get oldestQueuedMs(): number | null {
-    return this.#backlog.oldestMs;
+    return this.#queueState.oldestMs;
   }
 
   /** Running jobs of all processes, as of the last look. */
   get runningEverywhere(): number {
-    return Math.max(this.#backlog.running, this.#running.size);
+    return Math.max(this.#queueState.running, this.#running.size);
   }
 
   get running(): number {
@@ -122,7 +122,7 @@ export class Dispatcher {
   async start(renderer: Renders | undefined): Promise<void> {
     this.#stopping = new AbortController();
     this.#worker = randomId('worker', this.#options.random);
-    await this.#backlog.refresh();
+    await this.#queueState.refresh();
     this.#renderer = renderer;
     this.#leases.start();
     const { clock, gate, signals } = this.#options;
@@ -209,8 +209,8 @@ export class Dispatcher {
   }
 
   async #beginOnce(): Promise<void> {
-    await this.#backlog.refresh();
-    const areJobsWaiting = this.#backlog.waiting > 0;
+    await this.#queueState.refresh();
+    const areJobsWaiting = this.#queueState.waiting > 0;
     // With no attempt running, nothing else would end a shortage.
     if (!areJobsWaiting && !this.#hold.active && this.#running.size === 0) this.#hold.reset();
     const renderer = this.#renderer;
@@ -233,7 +233,7 @@ export class Dispatcher {
     const { most, mostOfOthers } = this.#freeOf(renderer);
     if (most < 1 || mostOfOthers < 1) return false;
     if (!this.#options.shortRuns.begin(this.#mayBeginShortRun)) return false;
-    this.#areJobsNext = this.#backlog.waiting > 0;
+    this.#areJobsNext = this.#queueState.waiting > 0;
     return true;
   }
 
@@ -281,7 +281,7 @@ export class Dispatcher {
     }
     if (claimed.length === 0) return;
     this.#areJobsNext = false;
-    await this.#backlog.refresh();
+    await this.#queueState.refresh();
   }
 
   /** One worker less when it is the turn of a short run, and one that may run it is free. */
@@ -338,7 +338,7 @@ export class Dispatcher {
   /** Checks for changes that no signal reports. */
   async #look(): Promise<void> {
     try {
-      if (this.#renderer && this.#backlog.waiting > 0) await this.#precedences.look();
+      if (this.#renderer && this.#queueState.waiting > 0) await this.#precedences.look();
     } catch (error) {
       const message = 'Updating the precedence of owners failed.';
       if (this.#renderer) this.#options.logger.warn({ err: error }, message);

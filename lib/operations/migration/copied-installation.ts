@@ -3,12 +3,11 @@ import { ScenepressError } from '../../base/errors.ts';
 import { known } from '../../base/known-options.ts';
 import { systemRandom } from '../../base/random.ts';
 import { anothers, isClaimable, isCopy, readClaim, writeClaim } from '../../cluster/claimed-assets.ts';
-import type { MachineStore } from '../../cluster/machine-store.ts';
+import { MACHINE_DEAD_AFTER_MS, type MachineStore } from '../../cluster/machine-store.ts';
 import { unfinishedDeliveries } from '../../data-folder/unfinished-deliveries.ts';
 import { randomId } from '../../model/ids.ts';
 import type { InstallationRecord } from '../../storage/installation-records.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { assertUnused } from './assert-unused.ts';
 import { copyArtifacts } from './copy-artifacts.ts';
 
 /** More than a store tolerates, so that the original is refused from then on. */
@@ -102,6 +101,14 @@ async function partsOf(copy: CopiedInstallation) {
     else await assertUnused({ machineStore });
   }
   return { records, store: assets };
+}
+
+/** Error: `conflict` while processes report to the storage. */
+export async function assertUnused({ machineStore }: { machineStore: MachineStore }): Promise<void> {
+  const alive = (await machineStore.list()).filter(({ unseenForMs }) => unseenForMs <= MACHINE_DEAD_AFTER_MS);
+  if (alive.length === 0) return;
+  const names = alive.map(({ name }) => name).join(', ');
+  throw new ScenepressError('conflict', `Stop these machines first: ${names}.`);
 }
 
 function claimed(installationId: string): ScenepressError {

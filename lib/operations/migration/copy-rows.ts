@@ -16,7 +16,7 @@ import {
   SESSIONS,
   SOURCES,
   TIMELINES,
-} from '../../sql/tables.ts';
+} from '../../sql/row-formats.ts';
 import type { SqlReader, SqlTransaction, SqlValue } from '../../storage/sql.ts';
 
 const PAGE = 500;

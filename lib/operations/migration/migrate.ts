@@ -11,12 +11,12 @@ import type { KeyRecord } from '../../keys/key-store.ts';
 import { MasterKey } from '../../keys/master-key.ts';
 import type { AuditReport } from '../../ledger/ledger-store.ts';
 import type { PostgresStorage } from '../../postgres/postgres-storage.ts';
-import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../../sql/account-tables.ts';
+import { ACCOUNT_RECORDS, KEYS, SETTINGS } from '../../sql/account-row-formats.ts';
 import type { RowFormat } from '../../sql/row-format.ts';
 import type { InstallationRecords } from '../../storage/installation-records.ts';
 import type { SqlReader } from '../../storage/sql.ts';
-import { assertUnused } from './assert-unused.ts';
 import { type Contents, contentsOf, differences, rowsOf } from './contents.ts';
+import { assertUnused } from './copied-installation.ts';
 import { copyArtifacts } from './copy-artifacts.ts';
 import { COPIED_TABLES, copyRows, POSTGRES_SIDE, SQLITE_SIDE } from './copy-rows.ts';
 

@@ -3,7 +3,7 @@ import { reasonOf } from '../../data-folder/documents/lost-row.ts';
 import { Connection, damaged, explainedAtOpening } from '../../databases/sqlite/connection.ts';
 import { damagedFrame } from '../../databases/sqlite/log-frames.ts';
 import { makeDatabase } from '../../databases/sqlite/make-database.ts';
-import { type Schema, schemaOf } from '../../databases/sqlite/schema.ts';
+import { type Schema, schemaOf } from '../../databases/sqlite/migrated-schema.ts';
 import { openToRead } from '../../files/file-reader.ts';
 
 /** The damage of a log, because of which SQLite ignores the commits after it. */

@@ -2,7 +2,7 @@ import { reasonOf } from '../../data-folder/documents/lost-row.ts';
 import type { Connection } from '../../databases/sqlite/connection.ts';
 import { queueProblems } from '../../sql/audit.ts';
 import { COUNT_QUEUE } from '../../sql/owner-turns.ts';
-import { QUEUE } from '../../sql/tables.ts';
+import { QUEUE } from '../../sql/row-formats.ts';
 import { isSuspect } from '../../storage/queue/suspects.ts';
 
 /** The worker of claims written by a recovery, all of which have expired. */

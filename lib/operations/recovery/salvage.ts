@@ -2,7 +2,7 @@ import type { Random } from '../../base/random.ts';
 import { type LostRow, reasonOf } from '../../data-folder/documents/lost-row.ts';
 import type { Connection } from '../../databases/sqlite/connection.ts';
 import { type RowFormat, textKeyOf } from '../../sql/row-format.ts';
-import * as formats from '../../sql/tables.ts';
+import * as formats from '../../sql/row-formats.ts';
 import type { TextKey } from '../../sql/text-keys.ts';
 import type { SqlValue } from '../../storage/sql.ts';
 import { turn } from '../../time/clock.ts';

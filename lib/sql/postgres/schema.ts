@@ -1,10 +1,10 @@
 import { CONFIRMATIONS } from '../../databases/postgres/confirmations.ts';
 import { LEADERS } from '../../databases/postgres/locks.ts';
+import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
-import { PostgresSchema } from '../../databases/postgres/schema.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
+import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
-import { SHARED_TABLES } from '../schema/tables.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
 
 /** The tables that SQLite has, too; accounts, keys and settings; and what the processes of a service share. */

@@ -1,6 +1,9 @@
 /**
  * Jobs: tables, indexes for every listing, and constraints: a terminal job does not change, except for erasing its content.
  *
+ * Part of the first migration, which is never edited. To add a column or an index, append a migration in
+ * `../sqlite/schema.ts` and `../postgres/schema.ts`.
+ *
  * `jobs_with_artifacts` starts with a constant column: otherwise SQLite's planner would choose `jobs_in_phase` and read all
  * terminal jobs.
  */

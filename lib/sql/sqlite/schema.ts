@@ -1,5 +1,5 @@
-import { Schema } from '../../databases/sqlite/schema.ts';
-import { SHARED_TABLES } from '../schema/tables.ts';
+import { Schema } from '../../databases/sqlite/migrated-schema.ts';
+import { SHARED_TABLES } from '../schema/first-migration.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
 export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES]);

@@ -296,7 +296,7 @@ async function live(
       pricing: new Pricing(),
       clock,
       random: systemRandom,
-      outcomes: deliveries,
+      deliveries,
     });
     const world = { clock, folder, ledger, book, deliveries, model };
     await folder.start();

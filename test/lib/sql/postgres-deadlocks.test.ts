@@ -33,11 +33,11 @@ t.test('a claim passes over jobs that another transaction has locked', async (t)
 
 t.test('a claim passes over a delivery that another transaction has locked', async (t) => {
   const storage = await openPostgres(t);
-  const { book, outcomes } = booksOf(storage);
+  const { book, deliveries } = booksOf(storage);
   const { job } = await book.add({ ...newJob, webhookUrl: 'https://a.test/' });
   await book.cancel(job.jobId);
   const [delivery] = await storage.deliveries.list({ jobId: job.jobId, limit: 1 });
-  const claim = async () => (await claimDeliveries(storage, outcomes)).length;
+  const claim = async () => (await claimDeliveries(storage, deliveries)).length;
   await storage.transaction(async (tx) => {
     const locked = await storage.deliveries.get(delivery?.deliveryId ?? '', tx);
     t.equal(await claim(), 0, 'it does not wait');
@@ -49,7 +49,7 @@ t.test('a claim passes over a delivery that another transaction has locked', asy
 
 t.test('deliveries of several owners are sent again once, also by two processes', async (t) => {
   const storage = await openPostgres(t);
-  const { book, outcomes } = booksOf(storage);
+  const { book, deliveries } = booksOf(storage);
   const failed: DeliveryRecord[] = [];
   for (const owner of ['a', 'b', 'c', 'd']) {
     const { job } = await book.add({ ...newJob, owner, webhookUrl: 'https://a.test/' });
@@ -57,9 +57,9 @@ t.test('deliveries of several owners are sent again once, also by two processes'
     failed.push(...(await storage.deliveries.list({ jobId: job.jobId, limit: 1 })));
   }
   const again = await Promise.all([
-    outcomes.redeliverAll(failed),
-    outcomes.redeliverAll(failed.toReversed()),
-    claimDeliveries(storage, outcomes),
+    deliveries.redeliverAll(failed),
+    deliveries.redeliverAll(failed.toReversed()),
+    claimDeliveries(storage, deliveries),
   ]);
   t.same(
     again

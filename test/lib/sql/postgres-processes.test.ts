@@ -81,12 +81,12 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
   const [{ storage, ledger }] = books;
   const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
   const sent: string[] = [];
-  const send = async ({ outcomes, storage }: (typeof books)[0]) => {
-    const claimed = await claimDeliveries(storage, outcomes, { most: 5 });
+  const send = async ({ deliveries, storage }: (typeof books)[0]) => {
+    const claimed = await claimDeliveries(storage, deliveries, { most: 5 });
     for (const delivery of claimed) {
       sent.push(delivery.deliveryId);
       // Undefined when the job was forgotten meanwhile.
-      await outcomes.conclude(delivery, answer);
+      await deliveries.conclude(delivery, answer);
     }
     return claimed.length;
   };

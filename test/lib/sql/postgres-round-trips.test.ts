@@ -14,9 +14,9 @@ import { openPostgres } from '../../fixtures/postgres/database.ts';
 t.test('jobs need few round trips to the server', async (t) => {
   const storage = await openPostgres(t);
   const ledger = new StoredLedger({ store: storage.ledgerStore, freeCreditsPerMonth: 1000 });
-  const outcomes = new DeliveryBook({ storage, clock: systemClock, random: systemRandom });
+  const deliveries = new DeliveryBook({ storage, clock: systemClock, random: systemRandom });
   const world = { storage, ledger, pricing: new Pricing(), clock: systemClock, random: systemRandom };
-  const book = new JobBook({ ...world, outcomes });
+  const book = new JobBook({ ...world, deliveries });
   // Statements that are sent while others have no answer yet take no further one.
   let [trips, unanswered] = [0, 0];
   const { query } = pg.Client.prototype;

@@ -12,10 +12,10 @@ import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts
 import { WriteAheadLog } from '../../../lib/databases/sqlite/write-ahead-log.ts';
 import { StoredLedger } from '../../../lib/ledger/stored-ledger.ts';
 import type { JobRecord } from '../../../lib/model/job.ts';
+import { JOBS } from '../../../lib/sql/row-formats.ts';
 import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import { JOBS } from '../../../lib/sql/tables.ts';
 import { pagesOfJobs } from '../../../lib/storage/pages-of-jobs.ts';
 import type { SqlValue } from '../../../lib/storage/sql.ts';
 import { jobRecord } from '../../../lib/testing/job-record.ts';

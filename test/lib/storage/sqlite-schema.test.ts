@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { Schema } from '../../../lib/databases/sqlite/schema.ts';
+import { Schema } from '../../../lib/databases/sqlite/migrated-schema.ts';
 import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';

@@ -2,8 +2,8 @@
 import pg from 'pg';
 import t, { type Test } from 'tap';
 import { systemRandom } from '../../../../lib/base/random.ts';
+import { PostgresSchema } from '../../../../lib/databases/postgres/migrated-schema.ts';
 import { PostgresDatabase } from '../../../../lib/databases/postgres/postgres-database.ts';
-import { PostgresSchema } from '../../../../lib/databases/postgres/schema.ts';
 import { POSTGRES_SCHEMA } from '../../../../lib/sql/postgres/schema.ts';
 import { systemClock } from '../../../../lib/time/clock.ts';
 import { newSchema, serverUrl } from '../../../fixtures/postgres/database.ts';

@@ -1,8 +1,8 @@
 import t, { type Test } from 'tap';
 import { systemRandom } from '../../../../lib/base/random.ts';
 import { CONFIRMATIONS } from '../../../../lib/databases/postgres/confirmations.ts';
+import { type Migration, PostgresSchema } from '../../../../lib/databases/postgres/migrated-schema.ts';
 import { PostgresDatabase } from '../../../../lib/databases/postgres/postgres-database.ts';
-import { type Migration, PostgresSchema } from '../../../../lib/databases/postgres/schema.ts';
 import { systemClock } from '../../../../lib/time/clock.ts';
 import { newSchema, serverUrl } from '../../../fixtures/postgres/database.ts';
 

@@ -80,23 +80,32 @@ t.test('a stop ends the retries', async (t) => {
 });
 
 t.test(
-  'a cancellation that is not committed is rejected, and one that finds the disk full repeated',
+  'a cancellation that is not committed is rejected, and one that finds the disk full repeated once',
   async (t) => {
     const { book, begin, storage, cancellations, canceled } = await setUp(t);
     const { jobId } = (await book.add(newJob)).job;
     const cancel = book.cancel.bind(book);
-    const failWith = (code: 'storage_failed' | 'storage_full') => {
-      book.cancel = async () => {
-        book.cancel = cancel;
-        throw new ScenepressError(code, 'It failed.');
+    let calls = 0;
+    const failWith = (...codes: ('storage_failed' | 'storage_full')[]) => {
+      calls = 0;
+      book.cancel = async (jobId) => {
+        calls += 1;
+        const code = codes.shift();
+        if (code) throw new ScenepressError(code, 'It failed.');
+        return cancel(jobId);
       };
     };
     failWith('storage_failed');
     await t.rejects(cancellations.cancel(jobId), { code: 'storage_failed' });
-    t.same(canceled, []);
+    t.equal(calls, 1);
     await begin(jobId);
+    failWith('storage_full', 'storage_full');
+    await t.rejects(cancellations.cancel(jobId), { code: 'storage_full' });
+    t.equal(calls, 2);
+    t.same(canceled, []);
     failWith('storage_full');
     await cancellations.cancel(jobId);
+    t.equal(calls, 2);
     t.same(canceled, [jobId]);
     t.match(await storage.getJob(jobId), { phase: 'failed' });
   },

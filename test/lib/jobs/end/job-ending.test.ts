@@ -154,13 +154,13 @@ for (const [name, open] of [
     t.test('what belongs to the end is committed with it, or the job does not end', async (t) => {
       const ends: JobRecord[] = [];
       let failure: Error | undefined = new Error('refused');
-      const outcomes = {
+      const deliveries = {
         async add(_: unknown, job: JobRecord) {
           if (failure) throw failure;
           ends.push(job);
         },
       };
-      const { book, storage, begin } = await open(t, 100, { outcomes });
+      const { book, storage, begin } = await open(t, 100, { deliveries });
       const { jobId } = (await book.add(newJob)).job;
       const { claim } = await begin(jobId);
       await t.rejects(book.finish(claim, completed(3), { durationMs: 1 }), { message: 'refused' });
@@ -204,8 +204,8 @@ t.test('a job is not written with credits that a ledger answered as text', async
 
 t.test('with an external ledger, concurrent calls end a job once', async (t) => {
   let ends = 0;
-  const outcomes = { add: async () => void ends++ };
-  const { book, ledger, begin } = await openDistant(t, 100, { outcomes });
+  const deliveries = { add: async () => void ends++ };
+  const { book, ledger, begin } = await openDistant(t, 100, { deliveries });
   const { jobId } = (await book.add(newJob)).job;
   const { claim } = await begin(jobId);
   ledger.fault = 'before';

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { Accounts, DataFolder, FileAssetStore, StoredLedger } from '../../../../lib/index.ts';
 import { migrateToFolder, migrateToPostgres } from '../../../../lib/operations.ts';
 import type { PostgresStorage } from '../../../../lib/postgres/index.ts';
-import { GRANTS } from '../../../../lib/sql/tables.ts';
+import { GRANTS } from '../../../../lib/sql/row-formats.ts';
 import type { SqlDatabase } from '../../../../lib/storage/sql.ts';
 import { fakeRenderService } from '../../../../lib/testing/index.ts';
 import { abortAtEachCheck } from '../../../fixtures/aborts-at-check.ts';

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { makeDatabase } from '../../../../lib/databases/sqlite/make-database.ts';
-import { Schema } from '../../../../lib/databases/sqlite/schema.ts';
+import { Schema } from '../../../../lib/databases/sqlite/migrated-schema.ts';
 import { openDamaged } from '../../../../lib/operations/recovery/open-damaged.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 

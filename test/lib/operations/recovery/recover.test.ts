@@ -13,7 +13,7 @@ import t, { type Test } from 'tap';
 import { systemRandom } from '../../../../lib/base/random.ts';
 import { Connection } from '../../../../lib/databases/sqlite/connection.ts';
 import { makeDatabase } from '../../../../lib/databases/sqlite/make-database.ts';
-import { Schema } from '../../../../lib/databases/sqlite/schema.ts';
+import { Schema } from '../../../../lib/databases/sqlite/migrated-schema.ts';
 import { DataFolder, StoredLedger } from '../../../../lib/index.ts';
 import { salvage } from '../../../../lib/operations/recovery/salvage.ts';
 import { recover } from '../../../../lib/operations.ts';

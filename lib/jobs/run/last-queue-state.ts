@@ -2,7 +2,7 @@ import { timeOfId } from '../../model/ids.ts';
 import type { Queue, QueueState } from '../../storage/queue/queue.ts';
 
 /** The state of the queue as of the last refresh. */
-export class Backlog {
+export class LastQueueState {
   readonly #queue: Queue;
   #state: QueueState = { waiting: 0, running: 0, owners: 0, oldest: null };
   #refreshing: Promise<void> | undefined;

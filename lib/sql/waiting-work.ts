@@ -5,7 +5,7 @@ import type { SqlDatabase } from '../storage/sql.ts';
 const RECENT = 50;
 
 /** How much work of a quality waits. */
-export interface QueueWork {
+export interface WaitingWork {
   /** The quality of the jobs. */
   quality: Quality;
   /** Jobs that wait. */
@@ -15,7 +15,10 @@ export interface QueueWork {
 }
 
 /** The work that waits, by quality. Its cost grows with the number of waiting jobs: some 20 ms for 100,000. */
-export async function queueWork(database: SqlDatabase, qualities: readonly Quality[]): Promise<QueueWork[]> {
+export async function waitingWork(
+  database: SqlDatabase,
+  qualities: readonly Quality[],
+): Promise<WaitingWork[]> {
   const counts = await database.all<{ quality: string; waiting: number }>(
     "SELECT quality, count(*) AS waiting FROM jobs WHERE phase = 'queued' GROUP BY quality",
   );
