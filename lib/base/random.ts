@@ -19,7 +19,8 @@ export const systemRandom: Random = {
       randomFillSync(pool);
       poolAt = 0;
     }
-    const bytes = Buffer.from(pool.subarray(poolAt, poolAt + sizeBytes));
+    const bytes = Buffer.allocUnsafe(sizeBytes);
+    pool.copy(bytes, 0, poolAt);
     pool.fill(0, poolAt, poolAt + sizeBytes);
     poolAt += sizeBytes;
     return bytes;

@@ -33,8 +33,6 @@ const REMAINDER = GRANTS.updateOf('remainingCredits');
 export class SqlLedgerStore implements LedgerStore {
   readonly storage: Storage;
   readonly #database: SqlDatabase;
-  /** The accounts that transactions have locked, with the changes that those have made. */
-  readonly #accounts = new WeakMap<SqlTransaction, Map<string, LedgerAccount>>();
 
   /** `storage` must use the same database. */
   constructor(database: SqlDatabase, storage: Storage) {
@@ -44,8 +42,6 @@ export class SqlLedgerStore implements LedgerStore {
 
   async getAccount(owner: string, tx?: Transaction): Promise<LedgerAccount | undefined> {
     const inside = tx && this.#database.inside(tx);
-    const known = inside && this.#accounts.get(inside)?.get(owner);
-    if (known) return known;
     // The lock is that of all the account's grants and entries.
     const [account, rows] = inside
       ? await Promise.all([
@@ -56,20 +52,7 @@ export class SqlLedgerStore implements LedgerStore {
           await this.#database.get(ACCOUNTS.byKey, owner),
           await this.#database.all(GRANTS_WITH_CREDITS, owner),
         ];
-    if (!account) return undefined;
-    const read = { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
-    if (inside) this.#keep(inside, read);
-    return read;
-  }
-
-  #keep(tx: SqlTransaction, account: LedgerAccount): void {
-    const accounts = this.#accounts.get(tx) ?? new Map<string, LedgerAccount>();
-    this.#accounts.set(tx, accounts.set(account.owner, account));
-  }
-
-  /** It is read again. */
-  #drop(tx: SqlTransaction, owner: string): void {
-    this.#accounts.get(tx)?.delete(owner);
+    return account && { ...ACCOUNTS.record(account), grants: rows.map(grantOf) };
   }
 
   async insertAccount(tx: Transaction, owner: string): Promise<void> {
@@ -78,7 +61,6 @@ export class SqlLedgerStore implements LedgerStore {
 
   async setPeriod(tx: Transaction, owner: string, period: string): Promise<void> {
     const inside = this.#database.inside(tx);
-    this.#drop(inside, owner);
     inside.write(SET_PERIOD, ...ACCOUNTS.row({ owner, period }));
   }
 
@@ -128,7 +110,6 @@ export class SqlLedgerStore implements LedgerStore {
       inside.write(REMAINDER.text, ...REMAINDER.values(row));
       return;
     }
-    this.#drop(inside, owner); // Which grants have credits, and their order, have changed.
     if (known) inside.write(GRANTS.update, ...GRANTS.changes(row));
     else inside.write(GRANTS.insert, ...GRANTS.row(row));
   }

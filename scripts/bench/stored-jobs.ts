@@ -83,14 +83,14 @@ export async function fill(
       sizeBytes: 12345,
     }));
     await book.finish(claim, { kind: 'completed', artifacts, costCredits: 3 }, { durationMs: 2500 });
-    const [begun] = await claimDeliveries(storage, deliveries, { most: 1 });
-    const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
-    if (begun) await deliveries.conclude(begun, answer);
     await storage.transaction((tx) => storage.noteArtifactsRemoved(tx, jobId, Date.now()));
     jobIds.push(jobId);
   };
+  const answer = { status: 200, reason: null, detail: null, answer: 'ok', sent: true };
   for (let done = 0; done < jobs; done += AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, jobs - done) }, live));
+    const begun = await claimDeliveries(storage, deliveries, { most: AT_ONCE });
+    await Promise.all(begun.map((delivery) => deliveries.conclude(delivery, answer)));
   }
   await folder.stop();
   return { key, owner: accountId, jobIds, bytes: await sizeOf(path) };

@@ -37,7 +37,7 @@ export class Connection {
   }
 
   all<Row extends object>(text: string, values: SqlValue[]): Row[] {
-    return this.#explained(() => this.#statement(text).all(...values) as Row[]);
+    return this.#call('all', text, values) as Row[];
   }
 
   /** Reads row by row; other statements may run meanwhile. Errors are those of SQLite. */
@@ -46,22 +46,26 @@ export class Connection {
   }
 
   get<Row extends object>(text: string, values: SqlValue[]): Row | undefined {
-    return this.#explained(() => this.#statement(text).get(...values) as Row | undefined);
+    return this.#call('get', text, values) as Row | undefined;
   }
 
   /** Returns the number of changed rows. */
   run(text: string, values: SqlValue[] = []): number {
-    return this.#explained(() => Number(this.#statement(text).run(...values).changes));
+    return Number(this.#call('run', text, values).changes);
   }
 
   /** Returns the key of the inserted row. */
   insert(text: string, values: SqlValue[]): number {
-    return this.#explained(() => Number(this.#statement(text).run(...values).lastInsertRowid));
+    return Number(this.#call('run', text, values).lastInsertRowid);
   }
 
   /** Runs several statements without results. */
   exec(text: string): void {
-    this.#explained(() => this.#database.exec(text));
+    try {
+      this.#database.exec(text);
+    } catch (error) {
+      throw explained(error, this.path);
+    }
   }
 
   /** Copies a snapshot to a new file, and flushes it. Meanwhile other connections may write, and this one is in use. */
@@ -88,9 +92,13 @@ export class Connection {
     return statement;
   }
 
-  #explained<T>(work: () => T): T {
+  #call<Method extends 'all' | 'get' | 'run'>(
+    method: Method,
+    text: string,
+    values: SqlValue[],
+  ): ReturnType<StatementSync[Method]> {
     try {
-      return work();
+      return this.#statement(text)[method](...values) as ReturnType<StatementSync[Method]>;
     } catch (error) {
       throw explained(error, this.path);
     }

@@ -13,7 +13,7 @@ export interface SqliteDatabaseOptions {
   logger?: Logger;
   /** Called when disk I/O failed and the on-disk state is unknown. Default: logs why, and exits the process with code 74. */
   onFatal?: (error: Error) => void;
-  /** Throws when nothing may be written. Called before transactions, and before the file is opened again. */
+  /** Throws when nothing may be written. Called before each group of transactions and each time the file is opened again. */
   assertWritable?: () => void;
   /** Called when the disk is full, before the pending commits reject. */
   onFullDisk?: () => Promise<void>;

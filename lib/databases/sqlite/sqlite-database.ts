@@ -217,7 +217,6 @@ export class SqliteDatabase implements SqlDatabase {
 
   async #run<T>(work: (tx: SqlTransaction) => Promise<T>): Promise<{ result: T; durable: Promise<void> }> {
     this.#assertOpen();
-    this.#assertWritable();
     if (!this.#group) await this.#flushing;
     if (this.#slice.isLong) await this.#slice.end();
     const { writer } = this.#opened;
@@ -244,6 +243,7 @@ export class SqliteDatabase implements SqlDatabase {
 
   #openGroup(writer: Connection): CommitGroup {
     if (this.#group) return this.#group;
+    this.#assertWritable();
     writer.run('BEGIN IMMEDIATE');
     this.#group = new CommitGroup();
     void this.#line.run(() => this.#commit()); // After all transactions queued during the last flush.

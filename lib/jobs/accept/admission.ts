@@ -85,6 +85,8 @@ export class Admission {
   readonly #clock: Clock;
   readonly #ids: SortableIds;
   readonly #joined: boolean;
+  /** Whether the ledger reads ahead, which saves a round trip to a database server. */
+  readonly #prepares: boolean;
   readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   readonly #fairness: Pick<Fairness, 'precedenceOf'>;
   readonly #secrets: { seal(secret: string): string } | undefined;
@@ -104,6 +106,7 @@ export class Admission {
     this.#clock = clock;
     this.#ids = new SortableIds(clock, options.random);
     this.#joined = ledger.joins(storage);
+    this.#prepares = this.#joined && storage.isShared;
   }
 
   /**
@@ -241,7 +244,7 @@ export class Admission {
     // The queue's lock, then the account's.
     const hasCapacity = Promise.all([
       this.#storage.queue.assertCapacity(tx, owner, caps),
-      this.#joined ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+      this.#prepares ? this.#ledger.prepare?.({ owner }, tx) : undefined,
     ]);
     hasCapacity.catch(() => {}); // Awaited below, unless an earlier check fails.
     await caps;

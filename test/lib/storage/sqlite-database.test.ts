@@ -50,6 +50,25 @@ t.test('concurrent transactions share a flush', async (t) => {
   );
 });
 
+t.test('whether it may write is asked before each group of transactions', async (t) => {
+  let asked = 0;
+  let isRefused = false;
+  const assertWritable = () => {
+    asked += 1;
+    if (isRefused) throw new Error('the folder was moved');
+  };
+  const { insert, storage } = await open(t, { assertWritable });
+  const insertTwenty = (at: number) =>
+    Promise.allSettled(Array.from({ length: 20 }, (_, i) => insert(jobRecord(`${at + i}`))));
+  await insertTwenty(0);
+  t.equal(asked, 1);
+  isRefused = true;
+  for (const { status } of await insertTwenty(20)) t.equal(status, 'rejected');
+  isRefused = false;
+  await insertTwenty(40);
+  t.same(await storage.countJobs({ after: '' }), { queued: 40, running: 0, completed: 0, failed: 0 });
+});
+
 t.test('changes that are not durable are visible to later transactions only', async (t) => {
   let hold = Promise.resolve();
   const { insert, storage } = await open(t, { flushFile: () => hold });
