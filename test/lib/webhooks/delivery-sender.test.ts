@@ -3,14 +3,14 @@ import { silentLogger } from '../../../lib/base/logger.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, ScenepressError } from '../../../lib/index.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { turn } from '../../../lib/time/clock.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import { verifyWebhook } from '../../../lib/webhooks/signature.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');

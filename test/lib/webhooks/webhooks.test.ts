@@ -4,13 +4,13 @@ import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/base/logger.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, type Delivery, LocalSignals } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { systemClock, turn } from '../../../lib/time/clock.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import type { WebhookOptions } from '../../../lib/webhooks/webhook-secrets.ts';
 import { Webhooks } from '../../../lib/webhooks/webhooks.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
