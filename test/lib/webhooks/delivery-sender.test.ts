@@ -12,6 +12,7 @@ import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');
 const SECRET = 'whsec_1';
@@ -98,14 +99,6 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
     add,
     get,
   };
-}
-
-/** Waits until a condition holds, for five seconds at most. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const startedAt = performance.now(); !(await holds()); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
 }
 
 t.test('a due delivery is sent with its body and signature, and its attempt recorded', async (t) => {

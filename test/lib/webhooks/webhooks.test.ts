@@ -12,6 +12,7 @@ import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const nowMs = Date.parse(NOW);
@@ -70,13 +71,6 @@ async function setUp(
     isStalled = true;
   };
   return { webhooks, folder, storage, clock, signals, calls, posts, add, stall, settle };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const startedAt = performance.now(); !holds(); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
 }
 
 t.test('due deliveries are sent from the start to the stop, and each attempt is reported', async (t) => {
