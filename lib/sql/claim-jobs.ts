@@ -38,39 +38,72 @@ const ANY_RANK = [0, 1, 2, 3];
 const IN_GOOD_STANDING = [0, 2];
 
 const ANY_SUSPECT = 'SELECT 1 FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL LIMIT 1';
-const SUSPECTS = `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
-  AND (not_before_ms <= ? OR not_before_ms > ?) ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
 
-// Limits are part of the texts: Postgres would plan a statement with an unknown limit again at each call.
+// Limits are part of the texts: Postgres would plan a statement with an unknown limit again at each call. `qualities`:
+// those that a worker renders; empty for all.
 
-/** Selects the next owners of each rank, with one index lookup each, and then the first of these; none of `missed`. */
-function nextOwners(ranks: number[], most: number, missed: string[]): string {
+/** Selects suspects that may start, the least interrupted first. */
+function dueSuspects(qualities: readonly string[]): string {
+  const ofQualities =
+    qualities.length === 0
+      ? ''
+      : `AND EXISTS (SELECT 1 FROM jobs WHERE jobs.job_id = queue.job_id AND ${isIn('quality', qualities)})`;
+  return `SELECT ${QUEUE.names} FROM queue WHERE worker IS NULL AND not_before_ms IS NOT NULL
+    AND (not_before_ms <= ? OR not_before_ms > ?) ${ofQualities}
+    ORDER BY interruptions, job_id LIMIT ${SUSPECTS_LOOKED_AT}`;
+}
+
+/**
+ * Selects the next owners of each rank, with one index lookup each, and then the first of these; none of `missed`. Owners
+ * without a job of the qualities are passed over, so the cost grows with their number.
+ */
+function nextOwners(
+  ranks: number[],
+  { most, missed, qualities }: { most: number; missed: string[]; qualities: readonly string[] },
+): string {
+  const ofQualities =
+    qualities.length === 0
+      ? ''
+      : `AND EXISTS (SELECT 1 FROM (${jobsOf('turns.owner', qualities)}) AS firsts)`;
   const each = ranks.map(
     (rank) =>
       `SELECT * FROM (SELECT owner, precedence, running, turn FROM turns
-         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? AND ${notIn('owner', missed)}
+         WHERE precedence = ${rank} AND is_ready = 1 AND running < ? AND ${notIn('owner', missed)} ${ofQualities}
          ORDER BY turn LIMIT ${most}) AS of_rank`,
   );
   return `SELECT owner, precedence, running FROM (${each.join(' UNION ALL ')}) AS firsts
     ORDER BY precedence / 2, turn LIMIT ${most}`;
 }
 
+/** Selects the ids of the jobs of an owner that may start. */
+function jobsOf(owner: string, qualities: readonly string[]): string {
+  return `SELECT jobs.job_id FROM jobs WHERE jobs.owner = ${owner} AND jobs.phase = 'queued'
+    AND ${isIn('jobs.quality', qualities)} AND EXISTS
+      (SELECT 1 FROM queue AS q WHERE q.job_id = jobs.job_id AND q.worker IS NULL AND q.not_before_ms IS NULL)`;
+}
+
 /** Selects an owner's first jobs in the queue, with their records, which are made `running` next. */
-function readyJobs(most: number): string {
+function readyJobs(most: number, qualities: readonly string[]): string {
+  const ofQualities =
+    qualities.length === 0
+      ? ''
+      : `AND job_id IN (${jobsOf('?', qualities)} ORDER BY jobs.job_id LIMIT ${most})`;
   return `SELECT queue_interruptions, queue_token, queue_checksum, ${JOBS.names} FROM
     (SELECT job_id AS queued_job_id, interruptions AS queue_interruptions, token AS queue_token,
        checksum AS queue_checksum
-     FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL ORDER BY job_id LIMIT ${most}) AS ready
+     FROM queue WHERE owner = ? AND worker IS NULL AND not_before_ms IS NULL ${ofQualities}
+     ORDER BY job_id LIMIT ${most}) AS ready
     JOIN jobs ON job_id = queued_job_id ORDER BY queued_job_id`;
 }
 
-/** Assigns waiting jobs to a worker, in one transaction. */
+/** Assigns waiting jobs, of all qualities or some, to a worker, in one transaction. */
 export class ClaimRound {
   readonly #tx: SqlTransaction;
   readonly #worker: string;
   readonly #request: ClaimRequest;
   readonly #onJob: (row: object) => void;
   readonly #ranks: OwnerRanks;
+  readonly #qualities: readonly string[];
   readonly #mostRunning: number;
   readonly #claims: Claim[] = [];
   #lease: Lease = { nowMs: 0, lapsesAtMs: 0 };
@@ -90,6 +123,7 @@ export class ClaimRound {
     this.#onJob = onJob;
     this.#request = request;
     this.#ranks = new OwnerRanks(tx, request.precedenceOf);
+    this.#qualities = request.qualities ?? [];
     this.#mostRunning = Math.min(request.maxRunningPerOwner, Number.MAX_SAFE_INTEGER);
   }
 
@@ -124,7 +158,8 @@ export class ClaimRound {
 
   async #dueSuspects(): Promise<QueueRow[]> {
     const nowMs = Math.floor(this.#lease.nowMs);
-    const rows = await this.#tx.all(SUSPECTS, nowMs, nowMs + LONGEST_HOLD_MS);
+    const until = nowMs + LONGEST_HOLD_MS;
+    const rows = await this.#tx.all(dueSuspects(this.#qualities), nowMs, until, ...this.#qualities);
     return rows.map((row) => QUEUE.record(row));
   }
 
@@ -149,8 +184,9 @@ export class ClaimRound {
     if (this.#left <= 0 || this.#missed.length >= MOST_MISSES) return { owners: [], areAll: false };
     const most = Math.ceil(this.#left / OWNERS_READ) * OWNERS_READ;
     const ranks = this.#servedRanks;
-    const text = nextOwners(ranks, most, this.#missed);
-    const values = ranks.flatMap(() => [this.#mostRunning, ...this.#missed]);
+    const [missed, qualities] = [this.#missed, this.#qualities];
+    const text = nextOwners(ranks, { most, missed, qualities });
+    const values = ranks.flatMap(() => [this.#mostRunning, ...missed, ...qualities]);
     const owners = await this.#tx.all<Candidate>(text, ...values);
     return { owners, areAll: owners.length < most };
   }
@@ -186,7 +222,9 @@ export class ClaimRound {
 
   /** The owner's first jobs, except those that another transaction has locked. */
   async #ready(owner: string, most: number): Promise<QueueRow[]> {
-    const rows = await this.#tx.allUnlocked<ReadyRow>(readyJobs(most), owner);
+    const qualities = this.#qualities;
+    const ofQualities = qualities.length === 0 ? [] : [owner, ...qualities];
+    const rows = await this.#tx.allUnlocked<ReadyRow>(readyJobs(most, qualities), owner, ...ofQualities);
     for (const row of rows) this.#onJob(row);
     return rows.map(queueRowOf);
   }

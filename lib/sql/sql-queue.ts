@@ -14,7 +14,6 @@ import type {
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { ClaimRound, isIn, notIn } from './claim-jobs.ts';
-import { QualityRound } from './claim-jobs-of-qualities.ts';
 import {
   countAdmitted,
   countPutBack,
@@ -86,9 +85,7 @@ export class SqlQueue implements Queue {
     const { qualities, changed = [] } = request;
     const wanted = (await this.#mayHave(inside, qualities)) ? request.wanted : () => NOTHING;
     if (wanted().most === 0 && changed.length === 0) return [];
-    const round = qualities
-      ? new QualityRound(inside, worker, { ...request, wanted }, qualities)
-      : new ClaimRound(inside, worker, { ...request, wanted }, (row) => this.#onJob(inside, row));
+    const round = new ClaimRound(inside, worker, { ...request, wanted }, (row) => this.#onJob(inside, row));
     const [, claims] = await Promise.all([inside.lock(CLAIMS), round.take()]);
     return claims;
   }

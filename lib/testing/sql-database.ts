@@ -1,18 +1,9 @@
 import assert from 'node:assert/strict';
 import { StoredLedger } from '../ledger/stored-ledger.ts';
-import { type SqlStores, sqlStorage } from '../sql/sql-stores.ts';
+import { sqlStorage } from '../sql/sql-stores.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
-import { accountStoreSuite } from './accounts.ts';
-import { actStoreSuite } from './acts.ts';
-import { deliveriesSuite } from './deliveries.ts';
-import { deliveryClaimsSuite } from './delivery-claims.ts';
-import { keyUseStoreSuite } from './key-uses.ts';
-import { keyStoreSuite } from './keys.ts';
 import { ledgerSuite } from './ledger.ts';
-import { queueSuite } from './queue.ts';
-import { sessionStoreSuite } from './sessions.ts';
-import { settingsStoreSuite } from './settings.ts';
-import { storageSuite } from './storage.ts';
+import { SERVICE_IN_DATABASE } from './service-in-database.ts';
 import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
 const INSERT = 'INSERT INTO sessions VALUES (?, ?, ?, ?, ?)';
@@ -52,53 +43,15 @@ export function sqlDatabaseSuite(
   open: () => Promise<Opened<SqlDatabase>>,
   options: SuiteOptions = {},
 ): Behaviour[] {
-  const kept =
-    <T extends object>(of: (stores: SqlStores) => T) =>
-    async (): Promise<Opened<T>> => {
-      const { subject, close } = await open();
-      const stores = sqlStorage(subject);
-      await stores.start();
-      return { subject: of(stores), close };
-    };
-  const storage = kept((stores) => stores);
-  const ledger = kept(
-    ({ ledgerStore }) => new StoredLedger({ store: ledgerStore, freeCreditsPerMonth: 100 }),
-  );
-  const suites: Record<string, Behaviour[]> = {
-    jobs: storageSuite(storage, options),
-    queue: queueSuite(storage, options),
-    webhooks: deliveriesSuite(storage, options),
-    'claims on webhooks': deliveryClaimsSuite(storage, options),
-    books: ledgerSuite(ledger, options),
-    accounts: accountStoreSuite(
-      kept(({ accountStore }) => accountStore),
-      options,
-    ),
-    keys: keyStoreSuite(
-      kept(({ keyStore }) => keyStore),
-      options,
-    ),
-    'uses of keys': keyUseStoreSuite(
-      kept(({ keyUseStore }) => keyUseStore),
-      options,
-    ),
-    sessions: sessionStoreSuite(
-      kept(({ sessionStore }) => sessionStore),
-      options,
-    ),
-    acts: actStoreSuite(
-      kept(({ actStore }) => actStore),
-      options,
-    ),
-    settings: settingsStoreSuite(
-      kept(({ settings }) => settings),
-      options,
-    ),
+  const ledger = async () => {
+    const { subject, close } = await open();
+    const stores = sqlStorage(subject);
+    await stores.start();
+    return { subject: new StoredLedger({ store: stores.ledgerStore, freeCreditsPerMonth: 100 }), close };
   };
-  const stored = Object.entries(suites).flatMap(([what, list]) =>
-    list.map(({ title, run }) => ({ title: `${what}: ${title}`, run })),
-  );
-  return [...behaviours({ name: 'sqlDatabaseSuite', open, options, ...EMPTY }, TABLE), ...stored];
+  const books = ledgerSuite(ledger, options).map(({ title, run }) => ({ title: `books: ${title}`, run }));
+  const suite = { name: 'sqlDatabaseSuite', open, options, ...EMPTY };
+  return [...behaviours(suite, { ...TABLE, ...SERVICE_IN_DATABASE }), ...books];
 }
 
 const EMPTY = {

@@ -1,5 +1,4 @@
 import { known } from '../base/known-options.ts';
-import type { Storage } from '../storage/storage.ts';
 import { systemClock } from '../time/clock.ts';
 import { during, type PendingCall, watched } from './watched-calls.ts';
 
@@ -7,7 +6,7 @@ import { during, type PendingCall, watched } from './watched-calls.ts';
  * A test of behavior that every implementation of an interface must have. Independent of test runners:
  *
  * ```ts
- * for (const { title, run } of storageSuite(open)) test(title, run);
+ * for (const { title, run } of ledgerSuite(open)) test(title, run);
  * ```
  */
 export interface Behaviour {
@@ -41,7 +40,7 @@ interface Suite<T> {
   name: string;
   open: () => Promise<Opened<T>>;
   options: SuiteOptions;
-  /** What `open` must return, for the error, such as `an empty storage`. */
+  /** What `open` must return, for the error, such as `a database with empty tables`. */
   holds?: string;
   /** What a subject holds instead, for the error; undefined: what it must. */
   flaw?: (subject: T) => Promise<string | undefined>;
@@ -86,15 +85,3 @@ export function behaviours<T extends object>(
     },
   }));
 }
-
-/** For a subject that must be empty. */
-export function countOf(noun: string, found: unknown[]): string | undefined {
-  return found.length === 0 ? undefined : noun;
-}
-
-/** For the suites of a storage. */
-export const EMPTY_STORAGE = {
-  holds: 'an empty storage',
-  flaw: async (storage: Storage): Promise<string | undefined> =>
-    countOf('jobs', await storage.listJobs({ limit: 1 })),
-};

@@ -1,23 +1,17 @@
-/** A call that has not ended, such as `queue.claim`. */
+/** A call that has not ended, such as `put`. */
 export interface PendingCall {
   name: string;
 }
 
 /**
- * The subject, with the stores in it; `pending` has those of its calls that have not ended. Methods run on the subject
- * itself: it may have private members, and its own calls are not listed.
+ * The subject; `pending` has those of its calls that have not ended. Methods run on the subject itself: it may have private
+ * members, and its own calls are not listed.
  */
-export function watched<T extends object>(subject: T, pending: Set<PendingCall>, path = ''): T {
-  const inner = new Map<object, object>();
+export function watched<T extends object>(subject: T, pending: Set<PendingCall>): T {
   const member = (name: string | symbol): unknown => {
     const value: unknown = Reflect.get(subject, name, subject);
-    const place = path + String(name);
-    if (typeof value === 'function')
-      return (...args: unknown[]) => noted(Reflect.apply(value, subject, args), place, pending);
-    if (typeof value !== 'object' || value === null) return value;
-    const store = inner.get(value) ?? watched(value, pending, `${place}.`);
-    inner.set(value, store);
-    return store;
+    if (typeof value !== 'function') return value;
+    return (...args: unknown[]) => noted(Reflect.apply(value, subject, args), String(name), pending);
   };
   // Not of the subject, which may be frozen: a proxy must return the members of a frozen object as they are.
   return new Proxy({}, { get: (_, name) => member(name), has: (_, name) => name in subject }) as T;

@@ -4,9 +4,9 @@ import type { NewJob } from '../../lib/jobs/accept/new-job.ts';
 import { Pricing } from '../../lib/ledger/pricing.ts';
 import { randomId, SortableIds } from '../../lib/model/ids.ts';
 import { type PostgresStorage, postgres } from '../../lib/postgres/index.ts';
-import { jobRecord } from '../../lib/testing/job-record.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { JobBook } from '../../test/fixtures/job-book.ts';
+import { jobRecord } from '../../test/fixtures/job-record.ts';
 import { importPeer, type PgBossInstance, type PgBossOptions } from './peer-packages.ts';
 
 /** The queue of jobs, and that of jobs that are never completed. */

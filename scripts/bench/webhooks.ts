@@ -9,12 +9,12 @@ import { silentLogger } from '../../lib/base/logger.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { DataFolder } from '../../lib/index.ts';
 import type { DeliveryRecord } from '../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
 import { systemClock } from '../../lib/time/clock.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { DeliverySender } from '../../lib/webhooks/delivery-sender.ts';
 import { OutboundThread } from '../../lib/webhooks/outbound-thread.ts';
 import { TestAuthority } from '../../test/fixtures/certificates.ts';
+import { deliveryRecord } from '../../test/fixtures/delivery-record.ts';
 
 const HOSTS = 1_000;
 const DEAD_SHARE = 0.1;

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import t, { type Test } from 'tap';
 import type { JobRecord } from '../../lib/model/job.ts';
-import { deliveryRecord } from '../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../lib/testing/job-record.ts';
+import { deliveryRecord } from '../fixtures/delivery-record.ts';
 import { isDeep } from '../fixtures/depth.ts';
+import { jobRecord } from '../fixtures/job-record.ts';
 import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';
 

@@ -1,13 +1,14 @@
 // Runs every example with the package as published, in an empty project.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFile, cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t, { type Test } from 'tap';
 import { ScenepressClient } from '../../lib/client/index.ts';
 import { installPackages } from '../../scripts/install-packages.ts';
+import { freePort } from '../fixtures/free-port.ts';
 import { emptyFolder, installPacked, packPackage, runClean } from '../fixtures/packed-package.ts';
 
 const EXAMPLES = import.meta.dirname;
@@ -48,15 +49,6 @@ async function serve(t: Test, folder: string): Promise<string> {
   });
   const [url] = await once(createInterface({ input: server.stdout }), 'line');
   return url as string;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** Renders with a server as its clients do. */

@@ -2,10 +2,10 @@ import t, { type Test } from 'tap';
 import { systemRandom } from '../../lib/base/random.ts';
 import { Deliveries } from '../../lib/index.ts';
 import type { DeliveryRecord } from '../../lib/storage/delivery.ts';
-import { jobRecord } from '../../lib/testing/job-record.ts';
 import { DeliveryBook } from '../../lib/webhooks/delivery-book.ts';
 import { claimDeliveries } from '../fixtures/claims.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
+import { jobRecord } from '../fixtures/job-record.ts';
 import { openPostgres } from '../fixtures/postgres/database.ts';
 
 const AWAY_MS = 20 * 60_000;

@@ -45,7 +45,6 @@ export class DocumentAccountStore implements AccountStore {
     noun: 'account',
     idOf: ({ accountId }) => accountId,
     unique: UNIQUE,
-    isListed: ({ email }) => email !== '',
   });
 
   constructor({ disk, folder, onFullDisk }: DocumentPlace) {
@@ -89,7 +88,7 @@ export class DocumentAccountStore implements AccountStore {
 
   async listAccounts({ text = '', ...page }: AccountQuery = {}): Promise<Account[]> {
     const wanted = text.toLowerCase();
-    return this.#table.list(page, { matches: ({ email }) => email.toLowerCase().includes(wanted) });
+    return this.#table.list(page, ({ email }) => email !== '' && email.toLowerCase().includes(wanted));
   }
 }
 

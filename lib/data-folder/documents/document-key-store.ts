@@ -45,7 +45,6 @@ export class DocumentKeyStore implements KeyStore {
     noun: 'key',
     idOf: ({ keyId }) => keyId,
     unique: UNIQUE,
-    groupOf: ({ accountId }) => accountId,
   });
 
   constructor({ disk, folder, onFullDisk }: DocumentPlace) {
@@ -87,8 +86,11 @@ export class DocumentKeyStore implements KeyStore {
   }
 
   async listKeys({ accountId, live = false, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
-    const matches = ({ revokedAtMs }: KeyRecord) => !live || revokedAtMs === null;
-    return this.#table.list(page, { group: accountId, matches });
+    return this.#table.list(
+      page,
+      (key) =>
+        (accountId === undefined || key.accountId === accountId) && (!live || key.revokedAtMs === null),
+    );
   }
 
   /** Encrypts in batches first, then writes all at once; secrets that changed meanwhile are left unchanged. */

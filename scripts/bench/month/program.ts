@@ -1,13 +1,13 @@
 // A month in its own namespaces: `program.ts OPTIONS`, which are {@link MonthOptions} as JSON.
+
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { chownSync, copyFileSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { connectAdministration, type RemoteAdministration } from '../../../appliance/admin/admin-socket.ts';
 import type { EndedJob } from '../../../lib/client/index.ts';
 import { TestAuthority } from '../../../test/fixtures/certificates.ts';
+import { freePort } from '../../../test/fixtures/free-port.ts';
 import { scene } from '../../../test/fixtures/renders.ts';
 import { Customer } from './customer.ts';
 import { eventsOfAMonth, type Month, type MonthEvent, type Outcome } from './events.ts';
@@ -309,15 +309,6 @@ function clockIn(folder: string): { library: string; file: string } | null {
   }
   writeFileSync(file, Buffer.alloc(8));
   return existsSync(library) ? { library, file } : null;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function say(line: string): void {

@@ -4,8 +4,8 @@ import t, { type Test } from 'tap';
 import { KEEP_ALL, retain } from '../../../lib/assets/retention.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import type { JobRecord } from '../../../lib/model/job.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const DAY_MS = 86_400_000;

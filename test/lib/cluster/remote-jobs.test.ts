@@ -7,9 +7,9 @@ import type { JobRecord } from '../../../lib/model/job.ts';
 import type { JobEvents } from '../../../lib/model/job-events.ts';
 import type { RenderProgress } from '../../../lib/model/render-task.ts';
 import type { Signal } from '../../../lib/storage/signals.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { turn } from '../../../lib/time/clock.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 
 // One service changes and renders jobs; another, here called the watcher, follows them.
 

@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeF
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, StoredLedger } from '../../../lib/index.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 /** An open folder with a job, which was replaced by another data folder. */

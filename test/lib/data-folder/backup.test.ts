@@ -25,10 +25,10 @@ import {
   StoredLedger,
 } from '../../../lib/index.ts';
 import { backUp, restore } from '../../../lib/operations.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { isDeep } from '../../fixtures/depth.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

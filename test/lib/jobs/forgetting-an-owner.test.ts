@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { DataFolder, RenderService, StoredLedger } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const SECRET = 'the-secret-of-ada';

@@ -13,8 +13,8 @@ import {
 import type { JobEvents } from '../../../lib/model/job-events.ts';
 import type { RenderProgress } from '../../../lib/model/render-task.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { newSchema, openListening } from '../../fixtures/postgres/database.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/base/logger.ts';
 import { DataFolder, RenderService, type RenderServiceOptions } from '../../../lib/index.ts';
 import type { Settings, SettingsStore } from '../../../lib/storage/settings-store.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -4,9 +4,9 @@ import t, { type Test } from 'tap';
 import type { Disk } from '../../../lib/files/disk.ts';
 import { ApiKeys, DataFolder, RenderService } from '../../../lib/index.ts';
 import { backUp, completeReplacement, replaceMasterKey, restore } from '../../../lib/operations.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { crashingDisk } from '../../fixtures/crashing-disk.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const [OLD, NEW] = ['aa'.repeat(32), 'bb'.repeat(32)];

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { DataFolder, StoredLedger, UnmeteredLedger } from '../../../lib/index.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const job = { jobId: 'j1', owner: 'a' };

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { jobOf } from '../../../lib/model/job.ts';
 import { type ArtifactUrl, jobJson } from '../../../lib/model/job-json.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 
 const createdAtMs = Date.parse('2026-11-21T10:00:00Z');
 

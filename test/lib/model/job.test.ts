@@ -1,7 +1,7 @@
 import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
 import { isTerminal, jobOf, orphanKeysOf, statusOf } from '../../../lib/model/job.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 
 const AT = '2026-11-21T10:00:00.000Z';
 const atMs = Date.parse(AT);

@@ -8,8 +8,8 @@ import { SqlLedgerStore } from '../../../lib/sql/sql-ledger-store.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
 import type { Claim, ClaimRequest } from '../../../lib/storage/queue/queue.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { seededBytes, seededRandom } from '../../fixtures/seeded-random.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const ROWS = 100;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { ClaimRequest } from '../../../lib/storage/queue/queue.ts';
 import type { SqlTransaction } from '../../../lib/storage/sql.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { lockAwaited, openPostgres, run } from '../../fixtures/postgres/database.ts';
 
 const REQUEST: ClaimRequest = {

@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
 import type { Claim, ClaimRequest, Precedence } from '../../../lib/storage/queue/queue.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
 const CAPS = { maxQueued: 1_000_000, maxQueuedPerOwner: 1_000_000 };

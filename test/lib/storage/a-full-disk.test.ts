@@ -7,8 +7,8 @@ import type { SqliteDatabaseOptions } from '../../../lib/databases/sqlite/option
 import { SqliteDatabase } from '../../../lib/databases/sqlite/sqlite-database.ts';
 import { SqlStorage } from '../../../lib/sql/sql-storage.ts';
 import { SQLITE_SCHEMA } from '../../../lib/sql/sqlite/schema.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { fill, smallDisk } from '../../fixtures/small-disk.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { pagesOfJobs } from '../../../lib/storage/pages-of-jobs.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 
 t.test('jobs are listed in pages, each after the last of the page before', async (t) => {
   const queries: object[] = [];

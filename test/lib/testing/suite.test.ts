@@ -1,11 +1,7 @@
 import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { Ledger } from '../../../lib/index.ts';
-import { DEFAULT_SETTINGS, type Settings } from '../../../lib/storage/settings-store.ts';
-import type { Storage } from '../../../lib/storage/storage.ts';
 import { ledgerSuite, type SuiteOptions } from '../../../lib/testing/index.ts';
-import { queueSuite } from '../../../lib/testing/queue.ts';
-import { settingsStoreSuite } from '../../../lib/testing/settings.ts';
 import { behaviours } from '../../../lib/testing/suite.ts';
 import { watched } from '../../../lib/testing/watched-calls.ts';
 import { DistantLedger } from '../../fixtures/distant-ledger.ts';
@@ -28,27 +24,21 @@ t.test('a behaviour that hangs fails with the name of the call', async (t) => {
   });
 });
 
-t.test('calls of the stores in a storage, and of what they iterate over, have names', async (t) => {
-  const storage = { listJobs: async () => [], transaction: never, queue: { claim: never } };
-  const [first] = queueSuite(async () => ({ subject: storage as unknown as Storage, close }), SOON);
-  await t.rejects(first?.run() ?? close(), { message: /Not ended: transaction\(\)\.$/ });
-
+t.test('calls of a frozen subject, and of what they iterate over, have names', async (t) => {
   const pending = new Set<{ name: string }>();
-  const inner = watched(
-    {
-      queue: Object.freeze({
-        claim: never,
-        each: async function* () {
-          yield 'a';
-        },
-      }),
-    },
+  const subject = watched(
+    Object.freeze({
+      claim: never,
+      each: async function* () {
+        yield 'a';
+      },
+    }),
     pending,
   );
-  t.equal(await text(inner.queue.each()), 'a');
+  t.equal(await text(subject.each()), 'a');
   t.equal(pending.size, 0);
-  void inner.queue.claim();
-  t.strictSame([...pending], [{ name: 'queue.claim' }]);
+  void subject.claim();
+  t.strictSame([...pending], [{ name: 'claim' }]);
 });
 
 t.test('opening and closing count, too', async (t) => {
@@ -69,16 +59,12 @@ t.test('a subject that holds something else than its suite asks for is told', as
     message:
       'ledgerSuite: open must return a ledger in which the owner `a` has exactly 100 credits. This one has 0.',
   });
-  const settings: Settings = { ...DEFAULT_SETTINGS, queuePausedAtMs: 5 };
-  const subject = { getSettings: async () => settings, changeSettings: async () => settings };
   let closed = 0;
   const count = async () => {
     closed += 1;
   };
-  const open = async () => ({ subject, close: count });
-  for (const { run } of settingsStoreSuite(open))
-    await t.rejects(run(), {
-      message: /open must return a store with default settings. This one has others.$/,
-    });
-  t.equal(closed, 4);
+  const open = async () => ({ subject: new DistantLedger(1), close: count });
+  const suite = ledgerSuite(open);
+  for (const { run } of suite) await t.rejects(run(), { message: /This one has 1.$/ });
+  t.equal(closed, suite.length);
 });

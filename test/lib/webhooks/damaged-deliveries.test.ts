@@ -7,12 +7,12 @@ import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import { recover } from '../../../lib/operations.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender } from '../../../lib/webhooks/delivery-sender.ts';
 import { claimDeliveries } from '../../fixtures/claims.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
 

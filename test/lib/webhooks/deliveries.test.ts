@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { DataFolder, Deliveries } from '../../../lib/index.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { deliveryOf } from '../../../lib/webhooks/deliveries.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';

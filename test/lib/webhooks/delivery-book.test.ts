@@ -4,12 +4,12 @@ import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import type { JobRecord } from '../../../lib/model/job.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { DeliveryBook, dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import type { ExchangeResult } from '../../../lib/webhooks/outbound.ts';
 import { claimDeliveries } from '../../fixtures/claims.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const MINUTE_MS = 60_000;

@@ -3,15 +3,16 @@ import { silentLogger } from '../../../lib/base/logger.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, ScenepressError } from '../../../lib/index.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { turn } from '../../../lib/time/clock.ts';
 import { DeliveryBook } from '../../../lib/webhooks/delivery-book.ts';
 import { DeliverySender, type DeliverySenderOptions } from '../../../lib/webhooks/delivery-sender.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import { verifyWebhook } from '../../../lib/webhooks/signature.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const nowMs = Date.parse('2026-11-21T10:00:00Z');
 const SECRET = 'whsec_1';
@@ -98,14 +99,6 @@ async function setUp(t: Test, options: Partial<DeliverySenderOptions> = {}) {
     add,
     get,
   };
-}
-
-/** Waits until a condition holds, for five seconds at most. */
-async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
-  for (const startedAt = performance.now(); !(await holds()); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
 }
 
 t.test('a due delivery is sent with its body and signature, and its attempt recorded', async (t) => {

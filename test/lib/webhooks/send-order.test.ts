@@ -3,10 +3,10 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
 import { ConcurrencyLimits, type ConcurrencyOptions } from '../../../lib/webhooks/concurrency-limits.ts';
 import { dueAt } from '../../../lib/webhooks/delivery-book.ts';
 import { type Addressed, type Chosen, SendOrder } from '../../../lib/webhooks/send-order.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { isDeep } from '../../fixtures/depth.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

@@ -2,9 +2,9 @@ import { AssertionError } from 'node:assert/strict';
 import { join } from 'node:path';
 import t from 'tap';
 import { ApiKeys, DataFolder, MasterKey, MasterKeys } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { WebhookSecrets } from '../../../lib/webhooks/webhook-secrets.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 

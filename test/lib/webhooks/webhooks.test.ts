@@ -4,14 +4,15 @@ import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/base/logger.ts';
 import { systemRandom } from '../../../lib/base/random.ts';
 import { DataFolder, type Delivery, LocalSignals } from '../../../lib/index.ts';
-import { deliveryRecord } from '../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../lib/testing/job-record.ts';
 import { systemClock, turn } from '../../../lib/time/clock.ts';
 import type { ExchangeResult, OutboundRequest } from '../../../lib/webhooks/outbound.ts';
 import type { WebhookOptions } from '../../../lib/webhooks/webhook-secrets.ts';
 import { Webhooks } from '../../../lib/webhooks/webhooks.ts';
+import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const NOW = '2026-11-21T10:00:00.000Z';
 const nowMs = Date.parse(NOW);
@@ -70,13 +71,6 @@ async function setUp(
     isStalled = true;
   };
   return { webhooks, folder, storage, clock, signals, calls, posts, add, stall, settle };
-}
-
-async function until(holds: () => boolean): Promise<void> {
-  for (const startedAt = performance.now(); !holds(); ) {
-    if (performance.now() - startedAt > 5_000) throw new Error(`not in time: ${holds}`);
-    await turn();
-  }
 }
 
 t.test('due deliveries are sent from the start to the stop, and each attempt is reported', async (t) => {

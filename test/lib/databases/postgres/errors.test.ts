@@ -3,7 +3,7 @@ import { silentLogger } from '../../../../lib/base/logger.ts';
 import { explained } from '../../../../lib/databases/postgres/errors.ts';
 import { isScenepressError } from '../../../../lib/index.ts';
 import { endOfFailure } from '../../../../lib/jobs/end/attempt-end.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 const job = jobRecord('1', { phase: 'running', attempts: 2 });
 

@@ -5,9 +5,9 @@ import { type PostgresOptions, type PostgresStorage, postgres } from '../../../.
 import { POSTGRES_SCHEMA } from '../../../../lib/sql/postgres/schema.ts';
 import type { SqlTransaction } from '../../../../lib/storage/sql.ts';
 import type { Transaction } from '../../../../lib/storage/transaction.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { claimJob } from '../../../fixtures/claims.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { newSchema, openPostgres, run, serverUrl } from '../../../fixtures/postgres/database.ts';
 import { CuttingProxy, panic } from '../../../fixtures/postgres/proxy.ts';
 import { REFUSED_STATEMENTS } from '../../../fixtures/refused-statements.ts';

@@ -2,8 +2,8 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 import { type PostgresOptions, postgres } from '../../../../lib/postgres/index.ts';
 import type { SqlTransaction } from '../../../../lib/storage/sql.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { PostgresServer } from '../../../fixtures/postgres/server.ts';
 
 // Of its own, without autovacuum: a purge waits for the transactions of others in the same database.

@@ -8,7 +8,7 @@ import type { ClaimedJob } from '../../../../lib/jobs/run/job-claims.ts';
 import { Pricing } from '../../../../lib/ledger/pricing.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../../../lib/model/render-task.ts';
 import { SCENE_FAULTS } from '../../../../lib/model/renderer-protocol.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const MIB = 1024 * 1024;

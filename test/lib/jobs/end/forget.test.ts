@@ -4,9 +4,9 @@ import { DataFolder } from '../../../../lib/index.ts';
 import { FORGOTTEN, forgetJob, forgetJobsOf } from '../../../../lib/jobs/end/forget.ts';
 import type { JobRecord } from '../../../../lib/model/job.ts';
 import type { DeliveryAttempt } from '../../../../lib/storage/delivery.ts';
-import { deliveryRecord } from '../../../../lib/testing/delivery-record.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
+import { deliveryRecord } from '../../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 /** The storage of a job with an artifact, and of its delivery, which is being attempted for the second time. */

@@ -1,8 +1,8 @@
 import { AssertionError } from 'node:assert/strict';
 import t from 'tap';
 import type { JobRecord } from '../../../../lib/model/job.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { clock, completed, failed, newJob, openDistant, openStored } from '../../../fixtures/books.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 for (const [name, open] of [
   ['a ledger that joins transactions', openStored],

@@ -4,8 +4,8 @@ import { DataFolder } from '../../../../lib/index.ts';
 import { type BudgetOptions, DEFAULT_BUDGETS, Fairness } from '../../../../lib/jobs/fairness/fairness.ts';
 import { SortableIds } from '../../../../lib/model/ids.ts';
 import type { JobRecord } from '../../../../lib/model/job.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../../fixtures/temporary-folder.ts';
 
 const HOUR_MS = 3_600_000;

@@ -3,9 +3,9 @@ import { silentLogger } from '../../../../lib/base/logger.ts';
 import type { Ledger } from '../../../../lib/index.ts';
 import { watchFunds } from '../../../../lib/jobs/run/watch-funds.ts';
 import { Pricing } from '../../../../lib/ledger/pricing.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { turn } from '../../../../lib/time/clock.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 /** Watches a render of one credit per second with a reserve of five. */
 function watched(available: () => Promise<number>) {

@@ -4,7 +4,7 @@ import { tellChangesElsewhere } from '../../../../lib/jobs/watch/changes-elsewhe
 import type { JobEvents } from '../../../../lib/model/job-events.ts';
 import type { RenderProgress } from '../../../../lib/model/render-task.ts';
 import type { ChangedJob } from '../../../../lib/storage/signals.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 const PHASES = ['reserving', 'queued', 'running', 'settling', 'completed', 'failed'] as const;
 

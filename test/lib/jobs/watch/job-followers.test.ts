@@ -4,8 +4,8 @@ import { type JobEvent, JobFollowers } from '../../../../lib/jobs/watch/job-foll
 import type { JobRecord } from '../../../../lib/model/job.ts';
 import { jobOf } from '../../../../lib/model/job.ts';
 import type { JobEvents } from '../../../../lib/model/job-events.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { turn } from '../../../../lib/time/clock.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 type Phase = JobRecord['phase'];
 

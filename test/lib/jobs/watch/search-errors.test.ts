@@ -4,7 +4,7 @@ import { validJobQuery } from '../../../../lib/jobs/watch/valid-job-query.ts';
 import { firstIdAt } from '../../../../lib/model/ids.ts';
 import type { JobRecord } from '../../../../lib/model/job.ts';
 import type { JobQuery } from '../../../../lib/model/job-list-query.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 
 /** 250 failed jobs, of which every hundredth has another error. */
 const FAILED: JobRecord[] = Array.from({ length: 250 }, (_, index) =>

@@ -18,8 +18,8 @@ import { DataFolder, StoredLedger } from '../../../../lib/index.ts';
 import { salvage } from '../../../../lib/operations/recovery/salvage.ts';
 import { recover } from '../../../../lib/operations.ts';
 import { SQLITE_SCHEMA } from '../../../../lib/sql/sqlite/schema.ts';
-import { jobRecord } from '../../../../lib/testing/job-record.ts';
 import { abortAtEachCheck } from '../../../fixtures/aborts-at-check.ts';
+import { jobRecord } from '../../../fixtures/job-record.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const JOBS = 40;
