@@ -3,12 +3,12 @@ import { jobsBelow, type Process } from '../../test/fixtures/processes.ts';
 
 const INTERVAL_MS = 200;
 const KIB = 1024;
-/** What the renderer calls the processes around a job, and the one that runs its scene. */
+/** What the renderer calls the processes around a job, and the one that runs its scene or encodes. */
 const AROUND = ['watch', 'init'];
 const SCENE = 'job';
 
 /**
- * The most memory that the processes of one job at a time use together, as `measure.py` counts that of a command: pages
+ * The most memory that the processes of one job at a time and its encoder use together, as `measure.py` counts that of a command: pages
  * that several of them share, such as forks of LaTeX, count once. Those that the scene's process shares with its zygote
  * count in full.
  */
@@ -24,7 +24,7 @@ export class JobMemory {
   look(): void {
     if (performance.now() < this.#lookAtMs) return;
     this.#lookAtMs = performance.now() + INTERVAL_MS;
-    const held = jobsBelow(process.pid).map(bytesOf);
+    const held = [...jobsBelow(process.pid), ...jobsBelow(process.pid, 'encoder')].map(bytesOf);
     this.#peakBytes = Math.max(
       this.#peakBytes,
       held.reduce((sum, bytes) => sum + bytes, 0),

@@ -22,7 +22,8 @@ from . import mp4
 
 # Frames between pictures that players can seek to, at most: the limit of x264, which sees no repetitions.
 KEY_INTERVAL = 250
-_SLICE, _KEY_SLICE, _SEQUENCE_SETTINGS = 1, 5, 7  # types of NAL units
+# Types of NAL units. x264 describes its settings in one of information, which no player needs.
+_SLICE, _KEY_SLICE, _INFORMATION, _SEQUENCE_SETTINGS = 1, 5, 6, 7
 _UNIT_TYPE = 0x1F
 _START_CODE = b"\0\0\0\1"
 _START_CODES = re.compile(rb"\x00\x00\x00?\x01")
@@ -144,7 +145,8 @@ class _FrameNumbers:
         """Return the next packet of the encoder with the number that its picture has in the video."""
         before, *units = _START_CODES.split(packet)
         assert not before
-        return b"".join(_START_CODE + self._renumbered(unit) for unit in units)
+        kept = (unit for unit in units if unit[0] & _UNIT_TYPE != _INFORMATION)
+        return b"".join(_START_CODE + self._renumbered(unit) for unit in kept)
 
     def repetition(self) -> bytes:
         """Return a packet that shows the last picture once more."""
