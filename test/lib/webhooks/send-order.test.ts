@@ -1,7 +1,9 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import type { Page } from '../../../lib/base/pages.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import type { DeliveryRecord } from '../../../lib/storage/delivery.ts';
+import type { DeliveryStore, UnfinishedHost } from '../../../lib/storage/delivery-store.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { ConcurrencyLimits, type ConcurrencyOptions } from '../../../lib/webhooks/concurrency-limits.ts';
 import { dueAt } from '../../../lib/webhooks/delivery-book.ts';
@@ -215,3 +217,134 @@ for (const [what, of] of [
     }
   });
 }
+
+/** Due deliveries in memory, and what was read of them. Each owner has hosts, by name, and each of these its ids. */
+function inMemory(owners: Record<string, Record<string, { ids: string[]; firstDueMs?: number }>>) {
+  const reads = { owners: 0, hosts: [] as string[], due: [] as string[] };
+  const paged = <Row>(rows: Row[], nameOf: (row: Row) => string, { after = '', limit = 0 }: Page) =>
+    rows.filter((row) => nameOf(row) > after).slice(0, limit);
+  const store: Pick<DeliveryStore, 'listUnfinishedOwners' | 'listUnfinishedHosts' | 'listDue'> = {
+    async listUnfinishedOwners(page) {
+      reads.owners += 1;
+      return paged(Object.keys(owners).sort(), String, page);
+    },
+    async listUnfinishedHosts(owner, page) {
+      reads.hosts.push(`${owner} ${page.after ?? ''} ${page.limit}`);
+      const hosts = Object.entries(owners[owner] ?? {}).map(([host, { firstDueMs = 0 }]) => ({
+        host,
+        firstDueMs,
+      }));
+      return paged(hosts as UnfinishedHost[], ({ host }) => host, page);
+    },
+    async listDue({ owner, host, limit }) {
+      reads.due.push(`${owner} ${host} ${limit}`);
+      return (owners[owner]?.[host]?.ids ?? []).slice(0, limit);
+    },
+  };
+  return { store: store as DeliveryStore, reads };
+}
+
+function orderOf(
+  owners: Parameters<typeof inMemory>[0],
+  options: Partial<ConcurrencyOptions> = {},
+): {
+  choose: (most: number, excluded?: Addressed[]) => Promise<string[]>;
+  reads: ReturnType<typeof inMemory>['reads'];
+} {
+  const { store, reads } = inMemory(owners);
+  const order = new SendOrder(store, new ConcurrencyLimits({ ...UNLIMITED, ...options }));
+  const choose = async (most: number, excluded: Addressed[] = []) => {
+    reads.hosts.length = reads.due.length = reads.owners = 0;
+    const chosen = await order.choose({ nowMs: 10, latestDueMs: 100 }, most, excluded);
+    for (const { slot } of chosen) slot.leave(); // So that only turns decide.
+    return idsOf(chosen);
+  };
+  return { choose, reads };
+}
+
+const named = (count: number, prefix: string) =>
+  Array.from({ length: count }, (_, i) => `${prefix}${String(i).padStart(4, '0')}`);
+
+t.test('the host after the one that had the last turn is next, for each owner', async (t) => {
+  const hosts = (owner: string) =>
+    Object.fromEntries(['x', 'y', 'z'].map((host) => [host, { ids: [`${owner}${host}`] }]));
+  const { choose } = orderOf({ ada: hosts('a'), eve: hosts('e') });
+  const turns: string[] = [];
+  for (let turn = 0; turn < 8; turn++) turns.push(...(await choose(1)));
+  t.same(turns, ['ax', 'ex', 'ay', 'ey', 'az', 'ez', 'ax', 'ex']);
+  t.same((await choose(6)).sort(), ['ax', 'ay', 'az', 'ex', 'ey', 'ez'], 'each once');
+});
+
+t.test('owners and hosts are read once for each choice, from the last ones on', async (t) => {
+  const { choose, reads } = orderOf({
+    a: { x: { ids: ['1'] } },
+    b: { x: { ids: ['2'] } },
+    c: { x: { ids: ['3'] } },
+  });
+  t.same(await choose(2), ['1', '2']);
+  t.equal(reads.owners, 1, 'from the start, there is nothing before');
+  t.same(reads.hosts, ['a  128', 'b  128', 'c  128']);
+  t.same(await choose(5), ['3', '1', '2']);
+  t.equal(reads.owners, 2, 'those after b, then those up to it');
+  t.equal(reads.hosts.filter((read) => read.startsWith('c ')).length, 1);
+});
+
+t.test('hosts whose deliveries are due later take no slot; those that a wrong clock wrote do', async (t) => {
+  const { choose, reads } = orderOf({
+    a: {
+      due: { ids: ['1'], firstDueMs: 10 },
+      later: { ids: ['2'], firstDueMs: 11 },
+      latest: { ids: ['3'], firstDueMs: 100 },
+      wrong: { ids: ['4'], firstDueMs: 101 },
+    },
+  });
+  t.same(await choose(9), ['1', '4']);
+  t.same([...new Set(reads.due.map((read) => read.split(' ')[1]))], ['due', 'wrong']);
+});
+
+t.test('when none of 32 owners may send, the next are read, at most 16 times', async (t) => {
+  const idle = { x: { ids: [], firstDueMs: 50 } };
+  const owners = Object.fromEntries(named(33, 'o').map((owner) => [owner, idle as { x: { ids: string[] } }]));
+  const { choose, reads } = orderOf({ ...owners, z: { x: { ids: ['1'] } } });
+  t.same(await choose(5), ['1']);
+  const many = orderOf(
+    Object.fromEntries(named(600, 'o').map((owner) => [owner, idle as { x: { ids: string[] } }])),
+  );
+  t.same(await many.choose(5), []);
+  t.equal(many.reads.owners, 16);
+  t.ok(reads.owners >= 2);
+});
+
+t.test('of an owner that may call nobody, no hosts are read', async (t) => {
+  const { choose, reads } = orderOf({ a: { x: { ids: ['1'] } } }, { concurrency: 0 });
+  t.same(await choose(5), []);
+  t.same(reads.hosts, []);
+});
+
+t.test('of an owner with more than 128 hosts, the next ones are looked at for each choice', async (t) => {
+  const hosts = named(130, 'h');
+  const later = { ids: [] as string[], firstDueMs: 50 };
+  const { choose } = orderOf({
+    a: Object.fromEntries(hosts.map((host, i) => [host, i === 129 ? { ids: ['1'] } : later])),
+  });
+  t.same(await choose(1), []);
+  t.same(await choose(1), ['1']);
+});
+
+t.test(
+  'only deliveries to the same host are left out, and no more are chosen instead than may be sent',
+  async (t) => {
+    const { choose, reads } = orderOf({
+      a: { x: { ids: ['1', '2', '3'] }, y: { ids: ['4'] } },
+      b: { x: { ids: ['5'] } },
+    });
+    const excluded = [
+      { deliveryId: '1', owner: 'a', host: 'x' },
+      { deliveryId: '0', owner: 'a', host: 'x' },
+      { deliveryId: '4', owner: 'b', host: 'y' },
+      { deliveryId: '5', owner: 'c', host: 'x' },
+    ];
+    t.same((await choose(9, excluded)).sort(), ['2', '4', '5'], 'an unproven host gets one');
+    t.same(reads.due.sort(), ['a x 3', 'a y 1', 'b x 1']);
+  },
+);
