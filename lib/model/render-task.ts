@@ -94,7 +94,10 @@ export interface RenderUsage {
    * so a scene can falsify its own. Absent when the process did not report it.
    */
   workMs?: Record<RenderWork, number>;
-  /** The most memory that all its processes were seen to use, measured five times a second; null: not measured. */
+  /**
+   * The most memory that all processes of the scene were seen to use, without that which encodes its video, measured five
+   * times a second; null: not measured.
+   */
   peakMemoryBytes: number | null;
 }
 
