@@ -280,7 +280,10 @@ class Receiver:
 
     def _read_into(self, view: memoryview) -> None:
         while view:
-            received = self._connection.recv_into(view, 0, socket.MSG_WAITALL)
+            try:
+                received = self._connection.recv_into(view, 0, socket.MSG_WAITALL)
+            except ConnectionResetError:  # killed with something left to read
+                received = 0
             if not received:
                 raise CutOffError
             view = view[received:]

@@ -6,6 +6,7 @@ import type { Settings, SettingsStore } from '../../../lib/storage/settings-stor
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
+import { until } from '../../fixtures/until.ts';
 
 const PYTHON = join(import.meta.dirname, '..', '..', 'fixtures', 'instant-renderer', 'bin', 'python');
 const SCENE = { owner: 'ada', className: 'Main', code: 'a scene', metadata: { lesson: 7 } };
@@ -23,7 +24,8 @@ t.test('a paused queue accepts jobs but starts none until it is resumed', async 
   t.equal(service.status().queuePausedAt, null);
   await service.pauseQueue();
   const { jobId } = await service.enqueue(SCENE);
-  t.match(service.status(), { ready: true, queued: 1, running: 0, queuePausedAt: /Z$/ });
+  await until(() => service.status().queued === 1); // It is counted after the answer.
+  t.match(service.status(), { ready: true, running: 0, queuePausedAt: /Z$/ });
   await service.resumeQueue();
   t.match(await service.wait(jobId), { status: 'completed' });
   t.equal(service.status().queuePausedAt, null);
