@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from client import Zygote, render_job
+from client import MATERIAL, Zygote, render_job
 from sources import scene
 from videos import streams
 
@@ -32,7 +32,7 @@ TRAPS = [
     "config.progress_bar = 'display'; config.verbosity = 'DEBUG'; config.log_to_file = True",
     "config.update({'pixel_width': 32, 'frame_rate': 1, 'format': 'gif'})",
     "config.update(ManimConfig().digest_parser(config._parser))",
-    "config.digest_file('other.cfg')",
+    f"config.digest_file('{MATERIAL}/other.cfg')",
     "tempconfig({'pixel_width': 32, 'quality': 'low_quality', 'dry_run': True}).__enter__()",
 ]
 PLAYS = "self.play(Create(Square()))\nself.play(FadeIn(MathTex('x')))"
@@ -45,7 +45,7 @@ def test_a_scene_cannot_change_output_options(zygote: Zygote, tmp_path: Path, tr
     above = "from manim._config.utils import ManimConfig\n"
     at_import, in_construct = (trap, "") if place == "import" else ("", trap)
     source = scene(f"{in_construct}\n{PLAYS}", above=above + at_import)
-    (tmp_path / "other.cfg").write_text(
+    (MATERIAL / "other.cfg").write_text(
         "[CLI]\npixel_width = 32\nframe_rate = 3\nformat = gif\ndry_run = True\n"
     )
     outcome = zygote.run(tmp_path, render_job(source))
