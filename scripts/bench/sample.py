@@ -145,7 +145,8 @@ def _encoder_of(job: RenderJob, folder: Path) -> socket.socket:
     if os.fork() == 0:
         ours.close()
         size = (job.width_px, job.height_px, job.fps)
-        encode(EncodeJob(job.class_name, *size, 0, None, job.limits), folder, Channel(), theirs)  # type: ignore[arg-type]
+        encode_job = EncodeJob(job.class_name, *size, 0, None, job.limits)
+        encode(encode_job, folder, Channel(), theirs)  # type: ignore[arg-type] # what it calls
         os._exit(0)
     theirs.close()
     return ours

@@ -315,7 +315,7 @@ t.test('when none of 32 owners may send, the next are read, at most 16 times', a
   t.ok(reads.owners >= 2);
 });
 
-t.test('of an owner that may call nobody, no hosts are read', async (t) => {
+t.test('of an owner for whom no slot is free, no hosts are read', async (t) => {
   const { choose, reads } = orderOf({ a: { x: { ids: ['1'] } } }, { concurrency: 0 });
   t.same(await choose(5), []);
   t.same(reads.hosts, []);
