@@ -112,6 +112,7 @@ class _Encoding:
         text = captions.text_of(self._cues)
         self._channel.await_end_of_render()
         output.write(self._folder / name, self._sound)
+        self._limit((self._folder / name).stat().st_size)  # also what encoders held back, and the sound
         if sections:
             sections.write(self._folder / "sections.tar")
         if text:

@@ -202,6 +202,17 @@ def test_size_is_limited(encoder: Zygote, tmp_path: Path) -> None:
     )
 
 
+def test_pictures_that_the_encoder_holds_back_are_limited_too(encoder: Zygote, tmp_path: Path) -> None:
+    def send(connection: socket.socket) -> None:
+        connection.sendall(FORM)
+        for _ in range(5):
+            connection.sendall(head(b"F", 0, SIZE.height_px, 1) + os.urandom(len(PICTURE)))
+        connection.sendall(END)
+
+    job = JOB | {"limits": JOB["limits"] | {"outputBytes": 20_000}}
+    assert encoded(encoder, tmp_path, send, job).result["failedBy"] == "limit:output"
+
+
 def test_the_longest_video_of_one_picture_is_small(encoder: Zygote, tmp_path: Path) -> None:
     sent = FORM + head(b"F", 0, SIZE.height_px, 36_000) + PICTURE + END
     assert encoded(encoder, tmp_path, lambda connection: connection.sendall(sent)).length == (36_000, 3600.0)
