@@ -18,7 +18,7 @@ t.test('the page of a job shows what its render took', async (t) => {
   const client = await signedIn(t, port, member);
   const { text } = await client.get(`/dashboard/jobs/${jobId}`);
   t.match(text, /TeX<\/dt><dd class="number">0\.0 s/);
-  t.match(text, /Checking the video<\/dt><dd class="number">\d/);
+  t.match(text, /Completing the video<\/dt><dd class="number">\d/);
   t.match(text, 'too short to measure');
 
   await service.pauseQueue();

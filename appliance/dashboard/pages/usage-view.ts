@@ -16,7 +16,7 @@ const WORK: Record<RenderWork, string> = {
   update: 'Animations and updaters',
   draw: 'Drawing frames',
   encode: 'Waiting for the encoder',
-  collect: 'Checking the video',
+  collect: 'Completing the video',
 };
 
 /** Time by kind of work, or else by stage, and peak memory of a render that ended by itself. */
