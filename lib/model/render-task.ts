@@ -16,11 +16,26 @@ export interface RenderTask {
   previewIntervalMs: number;
   /** Renders with a lower CPU priority. */
   background: boolean;
+  /** Whether the video gets an index, with which a later render can copy its frames. */
+  isIndexed?: boolean;
+  /** The video whose frames may be copied; default: none. */
+  earlier?: EarlierVideo;
   /** The machine's TeX is being changed: the render fails, by `tex`, if it has to start TeX. */
   isTexHeld?: boolean;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
   port: MessagePort;
+}
+
+/**
+ * An earlier video, of which a render copies the frames that are equal. Both files must be readable by the service and
+ * are copied for the encoder at the start of the render. A missing, changed or unsuitable one is ignored. @internal
+ */
+export interface EarlierVideo {
+  /** Path of the index that was written with it. */
+  index: string;
+  /** Path of the MP4. */
+  video: string;
 }
 
 /** The code of scenes: a text, or the bytes of a Python file, in the encoding that its coding line names. */
@@ -99,6 +114,8 @@ export interface RenderUsage {
    * times a second; null: not measured.
    */
   peakMemoryBytes: number | null;
+  /** How many frames were copied from an earlier video of the scene, because they are equal. */
+  copiedFrames: number;
 }
 
 /** Why a scene failed: in a sentence for its author, and what it failed by. */
@@ -115,6 +132,8 @@ export type RenderResult =
       frames: number;
       seconds: number;
       files: RenderedFile[];
+      /** Path of the index of the video, for tasks with `isIndexed`. */
+      index?: string;
       /** Other files of a local render. */
       localFiles?: { name: string; path: string }[];
       /** The plays of the scene, as it reported them. */

@@ -153,6 +153,8 @@ export interface EncodeJob {
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
   local: LocalOutput | null;
+  /** Also writes an index of the video, with which a later encoding can copy its frames. */
+  isIndexed: boolean;
   /** The limits that the fork sets on itself. */
   limits: JobLimits;
 }
@@ -250,6 +252,8 @@ export interface EncodedReport {
   type: 'encoded';
   frames: number;
   seconds: number;
+  /** Frames whose packets are those of the earlier video. */
+  copiedFrames: number;
 }
 
 /** The names of the scenes that the source defines. */

@@ -67,7 +67,12 @@ export function parseJobReport(line: string): JobReport | undefined {
     case 'done':
       return { type: 'done' };
     case 'encoded':
-      return { type: 'encoded', frames: count(report['frames']), seconds: amount(report['seconds']) };
+      return {
+        type: 'encoded',
+        frames: count(report['frames']),
+        seconds: amount(report['seconds']),
+        copiedFrames: count(report['copiedFrames']),
+      };
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
     case 'failed':

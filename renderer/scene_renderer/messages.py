@@ -269,6 +269,8 @@ class EncodeJob:
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
     local: LocalOutput | None
+    # Also writes an index of the video, with which a later encoding can copy its frames.
+    is_indexed: bool
     # The limits that the fork sets on itself.
     limits: JobLimits
 
@@ -282,6 +284,7 @@ class EncodeJob:
             fps=int(message["fps"]),
             preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
+            is_indexed=bool(message["isIndexed"]),
             limits=JobLimits.parse(message["limits"]),
         )
 
@@ -406,6 +409,8 @@ class EncodedReport(TypedDict):
     type: Literal["encoded"]
     frames: int
     seconds: float
+    # Frames whose packets are those of the earlier video.
+    copiedFrames: int
 
 
 class ScenesReport(TypedDict):

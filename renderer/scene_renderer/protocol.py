@@ -160,9 +160,11 @@ class JobChannel:
         self.flush_output()
         self._send({"type": "done"})
 
-    def encoded(self, frames: int, fps: int) -> None:
+    def encoded(self, frames: int, fps: int, copied_frames: int) -> None:
         """Report that the files are in the encoder's folder."""
-        self._send({"type": "encoded", "frames": frames, "seconds": frames / fps})
+        self._send(
+            {"type": "encoded", "frames": frames, "seconds": frames / fps, "copiedFrames": copied_frames}
+        )
 
     def scenes(self, names: list[str]) -> None:
         """Report which scenes the source defines."""

@@ -103,7 +103,7 @@ t.test('the error of an action has a link back to its page', async (t) => {
 });
 
 t.test('without times by kind of work, the page shows those by stage', async (t) => {
-  const usage = { stagesMs: { loading: 1000, rendering: 3000 }, peakMemoryBytes: 2_000_000 };
+  const usage = { stagesMs: { loading: 1000, rendering: 3000 }, peakMemoryBytes: 2_000_000, copiedFrames: 0 };
   const card = usageCard({ usage });
   if (!card) return void t.fail('there is a card');
   t.match(card.text, 'Drawing frames</dt><dd class="number">3.0 s');

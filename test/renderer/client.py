@@ -78,7 +78,11 @@ def list_job(code: str) -> Message:
 def encode_job(render: Message, **changes: Any) -> Message:
     """The encoding of what a render job sends."""
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
-    return {"kind": "encode", "previewIntervalMs": 0} | {name: render[name] for name in names} | changes
+    return (
+        {"kind": "encode", "previewIntervalMs": 0, "isIndexed": False}
+        | {name: render[name] for name in names}
+        | changes
+    )
 
 
 def fork_command(folder: Path | str, job: str = "job") -> Message:

@@ -190,7 +190,7 @@ export class SimulatedFork {
     const { fails } = this.#around;
     if (!fails(0.01)) this.#write('video.mp4');
     this.#write('thumbnail.jpg');
-    this.#say({ type: 'encoded', frames: 1, seconds: 1 });
+    this.#say({ type: 'encoded', frames: 1, seconds: 1, copiedFrames: 0 });
     this.#end({ exitCode: 0 });
   }
 

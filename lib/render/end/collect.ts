@@ -9,15 +9,30 @@ import type { EncodeJob, ForkCommand } from '../../model/renderer-messages.ts';
 /** The index of a video, which is not limited with its pictures and sound. */
 const INDEX_LIMIT_BYTES = 16 * 1024 * 1024;
 
+/** With which a later encoding can copy frames of the video. */
+const VIDEO_INDEX = 'video.index';
+/** That of a video with a million frames. */
+const VIDEO_INDEX_LIMIT_BYTES = 64 * 1024 * 1024;
+
 /** Outputs of local renders only: videos and pictures in other formats, and archives of several files. */
 const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'frames.tar', 'sections.tar'];
 
 /** The files that an encoding may make, and their maximum sizes. */
-export function outputsOf({ local }: EncodeJob, { outputBytes }: RenderLimits): ForkCommand['outputs'] {
+export function outputsOf(
+  { local, isIndexed }: EncodeJob,
+  { outputBytes }: RenderLimits,
+): ForkCommand['outputs'] {
   const videoBytes = outputBytes + INDEX_LIMIT_BYTES;
   const artifacts = ARTIFACT_NAMES.map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
   const ofLocal = local ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
-  return Object.fromEntries([...artifacts, ...ofLocal]);
+  const index = isIndexed ? [[VIDEO_INDEX, VIDEO_INDEX_LIMIT_BYTES]] : [];
+  return Object.fromEntries([...artifacts, ...ofLocal, ...index]);
+}
+
+/** The path of the index that an encoding made; undefined if there is none. */
+export async function indexIn(folder: string): Promise<string | undefined> {
+  const path = join(folder, VIDEO_INDEX);
+  return (await kindOf(path)) === 'file' ? path : undefined;
 }
 
 /** The artifacts that an encoding made; undefined when a required one is missing. */

@@ -86,10 +86,9 @@ export class Forks {
     // A render sends a report before it reads the scene.
     let isRead = job.kind === 'encode';
     this.makeFolder(folder);
-    const uid = uidOf(this.#settings.launcher, this.#settings.index);
     const channel = await JobChannel.open({
       folder,
-      uid,
+      uid: this.uid,
       job,
       clock,
       processes,
@@ -183,6 +182,11 @@ export class Forks {
     return seenInWork(this.#settings.launcher, this.#folder, folder);
   }
 
+  /** The user id of forks; undefined: that of this process. */
+  get uid(): number | undefined {
+    return uidOf(this.#settings.launcher, this.#settings.index);
+  }
+
   /** Creates a folder owned by the fork's user. Error: {@link JobNotRead}. */
   makeFolder(folder: string): void {
     try {
@@ -190,8 +194,7 @@ export class Forks {
     } catch (cause) {
       throw new JobNotRead((cause as Error).message, { cause });
     }
-    const uid = uidOf(this.#settings.launcher, this.#settings.index);
-    if (uid !== undefined) chownSync(folder, uid, uid);
+    if (this.uid !== undefined) chownSync(folder, this.uid, this.uid);
   }
 }
 
@@ -207,6 +210,11 @@ function rejectUnread(cause: Error): never {
 export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
   if (verdict?.type !== 'encoded') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
+}
+
+/** How many frames of the video were copied, as reported by the fork. */
+export function copiedFramesOf({ verdict }: ForkOutcome): number {
+  return verdict?.type === 'encoded' ? verdict.copiedFrames : 0;
 }
 
 /** The disk limit of an encoding: the video while its index is moved to its beginning, and some megabytes. */

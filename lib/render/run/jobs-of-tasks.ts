@@ -27,9 +27,12 @@ export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
 }
 
 /** The job that encodes the frames of a render. */
-export function encodeJob(render: RenderJob, { previewIntervalMs }: RenderTask): EncodeJob {
+export function encodeJob(
+  render: RenderJob,
+  { previewIntervalMs, isIndexed = false }: RenderTask,
+): EncodeJob {
   const { className, widthPx, heightPx, fps, local, limits } = render;
-  return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, local, limits };
+  return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, local, isIndexed, limits };
 }
 
 /** JSON has no bytes. */

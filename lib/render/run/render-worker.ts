@@ -16,13 +16,22 @@ import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
 import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
 import { Pulse } from '../counters/pulse.ts';
-import { artifactsIn, localFilesIn } from '../end/collect.ts';
+import { artifactsIn, indexIn, localFilesIn } from '../end/collect.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { assertSameLayers } from '../start/encoder-process.ts';
 import { ZygoteDied } from '../start/zygote.ts';
+import { bringEarlier } from './earlier-video.ts';
 import { Encoding, hasFailed } from './encoding.ts';
 import { silentEncoding, silentEnd } from './end-messages.ts';
-import { type EndReason, Forks, JobInterrupted, JobNotRead, lengthOf, type Occupied } from './forks.ts';
+import {
+  copiedFramesOf,
+  type EndReason,
+  Forks,
+  JobInterrupted,
+  JobNotRead,
+  lengthOf,
+  type Occupied,
+} from './forks.ts';
 import { encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
@@ -98,13 +107,18 @@ export class RenderWorker {
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
+    let copiedFrames = 0;
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || !hasDetails(result)) return result;
       const nowMs = clock.uptimeMs();
       const workMs =
         work && workTimes(work.scene, { totalMs: nowMs - startedAtMs, collectMs: nowMs - work.reportedAtMs });
       const stagesMs = progress.stagesMs(startedAtMs);
-      return { ...result, output, usage: { stagesMs, ...(workMs && { workMs }), peakMemoryBytes } };
+      return {
+        ...result,
+        output,
+        usage: { stagesMs, ...(workMs && { workMs }), peakMemoryBytes, copiedFrames },
+      };
     };
 
     task.port.on('message', (message: StopMessage) => {
@@ -138,6 +152,10 @@ export class RenderWorker {
           },
         });
         this.#encoding = encoding;
+        if (task.earlier) {
+          this.#forks.makeFolder(outFolder);
+          await bringEarlier(task.earlier, outFolder, this.#forks.uid);
+        }
         encoding.begin();
         const rendered = await this.#forks
           .run(current, jobFolder, job, hear, { frames: encoding.frames })
@@ -157,10 +175,12 @@ export class RenderWorker {
         if (failure?.kind === 'killed' && end === encoded.end && zygote.layers.includes('namespaces'))
           throw new JobInterrupted(`the process that encodes the video ended by ${encoded.end.signal}`);
         if (failure) return withDetails(await this.#orDiskFull(failure, end.reason ?? current.endReason));
+        copiedFrames = copiedFramesOf(encoded);
         const isArtifact = !task.local || task.local.format === 'mp4';
         const files = isArtifact ? await artifactsIn(outFolder) : [];
         const localFiles = task.local ? await localFilesIn(outFolder, task.local.format) : [];
         if (!files || (!isArtifact && localFiles.length === 0)) throw new Error('an encoding left no files');
+        const index = await indexIn(outFolder);
         keepOutFolder = true;
         return withDetails({
           kind: 'rendered',
@@ -168,6 +188,7 @@ export class RenderWorker {
           ...lengthOf(encoded),
           files,
           localFiles,
+          ...(index !== undefined && { index }),
           plays: isArtifact ? plays : [],
           folder: outFolder,
         });

@@ -57,7 +57,7 @@ def encode(job: EncodeJob, folder: Path, channel: JobChannel, connection: socket
     except av.error.FFmpegError as error:
         channel.failed(f"The video can't be encoded: {error}.", "scene")
     else:
-        channel.encoded(frames, form.fps)
+        channel.encoded(frames, form.fps, 0)
 
 
 class _Encoding:

@@ -12,7 +12,7 @@ t.test('valid reports are parsed without extra properties', async (t) => {
     seconds: 0.2,
   });
   t.same(parse({ type: 'done', frames: 3 }), { type: 'done' });
-  t.same(parse({ type: 'encoded', frames: 3, seconds: 0.2, captions: true }), {
+  t.same(parse({ type: 'encoded', frames: 3, seconds: 0.2, copiedFrames: 2, captions: true }), {
     type: 'encoded',
     frames: 3,
     seconds: 0.2,

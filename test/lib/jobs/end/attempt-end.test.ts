@@ -123,7 +123,7 @@ t.test('what a scene used and printed is kept with its end', async (t) => {
       return rest;
     });
   };
-  const usage: RenderUsage = { stagesMs: { rendering: 5 }, peakMemoryBytes: 9 };
+  const usage: RenderUsage = { stagesMs: { rendering: 5 }, peakMemoryBytes: 9, copiedFrames: 0 };
   t.strictSame(await kept({ usage, output: 'hello' }), [
     { usage, output: 'hello' },
     { usage, output: 'hello' },

@@ -52,6 +52,7 @@ function encodingOf(encoder: Encoder) {
       fps: 1,
       previewIntervalMs: 0,
       local: null,
+      isIndexed: false,
       limits: jobLimits(DEFAULT_LIMITS),
     },
     onPreview: ({ type }) => heard.push(type),
@@ -75,7 +76,7 @@ t.test('a render can connect when the encoder listens, and its end is told', asy
   t.same(encoder.told, []);
   const outcome = encoding.outcome();
   t.same(encoder.told, ['renderEnded']);
-  encoder.end({ verdict: { type: 'encoded', frames: 1, seconds: 1 } });
+  encoder.end({ verdict: { type: 'encoded', frames: 1, seconds: 1, copiedFrames: 0 } });
   t.match(await outcome, { verdict: { type: 'encoded' } });
   t.same(heard, []);
   await encoding.close();
