@@ -16,12 +16,13 @@ from ..protocol import JobChannel
 from ..scene_error import SceneError, too_large
 from ..video.frames import Cue, CutOffError, Form, Frame, Receiver, Section, Sound
 from . import captions, formats
+from .index import EarlierFiles
 from .picture import Shown
 from .pictures import PngSequence, Still
 from .sections import SectionVideos
 from .sound import Track
 from .thumbnail import BestFrame, to_jpeg
-from .video_file import Gif, VideoFile
+from .video_file import Gif, IndexedVideo, VideoFile
 
 _PREVIEW_WIDTH_PX = 320
 _THUMBNAIL_WIDTH_PX = 640
@@ -43,10 +44,19 @@ class Output(Protocol):
         """Write the file."""
 
 
-def encode(job: EncodeJob, folder: Path, channel: JobChannel, connection: socket.socket) -> None:
-    """Write the files of a job into its folder and report the outcome; nothing if the render breaks off."""
+def encode(
+    job: EncodeJob,
+    folder: Path,
+    channel: JobChannel,
+    connection: socket.socket,
+    earlier: EarlierFiles | None = None,
+) -> None:
+    """Write the files of a job into its folder and report the outcome; nothing if the render breaks off.
+
+    `earlier`: a video whose frames are copied where they are equal.
+    """
     try:
-        encoding = _Encoding(job, folder, channel, Receiver(connection, job.limits.frames))
+        encoding = _Encoding(job, folder, channel, Receiver(connection, job.limits.frames), earlier)
         form, frames = encoding.run()
     except CutOffError:
         return
@@ -57,11 +67,20 @@ def encode(job: EncodeJob, folder: Path, channel: JobChannel, connection: socket
     except av.error.FFmpegError as error:
         channel.failed(f"The video can't be encoded: {error}.", "scene")
     else:
-        channel.encoded(frames, form.fps, 0)
+        channel.encoded(frames, form.fps, encoding.copied_frames)
 
 
 class _Encoding:
-    def __init__(self, job: EncodeJob, folder: Path, channel: JobChannel, receiver: Receiver) -> None:
+    def __init__(
+        self,
+        job: EncodeJob,
+        folder: Path,
+        channel: JobChannel,
+        receiver: Receiver,
+        earlier: EarlierFiles | None,
+    ) -> None:
+        self.copied_frames = 0
+        self._earlier = earlier
         self._job = job
         self._folder = folder
         self._channel = channel
@@ -113,6 +132,9 @@ class _Encoding:
         self._channel.await_end_of_render()
         output.write(self._folder / name, self._sound)
         self._limit((self._folder / name).stat().st_size)  # also what encoders held back, and the sound
+        if isinstance(output, IndexedVideo):
+            output.write_index(self._folder / name, self._folder / "video.index")
+            self.copied_frames = output.copied_frames
         if sections:
             sections.write(self._folder / "sections.tar")
         if text:
@@ -134,7 +156,10 @@ class _Encoding:
     def _output(self, form: Form) -> tuple[str, Output]:
         local = self._job.local
         if local is None or local.format == "mp4":
-            return "video.mp4", VideoFile(form, formats.MP4)
+            is_indexed = self._job.is_indexed
+            return "video.mp4", (
+                IndexedVideo(form, self._earlier) if is_indexed else VideoFile(form, formats.MP4)
+            )
         if local.format == "png":
             return "output.png", Still(transparent=local.transparent)
         if local.format == "png-sequence":

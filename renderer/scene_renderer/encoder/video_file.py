@@ -1,5 +1,6 @@
 """Video files. Their packets are kept in memory until the file is written."""
 
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,9 +9,13 @@ from typing import Any
 import av
 
 from ..video.frames import Form, Frame
-from . import formats
+from . import formats, mp4
+from .copying import CopyingEncoder
+from .digests import PictureDigest
 from .formats import Format
+from .index import EarlierFiles, index_of, open_earlier
 from .picture import Shown
+from .repeats import RepeatingEncoder
 from .sound import Track
 
 # A fixed number of frame threads, so that the output doesn't depend on the machine.
@@ -35,7 +40,8 @@ class VideoFile:
     def show(self, shown: Shown, frame: Frame) -> None:
         """Encode the picture for some frames."""
         picture = shown.frame(self._format.pixel_format)
-        self._keep(self._encoder.show(picture, frame.count, is_new=frame.is_new))
+        packets = self._encoder.show(picture, frame.count, is_new=frame.is_new, begins_play=frame.begins_play)
+        self._keep(packets)
 
     def finish(self) -> None:
         """Encode what the encoder still holds."""
@@ -61,6 +67,55 @@ class VideoFile:
         for packet in packets:
             self.size_bytes += packet.size
             self._packets.append(packet)
+
+
+class IndexedVideo(VideoFile):
+    """An MP4 with an index, and with copies of the frames that are equal in an earlier one.
+
+    `earlier`: the files of its index and of the video; those of other settings are not used.
+    """
+
+    def __init__(self, form: Form, earlier: EarlierFiles | None) -> None:
+        super().__init__(form, formats.MP4)
+        self._settings.start_encoding()
+        made_with = (form, mp4.OPTIONS, self._stream.codec_context.extradata)
+        self._made_with = hashlib.sha256(repr(made_with).encode()).digest()
+        assert isinstance(self._encoder, RepeatingEncoder)
+        found = open_earlier(earlier, self._made_with) if earlier else None
+        self._copying = CopyingEncoder(self._encoder, found) if found else None
+        self._picture: PictureDigest | None = None
+        self._pictures: list[bytes] = []
+
+    @property
+    def copied_frames(self) -> int:
+        """The number of frames that are copies."""
+        return self._copying.copied if self._copying else 0
+
+    def show(self, shown: Shown, frame: Frame) -> None:
+        """Encode or copy the picture for some frames."""
+        if self._picture is None:
+            self._picture = PictureDigest(self._form, shown.pixels)
+        digest = self._picture.of(frame.rows) if frame.is_new else self._pictures[-1]
+        self._pictures += [digest] * frame.count
+        if self._copying is None:
+            super().show(shown, frame)
+            return
+        packets = self._copying.show(
+            shown.frame(self._format.pixel_format),
+            frame.count,
+            digest,
+            is_new=frame.is_new,
+            begins_play=frame.begins_play,
+        )
+        self._keep(packets)
+
+    def finish(self) -> None:
+        """Encode what the encoder still holds."""
+        self._keep((self._copying or self._encoder).finish())
+
+    def write_index(self, video: Path, path: Path) -> None:
+        """Write the index of the written video."""
+        path.write_bytes(index_of(video, self._made_with, self._pictures).to_bytes())
 
 
 class Gif(VideoFile):

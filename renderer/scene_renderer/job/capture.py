@@ -34,6 +34,7 @@ class MovieWriter(SceneFileWriter):
     def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
         """Start to accept frames, unless the animation is skipped."""
         self._open = allow_write
+        self.movie.begin_play()
 
     def end_animation(self, allow_write: bool = False) -> None:
         """Stop accepting frames: those between animations aren't part of the movie."""

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import BinaryIO, NoReturn
 
 from ..messages import EncodeJob, ForkCommand, parse_zygote_command
 from ..protocol import JobChannel, connect_when_it_listens, listen
@@ -28,6 +28,7 @@ from ..sandbox.layers import Sandbox
 from ..sandbox.watch import FINISHED, Findings, watch
 
 _STREAMS = (0, 1, 2)
+_PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
 _EXIT_BROKEN = 70  # a failure outside the scene; errors of the scene are reported, with exit code 0
 # The inner process writes this to a pipe when it is in the sandbox, or else why it is not.
 _WALLED = b"+"
@@ -213,6 +214,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
         frames = None
         if fork.frames is not None and not fork.is_encoder:
             frames = connect_when_it_listens(fork.frames)
+        earlier = _earlier_in(folder) if fork.is_encoder else None
         channel = JobChannel(fork.socket)  # connected last, since the job comes over it
         if listener is not None:
             frames = _accepted(listener, fork.frames)
@@ -235,7 +237,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
         from ..encoder.encoding import encode
 
         assert frames is not None
-        encode(job, Path(folder), channel, frames)
+        encode(job, Path(folder), channel, frames, earlier)
     else:
         from .rendering import render
 
@@ -245,6 +247,18 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
         with suppress(OSError):  # the scene may have closed it
             os.write(wall, FINISHED)
     return 0
+
+
+def _earlier_in(folder: str) -> tuple[BinaryIO, BinaryIO] | None:
+    """Open the index and the video from which an encoding copies frames; None if there are none."""
+    try:
+        return _opened(f"{folder}/earlier.index"), _opened(f"{folder}/earlier.mp4")
+    except OSError:
+        return None
+
+
+def _opened(path: str) -> BinaryIO:
+    return os.fdopen(os.open(path, _PLAINLY), "rb")
 
 
 def _accepted(listener: socket.socket, path: str | None) -> socket.socket:

@@ -79,6 +79,7 @@ class Frame:
 
     count: int
     rows: Rows
+    begins_play: bool = False
 
     @property
     def is_new(self) -> bool:
@@ -136,10 +137,10 @@ class Sender:
         self._form = form
         self._send(_FORM, form.width_px, form.height_px, form.fps << 1 | _FORMATS.index(form.pixels))
 
-    def frame(self, picture: Pixels, rows: Rows, count: int) -> None:
+    def frame(self, picture: Pixels, rows: Rows, count: int, *, begins_play: bool = False) -> None:
         """Show a picture, which differs from the one before only in some rows, for a number of frames."""
         assert self._form
-        self._send(_FRAME, *rows, count, *self._form.parts(picture, rows))
+        self._send(_FRAME, *rows, count << 1 | begins_play, *self._form.parts(picture, rows))
 
     def section(self, section: Section) -> None:
         """Begin a section."""
@@ -201,7 +202,7 @@ class Receiver:
         if self.form is None:
             raise _strange()
         if kind == _FRAME and self._sound is None:
-            return self._receive_frame(self.form, (first, second), third)
+            return self._receive_frame(self.form, (first, second), third >> 1, begins_play=bool(third & 1))
         if kind == _SECTION:
             return self._receive_section(first)
         if kind == _SOUND:
@@ -221,7 +222,7 @@ class Receiver:
         self.form, self.picture = form, form.new_picture()
         return form
 
-    def _receive_frame(self, form: Form, rows: Rows, count: int) -> Frame:
+    def _receive_frame(self, form: Form, rows: Rows, count: int, *, begins_play: bool) -> Frame:
         first, end = rows
         step = 2 if form.pixels == "yuv420p" else 1
         if not 0 <= first <= end <= form.height_px or first % step or end % step or count < 1:
@@ -233,7 +234,7 @@ class Receiver:
         if self.frames == 0:
             rows = 0, form.height_px
         self.frames += count
-        return Frame(count, rows)
+        return Frame(count, rows, begins_play)
 
     def _receive_sound(self, form: Form, rate_hz: int, length: int) -> Sound:
         before_hz, so_far = self._sound or (rate_hz, 0)

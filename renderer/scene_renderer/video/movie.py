@@ -71,12 +71,13 @@ class _Shown:
 
 
 @dataclass(frozen=True)
-class _Frame:
+class _Queued:
     """A frame in the queue, and the picture that is drawn on it meanwhile, if any."""
 
     canvas: Canvas
     count: int
     picture: Picture | None
+    begins_play: bool
 
 
 class Movie:
@@ -92,9 +93,10 @@ class Movie:
         self._channel = channel
         self._sender = sender
         self._shape = (job.height_px, job.width_px, 4)
+        self._begins_play = False
         self._error: BaseException | None = None
         frame_bytes = job.height_px * job.width_px * 4
-        self._queue: queue.Queue[_Frame | Section | None] = queue.Queue(
+        self._queue: queue.Queue[_Queued | Section | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
         self._is_emptied = False  # the None after the last frame has been taken
@@ -110,7 +112,7 @@ class Movie:
         canvas = self._canvas(pixels, repeat)
         np.copyto(canvas.pixels, pixels)
         canvas.background = None
-        self._put(_Frame(canvas, repeat, None))
+        self._put(canvas, repeat, None)
 
     def write_picture(self, picture: Picture, background: Pixels) -> None:
         """Append a frame that is drawn meanwhile, over a background that does not change any more.
@@ -120,7 +122,11 @@ class Movie:
         canvas = self._canvas(background, 1)
         picture.begin(canvas.pixels, background, *canvas.differs(background))
         canvas.background = background
-        self._put(_Frame(canvas, 1, picture))
+        self._put(canvas, 1, picture)
+
+    def begin_play(self) -> None:
+        """Begin a play of the scene with the next frame."""
+        self._begins_play = True
 
     def begin_section(self, section: Section) -> None:
         """Begin a section of the scene with the next frame."""
@@ -145,9 +151,10 @@ class Movie:
         except IndexError:
             return Canvas(self._shape)
 
-    def _put(self, frame: _Frame) -> None:
-        self._queue.put(frame)
-        self.frames += frame.count
+    def _put(self, canvas: Canvas, count: int, picture: Picture | None) -> None:
+        self._queue.put(_Queued(canvas, count, picture, self._begins_play))
+        self._begins_play = False
+        self.frames += count
         if self._channel:
             self._channel.progress(self.frames, self.frames / self._job.fps)
 
@@ -179,12 +186,12 @@ class Movie:
             while not self._is_emptied:
                 self._next()  # the scene may be waiting for space in the queue
 
-    def _next(self) -> _Frame | Section | None:
+    def _next(self) -> _Queued | Section | None:
         item = self._queue.get()
         self._is_emptied = item is None
         return item
 
-    def _drawn(self, frame: _Frame) -> Canvas:
+    def _drawn(self, frame: _Queued) -> Canvas:
         """Return a frame when it has been drawn."""
         canvas = frame.canvas
         canvas.rows = frame.picture.wait() if frame.picture else canvas.all_rows
@@ -202,7 +209,7 @@ class Movie:
             canvas = self._drawn(item)
             rows = converter.convert(canvas.pixels, shown.changed(canvas))
             shown = _Shown(canvas.background, canvas.rows)
-            self._sender.frame(converter.picture, rows, item.count)
+            self._sender.frame(converter.picture, rows, item.count, begins_play=item.begins_play)
             self._canvases.append(canvas)
 
 

@@ -21,7 +21,7 @@ MOST = 2**64 - 1
 
 FORM = head(b"O", SIZE.width_px, SIZE.height_px, SIZE.fps << 1)
 PICTURE = bytes(SIZE.width_px * SIZE.height_px * 3 // 2)
-FRAME = head(b"F", 0, SIZE.height_px, 10) + PICTURE
+FRAME = head(b"F", 0, SIZE.height_px, 10 << 1) + PICTURE
 END = head(b"E")
 OTHER = "The scene's process sent something else than the renderer sends."
 SECTION = "The scene's process sent a section that was not asked for."
@@ -83,12 +83,12 @@ REFUSED: dict[str, tuple[list[bytes], str]] = {
     "no rate": ([head(b"O", 128, 72, 0)], LONG),
     "a rate above the limit": ([head(b"O", 128, 72, MOST)], LONG),
     "an odd size": ([head(b"O", 127, 72, 20)], OTHER),
-    "rows after the last": ([FORM, head(b"F", 0, 74, 1)], OTHER),
-    "rows that end before they begin": ([FORM, head(b"F", 4, 2, 1)], OTHER),
-    "half of a row of chroma": ([FORM, head(b"F", 1, 4, 1)], OTHER),
-    "the largest rows": ([FORM, head(b"F", MOST, MOST, 1)], OTHER),
+    "rows after the last": ([FORM, head(b"F", 0, 74, 1 << 1)], OTHER),
+    "rows that end before they begin": ([FORM, head(b"F", 4, 2, 1 << 1)], OTHER),
+    "half of a row of chroma": ([FORM, head(b"F", 1, 4, 1 << 1)], OTHER),
+    "the largest rows": ([FORM, head(b"F", MOST, MOST, 1 << 1)], OTHER),
     "a frame that is not shown": ([FORM, head(b"F", 0, 0, 0)], OTHER),
-    "2^63 repetitions": ([FORM, head(b"F", 0, 0, 1 << 63)], LONG),
+    "2^63 repetitions": ([FORM, head(b"F", 0, 0, (1 << 64) - 1)], LONG),
     "the most repetitions": ([FORM, FRAME, head(b"F", 0, 0, MOST)], LONG),
     "sound before the video": (
         [FORM, head(b"P", 48_000, 4) + bytes(4)],
@@ -191,7 +191,7 @@ def test_size_is_limited(encoder: Zygote, tmp_path: Path) -> None:
     def send(connection: socket.socket) -> None:
         connection.sendall(FORM)
         for _ in range(100):
-            connection.sendall(head(b"F", 0, SIZE.height_px, 1) + os.urandom(len(PICTURE)))
+            connection.sendall(head(b"F", 0, SIZE.height_px, 1 << 1) + os.urandom(len(PICTURE)))
         connection.sendall(END)
 
     job = JOB | {"limits": JOB["limits"] | {"outputBytes": 100_000}}
@@ -206,7 +206,7 @@ def test_pictures_that_the_encoder_holds_back_are_limited_too(encoder: Zygote, t
     def send(connection: socket.socket) -> None:
         connection.sendall(FORM)
         for _ in range(5):
-            connection.sendall(head(b"F", 0, SIZE.height_px, 1) + os.urandom(len(PICTURE)))
+            connection.sendall(head(b"F", 0, SIZE.height_px, 1 << 1) + os.urandom(len(PICTURE)))
         connection.sendall(END)
 
     job = JOB | {"limits": JOB["limits"] | {"outputBytes": 20_000}}
@@ -214,7 +214,7 @@ def test_pictures_that_the_encoder_holds_back_are_limited_too(encoder: Zygote, t
 
 
 def test_the_longest_video_of_one_picture_is_small(encoder: Zygote, tmp_path: Path) -> None:
-    sent = FORM + head(b"F", 0, SIZE.height_px, 36_000) + PICTURE + END
+    sent = FORM + head(b"F", 0, SIZE.height_px, 36_000 << 1) + PICTURE + END
     assert encoded(encoder, tmp_path, lambda connection: connection.sendall(sent)).length == (36_000, 3600.0)
     assert (tmp_path / "video.mp4").stat().st_size < 2_000_000
 
