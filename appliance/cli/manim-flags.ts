@@ -10,8 +10,6 @@ const ALIASES: [flags: string, name: string][] = [
 
 /** Flags of the `manim` command that change nothing about the result, and are accepted. */
 const WITHOUT_EFFECT = [
-  '--disable_caching',
-  '--flush_cache',
   '--write_to_movie',
   '--notify_outdated_version',
   '--silent',

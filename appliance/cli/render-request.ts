@@ -34,6 +34,8 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   list?: boolean;
   all?: boolean;
   preview?: boolean;
+  disable_caching?: boolean;
+  flush_cache?: boolean;
   /** A folder that scenes may read; false: none; true or undefined: that of the file. */
   folder?: string | boolean;
   /** The file given by `--config_file`. */
@@ -143,6 +145,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
     aspectRatio: aspect,
     ...(sizePx && { sizePx }),
     ...(fps !== undefined && { fps }),
+    incremental: !flags.disable_caching,
     output: {
       format,
       transparent: flags.transparent ?? false,

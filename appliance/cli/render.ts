@@ -1,8 +1,9 @@
+import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
-import { abortable, QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
+import { abortable, QUALITY_NAMES, type SceneFolder, userCacheFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';
@@ -70,6 +71,8 @@ export function renderCommand(): Command {
       playRange,
     )
     .option('--save_sections', 'also a video of each section, in the folder sections/')
+    .option('--disable_caching', 'encode all frames again, and keep no video for the next render')
+    .option('--flush_cache', 'first remove the videos that were kept for next renders')
     .option('-p, --preview', 'open the result')
     .option(
       '--folder <folder>',
@@ -136,11 +139,19 @@ function localRenderer(
   workers: number,
   folder: SceneFolder | null,
 ): LocalRenderer {
+  const cache = keptVideosFolder();
   return new LocalRenderer({
     ...options,
     workers,
     ...(folder && { sceneFolder: folder }),
+    ...(cache !== undefined && { cacheFolder: cache }),
   });
+}
+
+/** The last videos of scenes, of which the next renders copy the frames that are equal. */
+function keptVideosFolder(): string | undefined {
+  const folder = userCacheFolder();
+  return folder && join(folder, 'videos');
 }
 
 /** Keeps a renderer for calls of the command. */
@@ -155,6 +166,8 @@ async function host({ folder, config, ...settings }: HostSettings): Promise<void
 async function render(asked: Asked): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
+  const cache = keptVideosFolder();
+  if (flags.flush_cache && cache !== undefined) await rm(cache, { recursive: true, force: true });
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
   const make = (options: CommandRendererOptions) => localRenderer(options, workers, folder);
   const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
@@ -243,7 +256,8 @@ async function renderScene(
     progress.clear();
     if (error !== null) process.stderr.write(`${className}: ${printable(error)}\n`);
     for (const path of [output, ...Object.values(others)]) if (path) print(path);
-    if (flags.times && usage?.workMs) process.stderr.write(`${className}: ${shownWork(usage.workMs)}\n`);
+    if (flags.times && usage?.workMs)
+      process.stderr.write(`${className}: ${shownWork(usage.workMs)}${shownCopies(usage.copiedFrames)}\n`);
   }
   if (flags.preview && output) openFile(output);
   return {
@@ -257,6 +271,11 @@ async function renderScene(
     failedBy,
     output: printed,
   };
+}
+
+function shownCopies(copiedFrames: number): string {
+  if (copiedFrames === 0) return '';
+  return `; ${copiedFrames} ${copiedFrames === 1 ? 'frame' : 'frames'} copied from the last video`;
 }
 
 async function scenesIn(

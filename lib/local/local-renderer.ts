@@ -18,6 +18,7 @@ import { LIMITS } from '../render/run/limit-options.ts';
 import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
+import { KeptVideos } from './kept-videos.ts';
 import { type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 const MOST_TRIES = 2;
@@ -42,6 +43,11 @@ export interface LocalRendererOptions {
   sceneFolder?: SceneFolder;
   /** As in {@link RenderServiceOptions.studioFolder}; default: none. */
   studioFolder?: string;
+  /**
+   * A folder of this process for the last MP4 of each scene, at most 2 GiB in all: the next render of the scene copies the
+   * frames that are equal. Default: none, and each render encodes all frames.
+   */
+  cacheFolder?: string;
   /** Concurrent renders; default: one per CPU. */
   workers?: number;
   /** What one render may use; default: `DEFAULT_LIMITS`. */
@@ -57,6 +63,7 @@ export interface LocalRendererOptions {
 const SCHEMA = Joi.object<LocalRendererOptions & { workers: number; limits: RenderLimits }>({
   folder: Joi.string().required(),
   sceneFolder: Joi.any(),
+  cacheFolder: Joi.string(),
   studioFolder: Joi.string(),
   workers: COUNT.default(availableParallelism),
   limits: LIMITS,
@@ -122,6 +129,9 @@ export class LocalRenderer {
   readonly #renderer: Renderer;
   readonly #folder: string;
   readonly #logger: Logger;
+  /** Names the file with the scenes. */
+  readonly #file: unknown;
+  readonly #kept: KeptVideos | undefined;
   readonly #folders = new WeakMap<LocalRender, string>();
   readonly #stopping = new AbortController();
   #stopped: Promise<void> | undefined;
@@ -132,6 +142,7 @@ export class LocalRenderer {
       folder,
       sceneFolder,
       studioFolder,
+      cacheFolder,
       workers,
       limits,
       renderer = {},
@@ -141,6 +152,8 @@ export class LocalRenderer {
     checkRenderer(renderer);
     this.#folder = resolve(folder);
     this.#logger = logger;
+    this.#file = sceneFolder && [sceneFolder.path, sceneFolder.file];
+    this.#kept = cacheFolder === undefined ? undefined : new KeptVideos(resolve(cacheFolder), logger);
     this.#renderer = new Renderer({
       renderer,
       studio: studioOf(studioFolder, undefined),
@@ -193,15 +206,27 @@ export class LocalRenderer {
       fps = QUALITIES[quality].fps,
       sizePx,
       output = {},
+      incremental = true,
     } = valid;
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }
       : frameSizeOf(quality, aspectRatio);
     const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
-    const task = { code, className, fps, ...size, previewIntervalMs: 0, local };
+    const kept = incremental && local.format === 'mp4' ? this.#kept : undefined;
+    const identity = [this.#file, className, size, fps];
+    const earlier = await kept?.find(identity);
+    const task = {
+      ...{ code, className, fps, ...size, previewIntervalMs: 0, local },
+      isIndexed: kept !== undefined,
+      ...(earlier && { earlier }),
+    };
     let result = await this.#attempt(task, options);
     for (let tries = 1; MAY_SUCCEED.has(result.kind) && tries < MOST_TRIES; tries += 1)
       result = await this.#attempt(task, options);
+    if (kept && result.kind === 'rendered' && result.index !== undefined) {
+      const video = result.files.find(({ name }) => name === 'video.mp4');
+      if (video) await kept.keep(identity, { index: result.index, video: video.path });
+    }
     return this.#renderOf(result);
   }
 

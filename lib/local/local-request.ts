@@ -36,6 +36,8 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
   sizePx?: { width: number; height: number };
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
+  /** Default true. False: neither copies frames of the last video of the scene, nor keeps this one for the next render. */
+  incremental?: boolean;
 }
 
 const OUTPUT: Names<LocalOutputOptions> = {
@@ -55,6 +57,7 @@ const REQUEST: Names<LocalRequest> = {
   fps: true,
   sizePx: true,
   output: true,
+  incremental: true,
 };
 
 /** A valid request with its defaults applied. */
@@ -69,7 +72,7 @@ export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, output, ...others } = known('render', request, REQUEST);
+  const { code, className, sizePx, output, incremental, ...others } = known('render', request, REQUEST);
   if (sizePx) known('sizePx', sizePx, { width: true, height: true });
   if (output) known('output', output, OUTPUT);
   checkSource(code);
@@ -86,5 +89,6 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(isIdentifier && { className }),
     ...(sizePx && { sizePx }),
     ...(output && { output }),
+    ...(incremental !== undefined && { incremental }),
   };
 }
