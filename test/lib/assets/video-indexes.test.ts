@@ -1,101 +1,13 @@
-import { EventEmitter } from 'node:events';
 import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { silentLogger } from '../../../lib/base/logger.ts';
-import {
-  type AssetStore,
-  type EnqueueRequest,
-  FileAssetStore,
-  RenderService,
-  type RenderServiceOptions,
-} from '../../../lib/index.ts';
-import type { RenderResult, RenderTask } from '../../../lib/model/render-task.ts';
-import type { RenderEvents } from '../../../lib/render/pool/render-pool.ts';
-import type { Renderer } from '../../../lib/render/pool/renderer.ts';
-import { makeParts } from '../../../lib/service/service-parts.ts';
+import { type AssetStore, FileAssetStore } from '../../../lib/index.ts';
 import { systemClock } from '../../../lib/time/clock.ts';
+import { indexingService } from '../../fixtures/indexing-service.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
-
-type Task = Omit<RenderTask, 'port'>;
-
-/** Leaves a video and, if asked, an index, and remembers what it was given. */
-class IndexingRenderer extends EventEmitter<{ ready: [] }> {
-  readonly size = 1;
-  readonly mayRender = true;
-  readonly status = {
-    workers: 1,
-    warmWorkers: 1,
-    deaths: 0,
-    refused: false,
-    broken: false,
-    workFolderUnusable: false,
-    versions: null,
-    sandbox: null as Renderer['status']['sandbox'],
-  };
-  readonly tasks: Task[] = [];
-  /** The content of the earlier files, in the order of the tasks. */
-  readonly earlier: ({ index: string; video: string } | undefined)[] = [];
-  readonly #folder: string;
-  /** Replaces the index that it leaves. */
-  index: (path: string) => void = (path) => writeFileSync(path, `index ${this.tasks.length}`);
-
-  constructor(folder: string) {
-    super();
-    this.#folder = folder;
-  }
-
-  render(task: Task, events: RenderEvents) {
-    this.tasks.push(task);
-    const { earlier } = task;
-    this.earlier.push(
-      earlier && {
-        index: readFileSync(earlier.index, 'utf8'),
-        video: readFileSync(earlier.video, 'utf8'),
-      },
-    );
-    const rendered = async (): Promise<RenderResult> => {
-      events.onStarted();
-      const folder = await mkdtemp(join(this.#folder, 'out-'));
-      const path = join(folder, 'video.mp4');
-      writeFileSync(path, `video ${this.tasks.length}`);
-      const index = join(folder, 'video.index');
-      if (task.isIndexed) this.index(index);
-      return {
-        ...{ kind: 'rendered', durationMs: 1, frames: 1, seconds: 1, plays: [], folder },
-        files: [{ name: 'video.mp4', path }],
-        ...(task.isIndexed && { index }),
-      };
-    };
-    return { result: rendered(), stop: () => {}, workedMs: () => 0 };
-  }
-
-  async start() {}
-  async stopWatch() {}
-  async stop() {}
-}
-
-/** A started service, and a function that renders a scene and returns its job. */
-async function setUp(t: Test, options: RenderServiceOptions = {}) {
-  const folder = testFolder(t);
-  const renderer = new IndexingRenderer(folder);
-  const given = { folder: join(folder, 'data'), ...options };
-  const parts = makeParts(given, { renderer: renderer as unknown as Renderer });
-  const service = new RenderService(given, parts);
-  t.teardown(() => service.stop());
-  await service.start();
-  const render = async (request: Partial<EnqueueRequest> = {}) => {
-    const { jobId } = await service.enqueue({ owner: 'ada', className: 'Main', code: 'x', ...request });
-    const job = await service.wait(jobId);
-    t.equal(job.status, 'completed');
-    return job;
-  };
-  const pathOf = (jobId: string, name = 'video.index') => join(folder, 'data/artifacts', `${jobId}-1`, name);
-  return { service, renderer, render, pathOf, parts, folder };
-}
 
 /** A store of another kind: its assets have no paths. */
 function distant(store: AssetStore, changes: Partial<AssetStore> = {}): AssetStore {
@@ -111,7 +23,7 @@ function distant(store: AssetStore, changes: Partial<AssetStore> = {}): AssetSto
 }
 
 t.test('a render is given the newest video of its scene, in place, with its index', async (t) => {
-  const { render, renderer, pathOf, folder } = await setUp(t);
+  const { render, renderer, pathOf, folder } = await indexingService(t);
   await render();
   const second = await render();
   await render();
@@ -125,7 +37,7 @@ t.test('a render is given the newest video of its scene, in place, with its inde
 });
 
 t.test('videos of another owner, scene or form are not given', async (t) => {
-  const { render, renderer } = await setUp(t);
+  const { render, renderer } = await indexingService(t);
   await render();
   await render({ owner: 'bob' });
   await render({ className: 'Other' });
@@ -138,7 +50,7 @@ t.test('videos of another owner, scene or form are not given', async (t) => {
 });
 
 t.test('an index is internal, and removed with the video', async (t) => {
-  const { service, render, renderer, pathOf, parts } = await setUp(t);
+  const { service, render, renderer, pathOf, parts } = await indexingService(t);
   const job = await render();
   t.ok(existsSync(pathOf(job.jobId)));
   t.same(
@@ -158,7 +70,7 @@ t.test('an index is internal, and removed with the video', async (t) => {
 });
 
 t.test('only an index as it was stored for the job is used', async (t) => {
-  const { render, renderer, pathOf } = await setUp(t);
+  const { render, renderer, pathOf } = await indexingService(t);
   const first = await render();
   const other = await render({ className: 'Other' });
   const others = await render({ owner: 'bob' });
@@ -188,7 +100,7 @@ t.test('only an index as it was stored for the job is used', async (t) => {
 });
 
 t.test('where scenes can reach the files of their encoder, no index is made', async (t) => {
-  const { render, renderer } = await setUp(t);
+  const { render, renderer } = await indexingService(t);
   const limits = { memory: 'watch', processes: 'user', disk: 'watch' } as const;
   renderer.status.sandbox = { level: 'reduced', layers: ['landlock', 'seccomp'], limits, problems: {} };
   await render();
@@ -201,10 +113,10 @@ t.test('where scenes can reach the files of their encoder, no index is made', as
 });
 
 t.test('switched off, indexes are neither made nor used', async (t) => {
-  const { render, renderer, pathOf, service, folder } = await setUp(t);
+  const { render, renderer, pathOf, service, folder } = await indexingService(t);
   await render();
   await service.stop();
-  const off = await setUp(t, { folder: join(folder, 'data'), incremental: false });
+  const off = await indexingService(t, { folder: join(folder, 'data'), incremental: false });
   const { jobId } = await off.render();
   t.notOk(off.renderer.tasks[0]?.isIndexed);
   t.equal(off.renderer.earlier[0], undefined);
@@ -222,7 +134,7 @@ t.test('an index that the store does not take fails no job', async (t) => {
   });
   const warnings: unknown[] = [];
   const logger = { ...silentLogger, warn: (...warning: unknown[]) => void warnings.push(warning) };
-  const { render, renderer } = await setUp(t, { assets, logger });
+  const { render, renderer } = await indexingService(t, { assets, logger });
   await render();
   await render();
   t.same(renderer.earlier, [undefined, undefined]);
@@ -230,7 +142,7 @@ t.test('an index that the store does not take fails no job', async (t) => {
 });
 
 t.test('an index that is no file is not stored', async (t) => {
-  const { render, renderer, pathOf, folder } = await setUp(t);
+  const { render, renderer, pathOf, folder } = await indexingService(t);
   writeFileSync(join(folder, 'secret'), 'secret');
   renderer.index = (path) => symlinkSync(join(folder, 'secret'), path);
   const { jobId } = await render();
@@ -239,7 +151,7 @@ t.test('an index that is no file is not stored', async (t) => {
 
 t.test('from a store without files, both are fetched', async (t) => {
   const assets = distant(new FileAssetStore(testFolder(t)));
-  const { render, renderer, folder } = await setUp(t, { assets });
+  const { render, renderer, folder } = await indexingService(t, { assets });
   await render();
   await render();
   t.same(renderer.earlier[1], { index: 'index 1', video: 'video 1' });
@@ -254,7 +166,7 @@ t.test('a store that gives no index or video is done without', async (t) => {
   const assets = distant(store, {
     open: async (key) => (key.endsWith(ending) ? failure() : distant(store).open(key)),
   });
-  const { render, renderer } = await setUp(t, { assets });
+  const { render, renderer } = await indexingService(t, { assets });
   ending = 'nothing';
   await render();
   renderer.index = () => {};
@@ -288,7 +200,7 @@ t.test('a store that does not answer delays no render for long, and no stop', as
   let hangs = false;
   const never = new Promise<undefined>(() => {});
   const assets = distant(store, { open: (key) => (hangs ? never : distant(store).open(key)) });
-  const { render, renderer, service } = await setUp(t, { assets });
+  const { render, renderer, service } = await indexingService(t, { assets });
   await render();
   hangs = true;
   const sinceMs = systemClock.uptimeMs();

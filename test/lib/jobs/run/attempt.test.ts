@@ -338,6 +338,7 @@ t.test('an attempt whose outcome is recorded already keeps its artifacts and rep
     t.match(await job(), { phase });
     t.equal(calls, 2);
     t.same(deleted.includes(`${(await job())?.jobId}-1/video.mp4`), false);
+    t.same(deleted.includes(`${(await job())?.jobId}-1/video.index`), false);
     t.same(seen.at(-1), [phase]);
   }
 });
