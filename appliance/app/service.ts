@@ -79,6 +79,7 @@ export function createService(
     }),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
+    incremental: config.incremental,
     probeAfterMs: config.probeAfterMinutes * 60_000,
     retention: {
       ...(retentionDays !== undefined && { maxAgeDays: retentionDays }),

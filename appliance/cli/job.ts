@@ -230,6 +230,7 @@ function show(job: ShownJob): void {
     ['Took', shownDuration(job.durationMs)],
     ['Time', usage?.workMs && shownWork(usage.workMs)],
     ['Peak memory', usage?.peakMemoryBytes ? shownSize(usage.peakMemoryBytes) : null],
+    ['Copied frames', usage?.copiedFrames ? String(usage.copiedFrames) : null],
     ['Credits', String(job.creditsCost)],
     ['Webhook', job.webhookUrl],
     ['Failed by', job.failedBy],

@@ -36,6 +36,11 @@ export const JOB_OPTIONS = {
     type: 'count',
     otherwise: 'the number of CPUs',
   },
+  incremental: {
+    description: 'Whether a render copies the frames that are equal in the last video of its scene',
+    type: 'boolean',
+    default: true,
+  },
   maxQueued: {
     description:
       'Maximum number of queued jobs; beyond it, requests are answered with 503, apart from those of an account with less than an equal share',

@@ -58,6 +58,12 @@ export function countRenders(
     labelNames: ['work', 'quality'] as const,
     registers,
   });
+  const copied = new Counter({
+    name: `${PREFIX}copied_frames_total`,
+    help: 'Frames that renders copied from the last video of their scene.',
+    labelNames: ['quality'] as const,
+    registers,
+  });
   const settled = new Counter({
     name: `${PREFIX}credits_settled_total`,
     help: 'Charged credits.',
@@ -74,6 +80,7 @@ export function countRenders(
     enqueued.inc({ quality }, 0);
     attempts.inc({ quality }, 0);
     wait.zero({ quality });
+    copied.inc({ quality }, 0);
     for (const kind of RENDER_WORK) work.inc({ work: kind, quality }, 0);
     for (const status of ['completed', 'failed']) {
       ended.inc({ status, quality }, 0);
@@ -97,6 +104,7 @@ export function countRenders(
       if (job.attempts > 0) duration.observe({ status, quality }, (job.durationMs ?? 0) / 1000);
       const { workMs } = job.usage ?? {};
       for (const kind of RENDER_WORK) work.inc({ work: kind, quality }, (workMs?.[kind] ?? 0) / 1000);
+      copied.inc({ quality }, job.usage?.copiedFrames ?? 0);
       settled.inc(job.creditsCost);
       if (status === 'failed') voided.inc(pricing?.reserveCredits(quality) ?? 0);
     }

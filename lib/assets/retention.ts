@@ -1,4 +1,4 @@
-import type { JobRecord } from '../model/job.ts';
+import { type JobRecord, storedKeysOf } from '../model/job.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Clock } from '../time/clock.ts';
 import type { AssetStore } from './asset-store.ts';
@@ -32,10 +32,11 @@ export async function retain(
   let totalBytes = 0;
   let removed = 0;
   const kept = new Map<string, unknown>();
-  const remove = async ({ jobId, artifacts }: JobRecord): Promise<boolean> => {
+  const remove = async (job: JobRecord): Promise<boolean> => {
+    const { jobId } = job;
     try {
       // Assets first: after the job is marked, nothing would remove them.
-      for (const { assetKey } of artifacts) await assets.delete(assetKey);
+      for (const assetKey of storedKeysOf(job)) await assets.delete(assetKey);
     } catch (error) {
       if (kept.size === MOST_REFUSALS) throw error;
       kept.set(jobId, error);

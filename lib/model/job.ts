@@ -58,14 +58,41 @@ export function assetKeyOf({ jobId, token }: { jobId: string; token: number }, n
   return `${jobId}-${token}/${name}`;
 }
 
-/** The keys under which an attempt may have stored artifacts. */
-export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
-  return ARTIFACT_NAMES.map((name) => assetKeyOf(claim, name));
+/**
+ * The key of the index that may be stored beside a video, with which a later render copies equal frames. It is internal:
+ * no artifact, and never served.
+ */
+export function indexKeyOf(videoKey: string): string {
+  return videoKey.replace(/\.mp4$/, '.index');
 }
 
-/** The keys of artifacts that a terminal job does not refer to: interrupted attempts may have stored them. */
+/** What is recorded of a video with an index. */
+export interface IndexedVideo {
+  /** Finds the videos of a scene; those of another may have the same. */
+  sceneDigest: number;
+  /** SHA-256 of the index, in hexadecimal. */
+  indexDigest: string;
+}
+
+/** The keys under which an attempt may have stored artifacts, and the index of its video. */
+export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
+  return withIndexes(ARTIFACT_NAMES.map((name) => ({ name, assetKey: assetKeyOf(claim, name) })));
+}
+
+/** The keys of all that may be stored for a job: its artifacts, and the index of its video. */
+export function storedKeysOf({ artifacts }: Pick<JobRecord, 'artifacts'>): string[] {
+  return withIndexes(artifacts);
+}
+
+function withIndexes(artifacts: Pick<Artifact, 'name' | 'assetKey'>[]): string[] {
+  return artifacts.flatMap(({ name, assetKey }) =>
+    name === 'video.mp4' ? [assetKey, indexKeyOf(assetKey)] : [assetKey],
+  );
+}
+
+/** The keys of what a terminal job does not refer to: interrupted attempts may have stored it. */
 export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): string[] {
-  const referred = new Set(artifacts.map(({ assetKey }) => assetKey));
+  const referred = new Set(storedKeysOf({ artifacts }));
   const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }));
   return keys.flat().filter((key) => !referred.has(key));
 }

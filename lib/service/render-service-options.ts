@@ -92,6 +92,11 @@ export interface RenderServiceOptions {
   queue?: Partial<QueueOptions>;
   /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
+  /**
+   * Copies the frames of an earlier video of the scene that are equal, instead of encoding them again; default true.
+   * Keeps an internal `video.index` beside each video in the asset store.
+   */
+  incremental?: boolean;
   /** How long artifacts are kept; default: forever. */
   retention?: Partial<RetentionOptions>;
   /** The base URL of artifact links in webhooks, without a trailing slash. Webhooks need it, or `artifactUrl`. */

@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import { resolve } from 'node:path';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { AssetStoreWatch } from '../assets/asset-store-watch.ts';
+import { VideoIndexes } from '../assets/video-indexes.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { ClaimedAssets, isClaimable } from '../cluster/claimed-assets.ts';
@@ -193,6 +194,18 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     clock,
     logger,
   });
+  const indexes =
+    valid.incremental && workFolder !== undefined
+      ? new VideoIndexes({
+          storage,
+          assets,
+          isIsolated: () => renderer.status.sandbox?.layers.includes('namespaces') ?? true,
+          workFolder: resolve(workFolder),
+          place,
+          clock,
+          logger,
+        })
+      : undefined;
   const shortRuns = new ShortRuns(fairness);
   const dispatcher = new Dispatcher({
     claims,
@@ -200,6 +213,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     cancellations,
     storage,
     assets,
+    indexes,
     storeWatch,
     ledger,
     pricing,

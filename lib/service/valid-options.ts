@@ -22,6 +22,7 @@ export interface ValidOptions {
   limits: RenderLimits;
   budgets: BudgetOptions;
   retention: RetentionOptions;
+  incremental: boolean;
 }
 
 /** An empty one counts as absent. */
@@ -93,6 +94,7 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
     { maxAgeDays: positiveOrInfinity, maxTotalBytes: positiveOrInfinity },
     KEEP_ALL,
   ),
+  incremental: Joi.boolean().strict().default(true),
   assetUrl: Joi.any(),
   artifactUrl: Joi.any(),
   webhooks: Joi.object({
@@ -117,6 +119,6 @@ const SCHEMA = Joi.object<ValidOptions>(SERVICE_OPTIONS);
 export function validOptions(options: RenderServiceOptions): ValidOptions {
   const valid = checked('RenderService', options, SCHEMA);
   checkRenderer(options.renderer);
-  const { roles, workers, pricing, queue, limits, budgets, retention } = valid;
-  return { roles, workers, pricing, queue, limits, budgets, retention };
+  const { roles, workers, pricing, queue, limits, budgets, retention, incremental } = valid;
+  return { roles, workers, pricing, queue, limits, budgets, retention, incremental };
 }

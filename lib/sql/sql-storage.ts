@@ -6,6 +6,7 @@ import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
+  IndexedVideo,
   JobPhase,
   JobRecord,
   JobStatus,
@@ -303,10 +304,22 @@ export class SqlStorage implements Storage {
     return storedBytesOf(this.#database, owner, [...UNFINISHED_PHASES, ...TERMINAL]);
   }
 
+  async noteIndexedVideo(tx: Transaction, jobId: string, video: IndexedVideo): Promise<void> {
+    const { sceneDigest, indexDigest } = video;
+    const text = 'UPDATE jobs SET scene_digest = ?, index_digest = ? WHERE job_id = ?';
+    this.#database.inside(tx).write(text, sceneDigest, indexDigest, jobId);
+  }
+
+  async newestOfScene(sceneDigest: number): Promise<{ job: JobRecord; indexDigest: string } | undefined> {
+    const text = `SELECT ${JOBS.names}, index_digest FROM jobs WHERE scene_digest = ? AND phase = 'completed' ORDER BY job_id DESC LIMIT 1`;
+    const row = await this.#database.get<{ index_digest: string }>(text, sceneDigest);
+    return row && { job: JOBS.record(row), indexDigest: row.index_digest };
+  }
+
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {
-    await this.#database
-      .inside(tx)
-      .run('UPDATE jobs SET artifacts_removed_at_ms = ? WHERE job_id = ?', Math.floor(atMs), jobId);
+    const text =
+      'UPDATE jobs SET artifacts_removed_at_ms = ?, scene_digest = NULL, index_digest = NULL WHERE job_id = ?';
+    await this.#database.inside(tx).run(text, Math.floor(atMs), jobId);
   }
 
   async resealSecrets(step: ResealStep): Promise<ResealedStep> {

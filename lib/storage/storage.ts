@@ -2,6 +2,7 @@ import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
+  IndexedVideo,
   JobRecord,
   JobStatus,
   RenderTrace,
@@ -133,6 +134,10 @@ export interface Storage {
    * without it, owners have no limit.
    */
   storedBytes?(owner: string): Promise<number>;
+  /** Records that the video of a job has an index; called in the transaction that fixes its outcome. */
+  noteIndexedVideo(tx: Transaction, jobId: string, video: IndexedVideo): Promise<void>;
+  /** The newest completed job with this digest of its scene whose artifacts have not been removed. */
+  newestOfScene(sceneDigest: number): Promise<{ job: JobRecord; indexDigest: string } | undefined>;
   /** Records that a job's artifacts have been removed; the job record does not change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 

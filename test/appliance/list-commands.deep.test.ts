@@ -59,6 +59,7 @@ t.test('commands have the filters and actions of the lists of the dashboard', as
   const details = await run('job', 'show', bad, '--details');
   t.match(details.stdout, /\nError +as it was told\n\nfail\n$/);
   t.match((await run('job', 'show', good)).stdout, /^Time +start \d+\.\d\d s, scene 0\.00 s, TeX 0\.00 s, /m);
+  t.match((await run('job', 'show', good)).stdout, /^Copied frames +1$/m);
   t.match(await json('job', 'show', good), { usage: { workMs: { tex: 1, draw: 1 }, peakMemoryBytes: null } });
   t.match(await json('job', 'show', good, '--details'), { code: 'x', metadataJson: null });
 

@@ -82,6 +82,8 @@ t.test('jobs, renders, credits, webhooks, requests and commits are counted', asy
     'render_duration_seconds_count{status="completed",quality="fourk"}': 0,
     'render_work_seconds_total{work="tex",quality="high"}': 0.001,
     'render_work_seconds_total{work="tex",quality="fourk"}': 0,
+    'copied_frames_total{quality="high"}': 1,
+    'copied_frames_total{quality="fourk"}': 0,
     'jobs{status="queued"}': 0,
     'jobs{status="running"}': 0,
     queue_oldest_seconds: 0,

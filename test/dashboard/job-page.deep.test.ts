@@ -110,5 +110,9 @@ t.test('without times by kind of work, the page shows those by stage', async (t)
   t.match(card.text, 'max="4000" value="1000"');
   t.match(card.text, '2.0 MB');
   t.notMatch(card.text, 'TeX');
+  t.notMatch(card.text, 'Copied');
+  t.match(usageCard({ usage: { ...usage, copiedFrames: 1 } }), {
+    text: /Copied from the last video<.*>1 frame</,
+  });
   t.equal(usageCard({ usage: null }), false);
 });

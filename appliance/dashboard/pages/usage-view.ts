@@ -1,6 +1,6 @@
 import type { RenderStage, RenderWork } from '../../../lib/internal.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
-import { shownDuration, shownSize } from '../format.ts';
+import { counted, shownDuration, shownSize } from '../format.ts';
 import { type Html, html } from '../html.ts';
 
 const STAGES: Record<RenderStage, string> = {
@@ -19,12 +19,12 @@ const WORK: Record<RenderWork, string> = {
   collect: 'Completing the video',
 };
 
-/** Time by kind of work, or else by stage, and peak memory of a render that ended by itself. */
+/** Time by kind of work, or else by stage, peak memory and copied frames of a render that ended by itself. */
 export function usageCard({ usage }: Pick<JobDetails, 'usage'>): Html | false {
   if (!usage) return false;
-  const { stagesMs, workMs, peakMemoryBytes } = usage;
+  const { stagesMs, workMs, peakMemoryBytes, copiedFrames } = usage;
   const times = workMs ? meters(WORK, workMs) : meters(STAGES, stagesMs);
-  return html`<section class="card" id="usage"><h2>Time and memory</h2><dl class="meters">${times}<div><dt>Peak memory</dt><dd class="number">${peakMemoryBytes === null ? 'too short to measure' : shownSize(peakMemoryBytes)}</dd></div></dl></section>`;
+  return html`<section class="card" id="usage"><h2>Time and memory</h2><dl class="meters">${times}<div><dt>Peak memory</dt><dd class="number">${peakMemoryBytes === null ? 'too short to measure' : shownSize(peakMemoryBytes)}</dd></div>${copiedFrames > 0 && html`<div><dt>Copied from the last video</dt><dd class="number">${counted(copiedFrames, 'frame')}</dd></div>`}</dl></section>`;
 }
 
 function meters<Part extends string>(

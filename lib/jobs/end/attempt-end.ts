@@ -1,12 +1,13 @@
 import type { AssetStore } from '../../assets/asset-store.ts';
 import type { AssetStoreWatch } from '../../assets/asset-store-watch.ts';
+import type { VideoIndexes } from '../../assets/video-indexes.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isOutOfSpace, ROOM } from '../../files/disk.ts';
 import { isShortage, isTransient } from '../../files/shortage.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import { CREDITS_RAN_OUT, type FailedBy, NOT_STORED, RENDERER_FAILED } from '../../model/failures.ts';
-import type { JobOutcome, JobRecord } from '../../model/job.ts';
+import type { IndexedVideo, JobOutcome, JobRecord } from '../../model/job.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../model/render-task.ts';
 import type { Claim } from '../../storage/queue/queue.ts';
 import type { FinishOptions } from './job-ending.ts';
@@ -36,6 +37,8 @@ export type AttemptEnd =
 export interface AttemptEndParts {
   assets: AssetStore;
   storeWatch: Pick<AssetStoreWatch, 'isAtFault' | 'noteStored'>;
+  /** Undefined: videos get no indexes. */
+  indexes?: Pick<VideoIndexes, 'taskOf' | 'release' | 'store'> | undefined;
   pricing: Pricing;
   logger: Logger;
   /** Checked after the disk was full during a render. */
@@ -143,17 +146,25 @@ async function endOfRendered(
   parts: AttemptEndParts,
 ): Promise<AttemptEnd> {
   const { jobId, quality } = job;
-  const { assets, pricing, logger, storeWatch } = parts;
-  const { durationMs } = result;
+  const { assets, indexes, pricing, logger, storeWatch } = parts;
+  const { durationMs, index } = result;
+  let indexed: IndexedVideo | undefined;
   const sizeBytes = await sizeOfFiles(result.files).catch(() => ROOM.bytes);
   try {
-    const artifacts = await storeArtifacts(claim, result, { assets, logger });
+    const artifacts = await storeArtifacts(claim, result, { assets, logger }, async () => {
+      if (index !== undefined) indexed = await indexes?.store({ job, claim }, index);
+    });
     storeWatch.noteStored();
     const costCredits = pricing.costCredits(quality, durationMs);
     return {
       next: 'finish',
       outcome: { kind: 'completed', artifacts, costCredits },
-      options: { durationMs, plays: result.plays, ...detailsOf(result) },
+      options: {
+        durationMs,
+        plays: result.plays,
+        ...detailsOf(result),
+        ...(indexed && { indexed }),
+      },
     };
   } catch (error) {
     const reason = (error as Error).message;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AssetStore } from '../../assets/asset-store.ts';
-import { isTerminal, type JobRecord, orphanKeysOf } from '../../model/job.ts';
+import { isTerminal, type JobRecord, orphanKeysOf, storedKeysOf } from '../../model/job.ts';
 import type { DeliveryRecord } from '../../storage/delivery.ts';
 import { pagesOfJobs } from '../../storage/pages-of-jobs.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -32,8 +32,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     forgottenAtMs: job.forgottenAtMs ?? clock.now(),
   };
   // Files first: after the record has been changed, nothing would remove them.
-  for (const { assetKey } of job.artifacts) await assets.delete(assetKey);
-  for (const assetKey of orphanKeysOf(job)) await assets.delete(assetKey);
+  for (const assetKey of [...storedKeysOf(job), ...orphanKeysOf(job)]) await assets.delete(assetKey);
   const known = await storage.transaction(async (tx) => {
     await storage.forgetJob(tx, forgotten);
     await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());

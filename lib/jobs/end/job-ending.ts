@@ -3,6 +3,7 @@ import { allRowsAfter } from '../../base/pages.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { CANCELED, CREDITS_RAN_OUT } from '../../model/failures.ts';
 import {
+  type IndexedVideo,
   isTerminal,
   type JobOutcome,
   type JobRecord,
@@ -40,6 +41,8 @@ export interface FinishOptions {
   /** Output of the scene's code, and warnings; default: nothing. */
   output?: string;
   usage?: RenderUsage;
+  /** If an index of the video was stored. */
+  indexed?: IndexedVideo;
 }
 
 export interface JobEndingOptions {
@@ -266,8 +269,9 @@ export class JobEnding {
     const end = outcomeOf(job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs, plays = [], output = '', usage = null } = options;
+    const { durationMs, plays = [], output = '', usage = null, indexed } = options;
     if (plays.length > 0 || output !== '') await this.#storage.putTrace(tx, jobId, { plays, output });
+    if (indexed) await this.#storage.noteIndexedVideo(tx, jobId, indexed);
     return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 

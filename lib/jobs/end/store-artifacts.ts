@@ -11,11 +11,15 @@ interface Stores {
   logger: Logger;
 }
 
-/** Moves the files of a render into the asset store, all or none. */
+/**
+ * Moves the files of a render into the asset store, all or none. `afterwards` is called when all are stored, while the folder
+ * is still there.
+ */
 export async function storeArtifacts(
   claim: { jobId: string; token: number },
   { files, folder }: { files: RenderedFile[]; folder: string },
   { assets, logger }: Stores,
+  afterwards: () => Promise<void> = async () => {},
 ): Promise<Artifact[]> {
   const artifacts: Artifact[] = [];
   const assetKeys: string[] = [];
@@ -26,6 +30,7 @@ export async function storeArtifacts(
       const { sizeBytes } = await assets.put(assetKey, { path, contentType: ARTIFACTS[name].contentType });
       artifacts.push({ name, assetKey, sizeBytes });
     }
+    await afterwards();
     return artifacts;
   } catch (error) {
     await discardArtifacts(assetKeys, { assets, logger });

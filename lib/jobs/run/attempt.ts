@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { MOST_ATTEMPTS, RECORDING_FAILED } from '../../model/failures.ts';
-import { assetKeysOf, type JobOutcome, type JobRecord } from '../../model/job.ts';
+import { assetKeysOf, type JobOutcome, type JobRecord, storedKeysOf } from '../../model/job.ts';
 import type { JobEvents } from '../../model/job-events.ts';
 import { frameSizeOf } from '../../model/qualities.ts';
-import type { RenderProgress, RenderResult, StopReason } from '../../model/render-task.ts';
+import type { RenderProgress, RenderResult, RenderTask, StopReason } from '../../model/render-task.ts';
 import type { PooledRender } from '../../render/pool/render-pool.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
@@ -164,22 +164,35 @@ export class Attempt {
     return !(await delay(clock, STOP_HEARD_MS, signal));
   }
 
-  async #rendered(renderer: Renders, { isTexHeld }: { isTexHeld: boolean }): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps } = this.#job;
-    const { storage, hold, previewIntervalMs, stopped, events } = this.#options;
-    const code = await storage.readSource(jobId);
+  async #rendered(renderer: Renders, how: { isTexHeld: boolean }): Promise<RenderResult> {
+    const { storage, indexes } = this.#options;
+    const claimed = { job: this.#job, claim: this.claim };
+    const code = await storage.readSource(this.#job.jobId);
     assert(code !== undefined, 'a job has its source');
+    try {
+      const ofIndexes = await indexes?.taskOf(claimed, this.#stop.signal);
+      return await this.#renderedBy(renderer, { code, ...ofIndexes, ...(how.isTexHeld && how) });
+    } finally {
+      await indexes?.release(claimed);
+    }
+  }
+
+  #renderedBy(
+    renderer: Renders,
+    given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld'>,
+  ): Promise<RenderResult> {
+    const { jobId, className, quality, aspectRatio, fps } = this.#job;
+    const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
       {
+        ...given,
         jobId,
-        code,
         className,
         fps,
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,
-        ...(isTexHeld && { isTexHeld }),
       },
       {
         onStarted: () => {
@@ -276,7 +289,7 @@ export class Attempt {
     const job = await this.#retry(() => storage.getJob(this.claim.jobId));
     if (!job) return; // Stopped: the artifacts may be those of the job.
     const keys = outcome.kind === 'completed' ? assetKeysOf(this.claim) : [];
-    const kept = new Set(job.artifacts.map(({ assetKey }) => assetKey));
+    const kept = new Set(storedKeysOf(job));
     discards.add(keys.filter((key) => !kept.has(key)));
     const isRecorded =
       outcome.kind === 'completed'
@@ -292,11 +305,11 @@ export class Attempt {
 
   /** Flat, because text logs omit nested values. */
   #log({ jobId, phase: status, failedBy, quality, durationMs, usage }: JobRecord): void {
-    const { workMs = {}, peakMemoryBytes = null } = usage ?? {};
+    const { workMs = {}, peakMemoryBytes = null, copiedFrames = 0 } = usage ?? {};
     const times = Object.fromEntries(Object.entries(workMs).map(([work, ms]) => [`${work}Ms`, ms]));
     const cause = failedBy === undefined ? {} : { failedBy };
     this.#options.logger.info(
-      { jobId, status, ...cause, quality, durationMs, ...times, peakMemoryBytes },
+      { jobId, status, ...cause, quality, durationMs, ...times, peakMemoryBytes, copiedFrames },
       'job',
     );
   }

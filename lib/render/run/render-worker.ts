@@ -152,7 +152,7 @@ export class RenderWorker {
           },
         });
         this.#encoding = encoding;
-        if (task.earlier) {
+        if (task.earlier && (task.local || zygote.layers.includes('namespaces'))) {
           this.#forks.makeFolder(outFolder);
           await bringEarlier(task.earlier, outFolder, this.#forks.uid);
         }

@@ -5,12 +5,14 @@ import { PURGES } from '../../databases/postgres/purges.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
+import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
 
 /** The tables that SQLite has, too; accounts, keys and settings; and what the processes of a service share. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
     REFUSE + inPostgres(SHARED_TABLES + ACCOUNT_TABLES) + CLUSTER_TABLES + CONFIRMATIONS + LEADERS + PURGES,
+    { sql: inPostgres(VIDEO_INDEXES), compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -1,5 +1,6 @@
 import { Schema } from '../../databases/sqlite/migrated-schema.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
+import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
-export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES]);
+export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES, VIDEO_INDEXES]);

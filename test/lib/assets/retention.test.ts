@@ -51,6 +51,16 @@ t.test('artifacts are removed by age, job records are kept', async (t) => {
   t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 1.5 }), 1);
 });
 
+t.test('the index of a video is removed with it', async (t) => {
+  const { world, folder } = await folderWithJobs(t, 2);
+  const path = join(folder.path, 'an-index');
+  writeFileSync(path, 'i');
+  for (const jobId of ['job1', 'job2']) await folder.assets.put(`${jobId}/video.index`, { path });
+  t.equal(await retain(world, { ...KEEP_ALL, maxAgeDays: 0.5 }), 1);
+  t.notOk(existsSync(folder.assets.path('job1/video.index')));
+  t.ok(existsSync(folder.assets.path('job2/video.index')));
+});
+
 t.test('artifacts are removed by total size, the oldest first', async (t) => {
   const { world, left } = await folderWithJobs(t, 4);
   t.equal(await retain(world, { ...KEEP_ALL, maxTotalBytes: 250 }), 2);

@@ -14,6 +14,7 @@ import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { nodeHandler, webHandler } from '../../../lib/web/index.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { type Fault, faultyProxy } from '../../fixtures/faulty-proxy.ts';
+import { indexingService } from '../../fixtures/indexing-service.ts';
 import { noS3Server, s3Server } from '../../fixtures/s3-server/s3-server.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 import { until } from '../../fixtures/until.ts';
@@ -50,6 +51,18 @@ async function serve(t: Test, { service, assets }: Awaited<ReturnType<typeof sta
   listener.on('request', nodeHandler(handle));
   return { url, client: new ScenepressClient({ url, key: 'secret' }) };
 }
+
+test('a render is given the last video of its scene', async (t) => {
+  const assets = s3({ ...server.options, prefix: `${t.name}/` });
+  const { service, render, renderer } = await indexingService(t, { assets });
+  const first = await render();
+  await render();
+  t.same(renderer.earlier[1], { index: 'index 1', video: 'video 1' });
+  const opened = await assets.open(`${first.jobId}-1/video.index`);
+  t.equal(String(opened && (await buffer(opened.stream))), 'index 1');
+  await service.forget(first.jobId);
+  t.equal(await assets.open(`${first.jobId}-1/video.index`), undefined);
+});
 
 test('artifacts are fetched by the links of the job, which lead to S3', async (t) => {
   const started = await startService(t);

@@ -43,7 +43,7 @@ t.test('the public view of a job', async (t) => {
 t.test('orphans are what any attempt may have stored and the job does not refer to', async (t) => {
   const artifacts = [{ name: 'video.mp4' as const, assetKey: '1-2/video.mp4', sizeBytes: 1 }];
   t.same(orphanKeysOf(jobRecord('1', { phase: 'completed', artifacts, token: 2 })), [
-    ...['1-1/video.mp4', '1-1/thumbnail.jpg', '1-1/captions.vtt'],
+    ...['1-1/video.mp4', '1-1/video.index', '1-1/thumbnail.jpg', '1-1/captions.vtt'],
     ...['1-2/thumbnail.jpg', '1-2/captions.vtt'],
   ]);
   t.same(orphanKeysOf(jobRecord('1')), [], 'before the first attempt there are none');

@@ -32,6 +32,7 @@ t.test('absent and undefined options have their defaults', async (t) => {
     limits: DEFAULT_LIMITS,
     budgets: DEFAULT_BUDGETS,
     retention: { maxAgeDays: INFINITY, maxTotalBytes: INFINITY },
+    incremental: true,
   });
   const none = undefined as never;
   const groups = {
@@ -62,6 +63,7 @@ t.test('valid options replace the defaults', async (t) => {
     limits: { timeoutMs: 0.5 },
     budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
     retention: { maxAgeDays: 0.5 },
+    incremental: false,
     pricing: { reserveSeconds: 1 },
     probeAfterMs: 0,
     assets: new FileAssetStore(folder),
@@ -76,6 +78,7 @@ t.test('valid options replace the defaults', async (t) => {
     pricing: { creditsPerSecond, reserveSeconds: 1 },
     queue: { ...queue, maxQueuedOf },
     budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
+    incremental: false,
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });
   t.strictSame(limits, { ...DEFAULT_LIMITS, timeoutMs: 0.5 });

@@ -43,7 +43,7 @@ t.test('a canceled job is reported, its worker notified, and its artifacts remov
   t.same(changes, [`${jobId} failed`]);
   t.same(canceled, [jobId]);
   await discards.settled();
-  t.equal(deleted.length, 3);
+  t.equal(deleted.length, 4);
   await cancellations.cancel(jobId);
   t.same(changes, [`${jobId} failed`], 'a second time there is nothing to report');
 });

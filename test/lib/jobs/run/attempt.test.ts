@@ -338,6 +338,7 @@ t.test('an attempt whose outcome is recorded already keeps its artifacts and rep
     t.match(await job(), { phase });
     t.equal(calls, 2);
     t.same(deleted.includes(`${(await job())?.jobId}-1/video.mp4`), false);
+    t.same(deleted.includes(`${(await job())?.jobId}-1/video.index`), false);
     t.same(seen.at(-1), [phase]);
   }
 });
@@ -450,10 +451,10 @@ t.test('the end of a job is logged, with the times of its work', async (t) => {
   const infos: unknown[][] = [];
   const logger: Logger = { ...silentLogger, info: (details, message) => infos.push([message, details]) };
   const { jobId, run } = await setUp(t, { logger });
-  const usage = { stagesMs: {}, workMs: { tex: 5, draw: 6 }, peakMemoryBytes: 9 };
+  const usage = { stagesMs: {}, workMs: { tex: 5, draw: 6 }, peakMemoryBytes: 9, copiedFrames: 7 };
   await run({ ...failedScene, output: '', usage } as never);
   const ended = { jobId, status: 'failed', failedBy: 'scene', quality: 'low', durationMs: 7 };
-  t.same(infos, [['job', { ...ended, texMs: 5, drawMs: 6, peakMemoryBytes: 9 }]]);
+  t.same(infos, [['job', { ...ended, texMs: 5, drawMs: 6, peakMemoryBytes: 9, copiedFrames: 7 }]]);
 });
 
 t.test('a job whose outcome is recorded ends when its ledger answers, without the worker', async (t) => {
