@@ -28,7 +28,9 @@ class Slopes(Scene):
         secant = always_redraw(lambda: self.secant(axes, x.get_value(), h.get_value()))
         self.play(FadeIn(first), FadeIn(second))
         self.play(Create(secant))
-        quotient = MathTex(r"\frac{f(x + h) - f(x)}{h}", font_size=40).next_to(formula, DOWN, buff=0.5)
+        quotient = MathTex(r"\frac{f(x + h) - f(x)}{h}", font_size=40).next_to(
+            formula, DOWN, buff=0.5, aligned_edge=RIGHT
+        )
         self.play(Write(quotient))
         values = VGroup(
             *(
@@ -47,7 +49,7 @@ class Slopes(Scene):
             self.play(h.animate.set_value(width), run_time=1.2)
             self.wait(0.2)
         limit = MathTex(r"f'(x) = \lim_{h \to 0} \frac{f(x + h) - f(x)}{h}", font_size=40)
-        limit.move_to(quotient)
+        limit.move_to(quotient, RIGHT)
         self.play(TransformMatchingShapes(quotient, limit))
         self.play(limit.animate.set_color(ACCENT))
         hint = Text("Now we move the point.", font_size=28).to_edge(DOWN)

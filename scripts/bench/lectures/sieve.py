@@ -17,7 +17,7 @@ class Sieve(Scene):
             square = Square(0.44, stroke_width=1, color=GRAY)
             self.cells.add(VGroup(square, Text(str(number), font_size=16)))
         self.cells.arrange_in_grid(8, 15, buff=0.12).next_to(title, DOWN, buff=0.4)
-        # early, also: self.play(Create(SurroundingRectangle(self.cells, buff=0.15, color=ACCENT)))
+        # early, also: self.play(ShowPassingFlash(SurroundingRectangle(self.cells, color=ACCENT)))
         self.play(LaggedStart(*(FadeIn(cell, scale=0.5) for cell in self.cells), lag_ratio=0.02), run_time=3)
         rule = Text("Every multiple of a prime is crossed out.", font_size=28).to_edge(DOWN)
         self.play(FadeIn(rule, shift=UP))

@@ -32,7 +32,7 @@ class Talk(Scene):
         self.play(Write(title), subcaption="This talk is about water.")
         self.wait(1.5)
         self.play(FadeOut(title, shift=UP))
-        # early, also: self.play(FadeIn(Text("in three chapters", font_size=24).to_corner(DR)))
+        # early, also: self.play(Flash(ORIGIN, color=ACCENT, flash_radius=2))
         for number, (heading, sentences) in enumerate(CHAPTERS.items()):
             self.chapter(number, heading, sentences)
         self.summary()
