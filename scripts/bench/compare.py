@@ -1,7 +1,7 @@
 """Compares two videos of a scene, frame by frame: ``compare.py FIRST SECOND STEP``.
 
-Prints JSON: the number of frames of both, how many pairs of frames are equal, the mean and the lowest SSIM and
-the PSNR of the luma of every ``STEP``-th pair, and whether the sounds are the same, packet by packet.
+Prints JSON: the number of frames of both, how many pairs of frames are equal, the mean and the lowest SSIM
+and the PSNR of the luma of every ``STEP``-th pair, and whether the sounds are the same, packet by packet.
 """
 
 import hashlib

@@ -1,10 +1,11 @@
 import type { Quality } from '../../lib/index.ts';
-import type { Edit, Lecture } from './lectures.ts';
+import type { Edit } from './lectures.ts';
 import { geometricMean } from './numbers.ts';
 
 /** A line of the table. */
 export interface EditResult {
-  lecture: Pick<Lecture, 'name' | 'is3d'>;
+  lecture: string;
+  is3d: boolean;
   edit: Edit;
   quality: Quality;
   frames: number;
@@ -59,7 +60,7 @@ export class EditTable {
   add(result: EditResult): void {
     this.results.push(result);
     print(
-      result.lecture.name,
+      result.lecture,
       result.edit,
       COLUMNS.map(([, cell]) => cell(result)),
     );
@@ -70,9 +71,7 @@ export class EditTable {
   end(): void {
     for (const quality of new Set(this.results.map((result) => result.quality))) {
       for (const is3d of [false, true]) {
-        const results = this.results.filter(
-          (result) => result.quality === quality && result.lecture.is3d === is3d,
-        );
+        const results = this.results.filter((result) => result.quality === quality && result.is3d === is3d);
         if (results.length > 0) summarize(`${quality}, ${is3d ? '3D' : '2D'}`, results);
       }
     }
@@ -93,7 +92,7 @@ function summarize(title: string, results: EditResult[]): void {
     `lowest SSIM edited vs. from nothing: ${lowest(results, 'ssim', 5)} of a video, ${lowest(results, 'lowestSsim', 5)} of a frame; lowest PSNR: ${lowest(results, 'psnr', 1)} dB`,
     `videos with other differences: ${results.filter(({ differences }) => differences.length > 0).length}`,
   ];
-  console.log(`\n${title}, ${results.length} renders; geometric means:`);
+  console.log(`\n${title}, geometric means of ${results.length}:`);
   for (const line of lines) console.log(`  ${line}`);
   for (const edit of new Set(results.map((result) => result.edit))) {
     const some = results.filter((result) => result.edit === edit);

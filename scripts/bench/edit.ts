@@ -105,7 +105,15 @@ async function measure(lecture: Lecture, quality: Quality, options: Options): Pr
       if (options.stop.aborted) return;
       await folder.save(edited(lecture, edit));
       await rendered(folder, quality, options.runs).then(
-        (numbers) => options.table.add({ lecture, edit, quality, hasWarmCache, ...numbers }),
+        (numbers) =>
+          options.table.add({
+            lecture: lecture.name,
+            is3d: lecture.is3d,
+            edit,
+            quality,
+            hasWarmCache,
+            ...numbers,
+          }),
         options.failed(`${lecture.name}, ${edit}`),
       );
     }
@@ -124,7 +132,7 @@ interface Compared {
   sameSound: boolean;
 }
 
-type Numbers = Omit<EditResult, 'lecture' | 'edit' | 'quality' | 'hasWarmCache'>;
+type Numbers = Omit<EditResult, 'lecture' | 'is3d' | 'edit' | 'quality' | 'hasWarmCache'>;
 
 /** Renders the present code in turns: again with both commands, then from nothing. */
 async function rendered(folder: LectureFolder, quality: Quality, runs: number): Promise<Numbers> {
