@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
+import { userCacheFolder } from '../../lib/internal.ts';
 import type { Lecture } from './lectures.ts';
 import { MANIM, runPython } from './python.ts';
 
@@ -70,7 +71,8 @@ export class LectureFolder {
 
   /** Whether the first render left anything that Scenepress may use again. */
   async hasWarmCache(): Promise<boolean> {
-    return (await readdir(this.#path('warm-cache'))).length > 0;
+    const entries = await readdir(this.#path('warm-cache'), { recursive: true, withFileTypes: true });
+    return entries.some((entry) => entry.isFile());
   }
 
   /** Puts back what both commands had kept after the first render. */
@@ -101,9 +103,10 @@ export class LectureFolder {
   async scenepress(output: string): Promise<Timed> {
     const video = join(this.#path('videos'), `${output}.mp4`);
     const args = ['render', this.#file, this.#lecture.className, '-q', this.#quality, '-o', video];
-    const wallMs = await this.#timed(process.execPath, [SCENEPRESS, ...args], {
-      XDG_CACHE_HOME: this.#path('cache'),
-    });
+    const command = [process.execPath, SCENEPRESS, ...args];
+    const [program = '', ...rest] =
+      process.getuid?.() === 0 ? await inOwnCache(this.#path('cache'), command) : command;
+    const wallMs = await this.#timed(program, rest, { XDG_CACHE_HOME: this.#path('cache') });
     return { wallMs, video };
   }
 
@@ -128,6 +131,14 @@ export class LectureFolder {
     });
     return performance.now() - beganMs;
   }
+}
+
+/** The videos that root keeps are where no variable can move them: the command sees `cache` in their place. */
+async function inOwnCache(cache: string, command: string[]): Promise<string[]> {
+  const videos = join(userCacheFolder() ?? '', 'videos');
+  await mkdir(videos, { recursive: true, mode: 0o700 });
+  const mountAndRun = 'mount --bind "$0" "$1" && shift && exec "$@"';
+  return ['unshare', '--mount', 'sh', '-c', mountAndRun, cache, videos, ...command];
 }
 
 const COPY = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
