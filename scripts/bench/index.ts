@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. The machine must be otherwise idle. */
 import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
+import { bench as edit } from './edit.ts';
 import { bench as encoding } from './encoding.ts';
 import { bench as latency } from './latency.ts';
 import { bench as month } from './month.ts';
@@ -20,6 +21,11 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   dashboard: {
     about: 'time of every page with 100,000 jobs and 1,000 accounts, and CPU time of 200 open dashboards',
     bench: dashboard,
+  },
+  edit: {
+    about:
+      'time of rendering lectures again after an edit, compared with `manim` and with rendering from nothing',
+    bench: edit,
   },
   encoding: {
     about: 'CPU time, size and loss of several settings of the encoder, compared with those of Manim',

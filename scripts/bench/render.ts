@@ -6,6 +6,7 @@ import { parseArgs } from 'node:util';
 import type { Quality, RenderUsage } from '../../lib/index.ts';
 import { type BenchScene, benchScenes } from './bench-scenes.ts';
 import { type ManimRender, qualityOf, renderWithManim, type Taken } from './manim-command.ts';
+import { geometricMean, median } from './numbers.ts';
 import { runPython } from './python.ts';
 import { Originals, type ServiceRender, WarmService } from './warm-service.ts';
 
@@ -190,12 +191,6 @@ function medianOf(taken: Taken[]): Taken {
   return { wallMs: of('wallMs'), cpuMs: of('cpuMs'), memoryBytes: of('memoryBytes') };
 }
 
-function median(values: number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
-}
-
 const COLUMNS: [heading: string, cell: (result: Result) => string][] = [
   ['quality', ({ quality }) => quality],
   ['frames', ({ frames }) => String(frames)],
@@ -256,9 +251,8 @@ class Table {
       for (const name of Object.keys(RATIOS) as (keyof typeof RATIOS)[]) {
         const values = results.map(RATIOS[name]).filter((value) => Number.isFinite(value) && value > 0);
         if (values.length === 0) continue;
-        const mean = Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length);
         const range = `${times(Math.min(...values))} to ${times(Math.max(...values))}`;
-        console.log(`  ${times(mean).padStart(6)} × ${ABOUT[name]} (${range})`);
+        console.log(`  ${times(geometricMean(values)).padStart(6)} × ${ABOUT[name]} (${range})`);
       }
     }
   }

@@ -8,7 +8,9 @@ const renderer = join(root, 'renderer');
 const bin = join(root, 'node_modules/.bin');
 const python = join(root, '.venv/bin/python');
 const pythonSources = ['.', '../test/renderer', '../scripts/test'];
-const benchmarks = ['encode', 'measure', 'quality', 'sample'].map((name) => `../scripts/bench/${name}.py`);
+const benchmarks = ['compare', 'encode', 'materials', 'measure', 'quality', 'sample'].map(
+  (name) => `../scripts/bench/${name}.py`,
+);
 
 const checks: [name: string, cwd: string, command: string, ...args: string[]][] = [
   ['TypeScript types', root, join(bin, 'tsc')],

@@ -1,0 +1,144 @@
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { QUALITIES, type Quality } from '../../lib/index.ts';
+import { userCacheFolder } from '../../lib/internal.ts';
+import type { Lecture } from './lectures.ts';
+import { MANIM, runPython } from './python.ts';
+
+const SCENEPRESS = join(import.meta.dirname, '../scenepress.mjs');
+const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
+
+/** Of a whole command. */
+export interface Timed {
+  wallMs: number;
+  video: string;
+}
+
+/**
+ * A temporary folder with a lecture, as somebody works on it, and the caches of both commands beside it. These have the
+ * same paths in each render; what they were after the first one can be put back.
+ */
+export class LectureFolder {
+  readonly #folder: string;
+  readonly #lecture: Lecture;
+  readonly #quality: Quality;
+  readonly #stop: AbortSignal;
+
+  private constructor(folder: string, lecture: Lecture, quality: Quality, stop: AbortSignal) {
+    this.#folder = folder;
+    this.#lecture = lecture;
+    this.#quality = quality;
+    this.#stop = stop;
+  }
+
+  static async create(lecture: Lecture, quality: Quality, stop: AbortSignal): Promise<LectureFolder> {
+    const folder = new LectureFolder(
+      await mkdtemp(join(tmpdir(), 'scenepress-bench-')),
+      lecture,
+      quality,
+      stop,
+    );
+    try {
+      // Scenes of root run as another user, who must be able to read them.
+      await chmod(folder.#folder, 0o755);
+      for (const name of ['lecture', 'media', 'cache', 'videos'] as const) await mkdir(folder.#path(name));
+      await runPython('materials.py', [folder.#path('lecture')]);
+      return folder;
+    } catch (error) {
+      await folder.remove();
+      throw error;
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.#folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async save(code: string): Promise<void> {
+    await writeFile(this.#file, code);
+  }
+
+  /** Renders the present code from nothing with both commands, and keeps their caches. */
+  async warm(): Promise<void> {
+    await this.manim();
+    await this.scenepress('warm');
+    await cp(this.#path('media'), this.#path('warm-media'), COPY);
+    await cp(this.#path('cache'), this.#path('warm-cache'), COPY);
+  }
+
+  /** Whether the first render left anything that Scenepress may use again. */
+  async hasWarmCache(): Promise<boolean> {
+    const entries = await readdir(this.#path('warm-cache'), { recursive: true, withFileTypes: true });
+    return entries.some((entry) => entry.isFile());
+  }
+
+  /** Puts back what both commands had kept after the first render. */
+  async restoreCaches(): Promise<void> {
+    await this.emptyCache();
+    await rm(this.#path('media'), { recursive: true });
+    await cp(this.#path('warm-media'), this.#path('media'), COPY);
+    await cp(this.#path('warm-cache'), this.#path('cache'), COPY);
+  }
+
+  /** Leaves nothing that Scenepress may use again. */
+  async emptyCache(): Promise<void> {
+    await rm(this.#path('cache'), { recursive: true });
+    await mkdir(this.#path('cache'));
+  }
+
+  /** Renders with the `manim` command, whose cache is in its media folder. */
+  async manim(): Promise<Timed> {
+    const { className, name } = this.#lecture;
+    const { manimLetter, fps, heightPx } = QUALITIES[this.#quality];
+    const media = this.#path('media');
+    const args = ['render', `-q${manimLetter}`, '--progress_bar', 'none', '--media_dir', media];
+    const wallMs = await this.#timed(MANIM, [...args, this.#file, className]);
+    return { wallMs, video: join(media, 'videos', name, `${heightPx}p${fps}`, `${className}.mp4`) };
+  }
+
+  /** Renders with the `scenepress` command. It reports no progress and leaves no renderer, as without a terminal. */
+  async scenepress(output: string): Promise<Timed> {
+    const video = join(this.#path('videos'), `${output}.mp4`);
+    const args = ['render', this.#file, this.#lecture.className, '-q', this.#quality, '-o', video];
+    const command = [process.execPath, SCENEPRESS, ...args];
+    const [program = '', ...rest] =
+      process.getuid?.() === 0 ? await inOwnCache(this.#path('cache'), command) : command;
+    const wallMs = await this.#timed(program, rest, { XDG_CACHE_HOME: this.#path('cache') });
+    return { wallMs, video };
+  }
+
+  get #file(): string {
+    return join(this.#path('lecture'), `${this.#lecture.name}.py`);
+  }
+
+  #path(name: 'lecture' | 'media' | 'cache' | 'videos' | 'warm-media' | 'warm-cache'): string {
+    return join(this.#folder, name);
+  }
+
+  async #timed(command: string, args: string[], environment: Record<string, string> = {}): Promise<number> {
+    const beganMs = performance.now();
+    await promisify(execFile)(command, args, {
+      cwd: this.#path('lecture'),
+      env: { ...process.env, ...environment },
+      maxBuffer: MOST_OUTPUT_BYTES,
+      signal: this.#stop,
+    }).catch((error: Error & { stderr?: string }) => {
+      const last = error.stderr?.trim().split('\n').slice(-3).join(' ');
+      throw new Error(last || error.message, { cause: error });
+    });
+    return performance.now() - beganMs;
+  }
+}
+
+/** The videos that root keeps are where no variable can move them: the command sees `cache` in their place. */
+async function inOwnCache(cache: string, command: string[]): Promise<string[]> {
+  const videos = join(userCacheFolder() ?? '', 'videos');
+  await mkdir(videos, { recursive: true, mode: 0o700 });
+  const mountAndRun = 'mount --bind "$0" "$1" && shift && exec "$@"';
+  return ['unshare', '--mount', 'sh', '-c', mountAndRun, cache, videos, ...command];
+}
+
+const COPY = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };
