@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
-import { abortable, QUALITY_NAMES, type SceneFolder, userCacheFolder } from '../../lib/internal.ts';
+import { abortable, ownCacheFolder, QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';
@@ -150,7 +150,7 @@ function localRenderer(
 
 /** The last videos of scenes, of which the next renders copy the frames that are equal. */
 function keptVideosFolder(): string | undefined {
-  const folder = userCacheFolder();
+  const folder = ownCacheFolder();
   return folder && join(folder, 'videos');
 }
 

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
-import { userCacheFolder } from '../../lib/internal.ts';
 import type { Lecture } from './lectures.ts';
 import { MANIM, runPython } from './python.ts';
 
@@ -103,10 +102,8 @@ export class LectureFolder {
   async scenepress(output: string): Promise<Timed> {
     const video = join(this.#path('videos'), `${output}.mp4`);
     const args = ['render', this.#file, this.#lecture.className, '-q', this.#quality, '-o', video];
-    const command = [process.execPath, SCENEPRESS, ...args];
-    const [program = '', ...rest] =
-      process.getuid?.() === 0 ? await inOwnCache(this.#path('cache'), command) : command;
-    const wallMs = await this.#timed(program, rest, { XDG_CACHE_HOME: this.#path('cache') });
+    const cache = { XDG_CACHE_HOME: this.#path('cache') };
+    const wallMs = await this.#timed(process.execPath, [SCENEPRESS, ...args], cache);
     return { wallMs, video };
   }
 
@@ -131,14 +128,6 @@ export class LectureFolder {
     });
     return performance.now() - beganMs;
   }
-}
-
-/** The videos that root keeps are where no variable can move them: the command sees `cache` in their place. */
-async function inOwnCache(cache: string, command: string[]): Promise<string[]> {
-  const videos = join(userCacheFolder() ?? '', 'videos');
-  await mkdir(videos, { recursive: true, mode: 0o700 });
-  const mountAndRun = 'mount --bind "$0" "$1" && shift && exec "$@"';
-  return ['unshare', '--mount', 'sh', '-c', mountAndRun, cache, videos, ...command];
 }
 
 const COPY = { recursive: true, preserveTimestamps: true, verbatimSymlinks: true };

@@ -1,5 +1,7 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
@@ -8,10 +10,17 @@ import { IDLE_PYTHON } from './listening-appliance.ts';
 
 export const MAIN: string = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
 
+/** For what commands keep between calls, in place of the user's own. */
+const CACHE = mkdtempSync(join(tmpdir(), 'scenepress-cache-'));
+process.once('exit', () => rmSync(CACHE, { recursive: true, force: true }));
+
 /** The environment without variables of Scenepress and of the test runner. */
-const OTHER_VARIABLES = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS)/.test(name)),
-);
+const OTHER_VARIABLES = {
+  ...Object.fromEntries(
+    Object.entries(process.env).filter(([name]) => !/^(SCENEPRESS_|TAP|NODE_OPTIONS)/.test(name)),
+  ),
+  XDG_CACHE_HOME: CACHE,
+};
 
 export interface Ended {
   code: number | null;

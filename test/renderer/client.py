@@ -203,6 +203,7 @@ class Zygote:
                 "PATH": os.environ["PATH"],
                 "LANG": "C.UTF-8",
                 "PYTHONPATH": str(RENDERER),
+                "PYTHONHASHSEED": "0",
                 "OPENBLAS_NUM_THREADS": "1",
                 **self.environment,
             },

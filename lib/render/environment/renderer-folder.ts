@@ -35,7 +35,11 @@ export function rendererFolder(): string {
 
 /** The cache folder of Scenepress; undefined for a user without a home folder. @internal */
 export function userCacheFolder(): string | undefined {
-  if (process.getuid?.() === 0) return '/var/cache/scenepress';
+  return process.getuid?.() === 0 ? '/var/cache/scenepress' : ownCacheFolder();
+}
+
+/** Where this user keeps what no other user has to read; undefined without a home folder. @internal */
+export function ownCacheFolder(): string | undefined {
   const home = homeFolder();
   const caches = process.env['XDG_CACHE_HOME'] || (home && join(home, '.cache'));
   return caches && join(caches, 'scenepress');

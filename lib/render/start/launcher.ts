@@ -163,6 +163,8 @@ export function zygoteCommandLine(
       // The font cache; fontconfig warns without one.
       XDG_CACHE_HOME: join(seenWorkFolder(launcher, worker.workFolder), 'cache'),
       PYTHONPATH: relocation ? onMachine(launcher, launcher.packageFolder) : view.packageFolder,
+      // The order of a set of strings, and so a pixel here and there, would change from one start to the next.
+      PYTHONHASHSEED: '0',
       // A fork has only the forking thread, so OpenBLAS must not start others.
       OPENBLAS_NUM_THREADS: '1',
       ...(launcher.studio && { [STUDIO_VARIABLE]: studioPlace(launcher, launcher.studio) }),

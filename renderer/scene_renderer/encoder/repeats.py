@@ -23,10 +23,9 @@ from . import mp4, slices
 
 # Frames between pictures that players can seek to, at most: the limit of x264, which sees no repetitions.
 KEY_INTERVAL = 250
-# A play begins with a key picture if the last one is so long ago: from there on an edited video can equal
-# the one before it again. 39 scenes take 1 % more bytes with them, one 16 %. Short videos have none.
-_PLAY_INTERVAL_S = 4
-_FIRST_PLAY_S = 8
+# A play begins with a key picture if the last one is so many frames ago: from there on, an edited video can
+# equal the one before it again.
+_PLAY_INTERVAL = 120
 _GREY = 128
 # Size of a slice that skips all macroblocks: about a sixteenth of a bit for each.
 _HEADER_BYTES_MAX, _MACROBLOCKS_PER_BYTE = 16, 128
@@ -76,9 +75,6 @@ class RepeatingEncoder(Encoder):
     def __init__(self, stream: av.VideoStream, options: dict[str, str] = mp4.OPTIONS) -> None:
         super().__init__(stream)
         self._options = options
-        rate = stream.codec_context.framerate or 1
-        self._play_interval = round(_PLAY_INTERVAL_S * rate)
-        self._first_play = round(_FIRST_PLAY_S * rate)
         self._returned = 0  # packets
         self._until_key = 0
         # What follows each picture that is in the encoder: numbers of repetitions, and copies.
@@ -89,8 +85,8 @@ class RepeatingEncoder(Encoder):
         self, picture: av.VideoFrame, count: int, *, is_new: bool, begins_play: bool = False
     ) -> Iterator[Packet]:
         """Show a picture for a number of frames. If it isn't new, it equals the one before."""
-        is_late = self._shown >= self._first_play and KEY_INTERVAL - self._until_key >= self._play_interval
-        if begins_play and is_late:
+        since_key = KEY_INTERVAL - self._until_key
+        if begins_play and since_key >= _PLAY_INTERVAL:
             self._until_key = 0
         while count:
             if is_new or not self._until_key:

@@ -1,0 +1,59 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import t from 'tap';
+import { scenepress } from '../appliance/command.ts';
+import { render, startService } from '../fixtures/renders.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { inspectVideo } from '../fixtures/video.ts';
+
+const PLAYS = 12;
+/** Plays of a second; the first `same` are those of all such scenes. At 15 frames a second. */
+const lecture = (same: number) => `from manim import *
+
+
+class Lecture(Scene):
+    def construct(self):
+        for number in range(${PLAYS}):
+            shape = Square() if number < ${same} else Circle()
+            shape.shift(RIGHT * (number % 5 - 2))
+            self.play(GrowFromCenter(shape))
+            self.play(shape.animate.shift(UP * number / 9))
+            self.remove(shape)
+`;
+const FRAMES = PLAYS * 30;
+/** Without those of the last shape, whose first frame is empty. */
+const KEPT = FRAMES - 29;
+
+t.test('an edited scene is rendered with the frames that are equal in its last video', async (t) => {
+  const service = await startService(t);
+  const first = await render(service, { owner: 'ada', className: 'Lecture', code: lecture(PLAYS) });
+  t.equal(first.usage?.copiedFrames, 0);
+  const again = await render(service, { owner: 'ada', className: 'Lecture', code: lecture(PLAYS) });
+  t.equal(again.usage?.copiedFrames, FRAMES);
+  const edited = await render(service, { owner: 'ada', className: 'Lecture', code: lecture(PLAYS - 1) });
+  t.equal(edited.usage?.copiedFrames, KEPT);
+  const other = await render(service, { owner: 'bob', className: 'Lecture', code: lecture(PLAYS) });
+  t.equal(other.usage?.copiedFrames, 0, 'not those of another account');
+});
+
+t.test('scenepress render keeps the last video of a scene', async (t) => {
+  const cwd = await temporaryFolder(t);
+  const cache = await temporaryFolder(t);
+  const env = { XDG_CACHE_HOME: cache };
+  const rendered = async (same: number, ...flags: string[]) => {
+    await writeFile(join(cwd, 'scene.py'), lecture(same));
+    const args = ['render', 'scene.py', '-ql', '--json', '--keep-warm', '0', ...flags];
+    const { stdout } = await scenepress(args, { cwd, env, renders: true });
+    const { status, usage, video } = JSON.parse(stdout);
+    t.equal(status, 'completed');
+    const { frames } = await inspectVideo(video);
+    t.equal(frames, FRAMES);
+    return usage.copiedFrames;
+  };
+  t.equal(await rendered(PLAYS), 0);
+  t.equal((await readdir(join(cache, 'scenepress/videos'))).length, 2);
+  t.equal(await rendered(PLAYS - 1), KEPT);
+  t.equal(await rendered(PLAYS - 1, '--disable_caching'), 0);
+  t.equal(await rendered(PLAYS - 1), FRAMES, 'the video before is kept');
+  t.equal(await rendered(PLAYS - 1, '--flush_cache'), 0);
+});
