@@ -69,7 +69,8 @@ export class WarmService {
 
   static async start(): Promise<WarmService> {
     const folder = await mkdtemp(join(tmpdir(), 'scenepress-bench-'));
-    const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered' };
+    // The same scene is rendered again and again, each time from nothing.
+    const flags = { port: 0, dataDir: join(folder, 'data'), creditsMode: 'unmetered', incremental: false };
     const appliance = new Appliance(
       loadConfig({ flags, env: process.env }),
       openLog({ logLevel: 'error' }).logger,

@@ -62,7 +62,7 @@ t.test('other flags of manim are accepted, or answered with ours', async (t) => 
     return command.opts();
   };
   t.equal((await read('--output_file', 'a.mp4'))['out'], 'a.mp4');
-  await read('--disable_caching', '--renderer', 'cairo', '-v', 'DEBUG');
+  await read('--silent', '--renderer', 'cairo', '-v', 'DEBUG');
   await t.rejects(read('--renderer', 'opengl'), /drawn by Cairo only/);
   await t.rejects(read('--media_dir', 'x'), { message: /lacks\. .*-o FOLDER/, exitCode: 2 });
   await t.rejects(read('-f'), /To open the result: -p/);
