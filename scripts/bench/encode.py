@@ -13,7 +13,6 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from queue import SimpleQueue
 from typing import Any
 
 import av
@@ -42,35 +41,22 @@ class Shot:
 
 def record(arguments: list[str]) -> tuple[list[Shot], int]:
     """Render a scene; return its frames, and its frames per second."""
-    from scene_renderer.job import capture
     from scene_renderer.video import movie
     from scene_renderer.video.conversion import Converter
 
     shots: list[Shot] = []
-    begins = [True]
-    firsts: SimpleQueue[bool] = SimpleQueue()
 
     class Recorder(movie.Movie):
-        def _put(self, frame: Any) -> None:
-            firsts.put(begins[0])
-            begins[0] = False
-            super()._put(frame)
-
         def _drawn(self, frame: Any) -> Any:
             canvas = super()._drawn(frame)
             converter = Converter(self._form)
             rows = converter.convert(canvas.pixels, canvas.all_rows)
             shown = Shown(self._form, converter.picture)
             shown.change(rows)
-            shots.append(Shot(shown.frame(), frame.count, firsts.get()))
+            shots.append(Shot(shown.frame(), frame.count, frame.begins_play or not shots))
             return canvas
 
-    class Writer(capture.MovieWriter):
-        def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
-            begins[0] = True
-            super().begin_animation(allow_write, **kwargs)
-
-    vars(movie)["Movie"], vars(capture)["MovieWriter"] = Recorder, Writer
+    vars(movie)["Movie"] = Recorder
     from scene_renderer.job.rendering import render
 
     job, channel = job_of(arguments), Channel()

@@ -16,6 +16,7 @@ t.test('valid reports are parsed without extra properties', async (t) => {
     type: 'encoded',
     frames: 3,
     seconds: 0.2,
+    copiedFrames: 2,
   });
 });
 
