@@ -217,8 +217,11 @@ export function copiedFramesOf({ verdict }: ForkOutcome): number {
   return verdict?.type === 'encoded' ? verdict.copiedFrames : 0;
 }
 
-/** The disk limit of an encoding: the video while its index is moved to its beginning, and some megabytes. */
-function bytesForEncoding({ outputBytes, diskBytes }: RenderLimits, { local }: EncodeJob): number {
-  const bytes = 2 * outputBytes + OTHER_FILES_BYTES;
+/**
+ * The disk limit of an encoding: the video while its index is moved to its beginning, an earlier video, and some
+ * megabytes.
+ */
+function bytesForEncoding({ outputBytes, diskBytes }: RenderLimits, { local, isIndexed }: EncodeJob): number {
+  const bytes = (isIndexed ? 3 : 2) * outputBytes + OTHER_FILES_BYTES;
   return local ? Math.max(bytes, diskBytes) : bytes;
 }
