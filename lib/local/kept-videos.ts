@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { access, copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Logger } from '../base/logger.ts';
-import { systemRandom } from '../base/random.ts';
+import type { Random } from '../base/random.ts';
 import type { EarlierVideo } from '../model/render-task.ts';
 
 /** All videos together; the oldest are removed. A video of more than a quarter is not kept. */
@@ -14,11 +14,13 @@ const PRIVATE = 0o700;
 export class KeptVideos {
   readonly #folder: string;
   readonly #logger: Logger;
+  readonly #random: Random;
 
   /** `folder`: created when it is needed. */
-  constructor(folder: string, logger: Logger) {
+  constructor({ folder, logger, random }: { folder: string; logger: Logger; random: Random }) {
     this.#folder = folder;
     this.#logger = logger;
+    this.#random = random;
   }
 
   /** That of the scene which `identity` names; undefined if there is none. */
@@ -48,18 +50,13 @@ export class KeptVideos {
     }
   }
 
-  /** Removes all videos. */
-  async clear(): Promise<void> {
-    await rm(this.#folder, { recursive: true, force: true });
-  }
-
   #pathsOf(identity: unknown): EarlierVideo {
     const name = createHash('sha256').update(JSON.stringify(identity)).digest('hex').slice(0, 32);
     return { index: join(this.#folder, `${name}.index`), video: join(this.#folder, `${name}.mp4`) };
   }
 
   async #put(source: string, target: string): Promise<void> {
-    const copy = `${target}.${systemRandom.bytes(8).toString('hex')}`;
+    const copy = `${target}.${this.#random.bytes(8).toString('hex')}`;
     try {
       await copyFile(source, copy, constants.COPYFILE_FICLONE);
       await rename(copy, target);

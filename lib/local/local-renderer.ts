@@ -153,7 +153,8 @@ export class LocalRenderer {
     this.#folder = resolve(folder);
     this.#logger = logger;
     this.#file = sceneFolder && [sceneFolder.path, sceneFolder.file];
-    this.#kept = cacheFolder === undefined ? undefined : new KeptVideos(resolve(cacheFolder), logger);
+    if (cacheFolder !== undefined)
+      this.#kept = new KeptVideos({ folder: resolve(cacheFolder), logger, random: systemRandom });
     this.#renderer = new Renderer({
       renderer,
       studio: studioOf(studioFolder, undefined),
