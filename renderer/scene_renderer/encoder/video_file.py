@@ -11,9 +11,8 @@ import av
 from ..video.frames import Form, Frame
 from . import formats, mp4
 from .copying import CopyingEncoder
-from .digests import PictureDigest
 from .formats import Format
-from .index import EarlierFiles, index_of, open_earlier
+from .index import EarlierFiles, digest_of, index_of, new_seed, open_earlier
 from .picture import Shown
 from .repeats import RepeatingEncoder
 from .sound import Track
@@ -83,7 +82,7 @@ class IndexedVideo(VideoFile):
         assert isinstance(self._encoder, RepeatingEncoder)
         found = open_earlier(earlier, self._made_with) if earlier else None
         self._copying = CopyingEncoder(self._encoder, found) if found else None
-        self._picture: PictureDigest | None = None
+        self._seed = found.seed if found else new_seed()
         self._pictures: list[bytes] = []
 
     @property
@@ -93,9 +92,7 @@ class IndexedVideo(VideoFile):
 
     def show(self, shown: Shown, frame: Frame) -> None:
         """Encode or copy the picture for some frames."""
-        if self._picture is None:
-            self._picture = PictureDigest(self._form, shown.pixels)
-        digest = self._picture.of(frame.rows) if frame.is_new else self._pictures[-1]
+        digest = digest_of(shown.pixels, self._seed) if frame.is_new else self._pictures[-1]
         self._pictures += [digest] * frame.count
         if self._copying is None:
             super().show(shown, frame)
@@ -115,7 +112,7 @@ class IndexedVideo(VideoFile):
 
     def write_index(self, video: Path, path: Path) -> None:
         """Write the index of the written video."""
-        path.write_bytes(index_of(video, self._made_with, self._pictures).to_bytes())
+        path.write_bytes(index_of(video, self._made_with, self._seed, self._pictures).to_bytes())
 
 
 class Gif(VideoFile):

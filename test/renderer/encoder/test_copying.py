@@ -171,9 +171,10 @@ DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "no index": ("video.index", lambda data: b""),
     "another magic number": ("video.index", lambda data: with_byte(data, 3)),
     "other settings": ("video.index", lambda data: with_byte(data, 12)),
-    "another number of frames": ("video.index", lambda data: with_byte(data, 43)),
-    "another number of runs": ("video.index", lambda data: with_byte(data, 47)),
-    "the most frames": ("video.index", lambda data: data[:40] + b"\xff" * 8 + data[48:]),
+    "another seed": ("video.index", lambda data: with_byte(data, 41)),
+    "another number of frames": ("video.index", lambda data: with_byte(data, 51)),
+    "another number of runs": ("video.index", lambda data: with_byte(data, 55)),
+    "the most frames": ("video.index", lambda data: data[:48] + b"\xff" * 8 + data[56:]),
     "a cut index": ("video.index", lambda data: data[:-1]),
     "a long index": ("video.index", lambda data: data + bytes(1)),
     "no video": ("video.mp4", lambda data: b""),
@@ -225,4 +226,4 @@ def test_an_index_is_read_as_it_was_written(first: Path) -> None:
     assert index.runs["first"].tolist() == keys_of(first / "video.mp4")
     assert index.to_bytes() == data
     pictures = [bytes(digest) for digest in index.frames["digest"]]
-    assert index_of(first / "video.mp4", index.settings, pictures).to_bytes() == data
+    assert index_of(first / "video.mp4", index.settings, index.seed, pictures).to_bytes() == data
