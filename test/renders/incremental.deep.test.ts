@@ -1,8 +1,9 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { scenepress } from '../appliance/command.ts';
-import { render, startService } from '../fixtures/renders.ts';
+import { launchBrowser, openPage } from '../dashboard/browser.ts';
+import { artifactPath, render, startService } from '../fixtures/renders.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { inspectVideo } from '../fixtures/video.ts';
 
@@ -24,6 +25,24 @@ const FRAMES = PLAYS * 30;
 /** Without those of the last shape, whose first frame is empty. */
 const KEPT = FRAMES - 29;
 
+/** Plays a video in Chromium to its end. */
+async function assertPlays(t: Test, video: Buffer): Promise<void> {
+  const page = await openPage(t, await launchBrowser(t));
+  await page.setContent(`<video muted src="data:video/mp4;base64,${video.toString('base64')}"></video>`);
+  const played = await page.evaluate(`(async () => {
+    const video = document.querySelector('video');
+    video.playbackRate = 8;
+    await video.play();
+    await new Promise((resolve) => {
+      video.onended = resolve;
+      video.onerror = resolve;
+    });
+    const { corruptedVideoFrames, totalVideoFrames } = video.getVideoPlaybackQuality();
+    return { error: video.error, duration: video.duration, corruptedVideoFrames, hasFrames: totalVideoFrames > 0 };
+  })()`);
+  t.same(played, { error: null, duration: FRAMES / 15, corruptedVideoFrames: 0, hasFrames: true });
+}
+
 t.test('an edited scene is rendered with the frames that are equal in its last video', async (t) => {
   const service = await startService(t);
   const first = await render(service, { owner: 'ada', className: 'Lecture', code: lecture(PLAYS) });
@@ -32,6 +51,7 @@ t.test('an edited scene is rendered with the frames that are equal in its last v
   t.equal(again.usage?.copiedFrames, FRAMES);
   const edited = await render(service, { owner: 'ada', className: 'Lecture', code: lecture(PLAYS - 1) });
   t.equal(edited.usage?.copiedFrames, KEPT);
+  await assertPlays(t, await readFile(await artifactPath(service, edited, 'video.mp4')));
   const other = await render(service, { owner: 'bob', className: 'Lecture', code: lecture(PLAYS) });
   t.equal(other.usage?.copiedFrames, 0, 'not those of another account');
 });
