@@ -69,7 +69,7 @@ function chosen<Name extends string>(
   return known.filter((name) => !names || names.includes(name));
 }
 
-/** Ctrl-C ends the running command; then what has been measured is summed up, and the folders are removed. */
+/** On Ctrl-C, ends the running command, prints a summary of the results so far, and removes the folders. */
 function stopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());

@@ -4,7 +4,7 @@ With it, a later encoding copies the packets of pictures that are equal (`copyin
 encoder's process from what it has encoded itself, and never by a scene.
 
 Pictures are told apart by XXH3, which takes a twentieth of the time of SHA-256. Its seed is random and
-secret, so that nobody can draw a picture with the digest of another one.
+secret, so a scene cannot construct a second picture with the same digest.
 """
 
 import hashlib

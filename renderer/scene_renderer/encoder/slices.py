@@ -81,7 +81,7 @@ def key_number(unit: bytes, number_bits: int) -> int:
 
 
 def with_key_number(unit: bytes, number: int, number_bits: int) -> bytes:
-    """Return the slice of a key picture with another number: the header is written anew, the rest is kept."""
+    """Return the slice of a key picture with another number. Only its header changes."""
     data = _INSERTED.sub(b"", unit)
     bits = _Bits(data)
     _skip_to_frame_number(bits)

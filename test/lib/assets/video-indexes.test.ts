@@ -33,7 +33,7 @@ t.test('a render is given the newest video of its scene, in place, with its inde
     { index: 'index 2', video: 'video 2' },
   ]);
   t.equal(renderer.tasks[2]?.earlier?.video, pathOf(second.jobId, 'video.mp4'), 'not a copy');
-  t.same(readdirSync(join(folder, 'data/work')), [], 'what was fetched is removed');
+  t.same(readdirSync(join(folder, 'data/work')), [], 'fetched files are removed');
 });
 
 t.test('videos of another owner, scene or form are not given', async (t) => {
