@@ -2,15 +2,18 @@
 // process and receives its messages: `{ message }` for each step, `{ problem }` at a failure.
 import { SetupError, setUp } from './index.mjs';
 
-// The program that wants the environment has ended: so do this process and the programs that it runs.
-process.on('disconnect', () => process.kill(-process.pid, 'SIGKILL'));
+/** Ends this process and the programs that it runs, because the program that wants the environment has ended. */
+const endAll = () => process.kill(-process.pid, 'SIGKILL');
 
-const send = (message) => new Promise((settle) => process.send(message, settle));
+// A message that can't be sent tells it before the event does.
+process.on('disconnect', endAll).on('error', endAll);
+
+const send = (message) => process.send(message);
 
 const progress = {
-  say: (line) => process.send({ message: line.replace(/ …$/, '') }),
+  say: (line) => send({ message: line.replace(/ …$/, '') }),
   begin(title) {
-    process.send({ message: title });
+    send({ message: title });
     return () => {};
   },
 };
@@ -20,6 +23,5 @@ try {
   process.exit(0);
 } catch (error) {
   if (!(error instanceof SetupError)) throw error;
-  await send({ problem: error.message });
-  process.exit(1);
+  process.send({ problem: error.message }, () => process.exit(1));
 }
