@@ -129,6 +129,10 @@ export class RenderWorker {
       const zygote = await this.#zygotes.get(orientation);
       const encoder = await this.#zygotes.encoder();
       assertSameLayers(encoder, zygote);
+      if (task.earlier && (task.local || zygote.layers.includes('namespaces'))) {
+        this.#forks.makeFolder(outFolder);
+        await bringEarlier(task.earlier, outFolder, this.#forks.uid);
+      }
       if (stopped) return { kind: 'stopped', durationMs: 0, reason: stopped };
       startedAtMs = clock.uptimeMs();
       waitedMs = workedMs();
@@ -152,10 +156,6 @@ export class RenderWorker {
           },
         });
         this.#encoding = encoding;
-        if (task.earlier && (task.local || zygote.layers.includes('namespaces'))) {
-          this.#forks.makeFolder(outFolder);
-          await bringEarlier(task.earlier, outFolder, this.#forks.uid);
-        }
         encoding.begin();
         const rendered = await this.#forks
           .run(current, jobFolder, job, hear, { frames: encoding.frames })

@@ -1,8 +1,9 @@
 """Copies the packets of an earlier video for the pictures that are equal, and has the others encoded."""
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 import av
 import numpy as np
@@ -16,12 +17,15 @@ _FRAMES_MIN = 12
 # Of the pictures that are held until so many are equal. Fewer are enough if they are larger.
 _HELD_BYTES_MAX = 67_108_864
 
+# Returns a picture, which is not made if it is not needed.
+Picture: TypeAlias = Callable[[], av.VideoFrame]
+
 
 @dataclass(frozen=True)
 class _Frame:
     """`is_kept`: the picture does not change any more."""
 
-    picture: av.VideoFrame
+    picture: Picture
     digest: bytes
     is_new: bool
     begins_play: bool
@@ -45,7 +49,7 @@ class CopyingEncoder:
         self._copied_until = 0  # a frame of the earlier video
 
     def show(
-        self, picture: av.VideoFrame, count: int, digest: bytes, *, is_new: bool, begins_play: bool
+        self, picture: Picture, count: int, digest: bytes, *, is_new: bool, begins_play: bool
     ) -> Iterator[Packet]:
         """Show a picture for a number of frames, as `RepeatingEncoder.show`."""
         for number in range(count):
@@ -89,11 +93,13 @@ class CopyingEncoder:
         if frame.is_kept:
             return frame
         is_same = bool(self._held) and not frame.is_new
-        picture = self._held[-1].picture if is_same else _copied(frame.picture)
-        return replace(frame, picture=picture, is_kept=True)
+        if is_same:
+            return replace(frame, picture=self._held[-1].picture, is_kept=True)
+        copy = _copied(frame.picture())
+        return replace(frame, picture=lambda: copy, is_kept=True)
 
     def _are_enough(self) -> bool:
-        picture = self._held[0].picture
+        picture = self._held[0].picture()
         size = sum(plane.buffer_size for plane in picture.planes)
         return len(self._held) >= min(_FRAMES_MIN, max(2, _HELD_BYTES_MAX // size))
 
@@ -117,7 +123,7 @@ class CopyingEncoder:
         yield from self._encoder.copy(copy)
 
     def _encode(self, frame: _Frame) -> Iterator[Packet]:
-        yield from self._encoder.show(frame.picture, 1, is_new=frame.is_new, begins_play=frame.begins_play)
+        yield from self._encoder.show(frame.picture(), 1, is_new=frame.is_new, begins_play=frame.begins_play)
 
 
 def _copied(picture: av.VideoFrame) -> av.VideoFrame:

@@ -113,7 +113,7 @@ class _Encoding:
                     if sections:
                         sections.show(shown, part)
                     self._limit(output.size_bytes + (sections.size_bytes if sections else 0))
-                    best.offer(shown.frame(), part.count)
+                    best.offer(shown.frame, part.count)
                     self._preview(shown)
                 case Section() if sections:
                     sections.begin(part)

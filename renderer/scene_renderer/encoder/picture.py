@@ -28,19 +28,21 @@ class Shown:
         ]
         self._height_px = form.height_px
         self._converted: dict[str, av.VideoFrame] = {}
+        self._changed = range(0)  # rows that were received, but not taken over
 
     def change(self, rows: Rows) -> None:
-        """Take over the received pixels of some rows."""
-        if rows[0] == rows[1]:
-            return
-        for received, plane in self._planes:
-            step = self._height_px // len(received)
-            part = slice(rows[0] // step, rows[1] // step)
-            plane[part, : received.shape[1]] = received[part]
-        self._converted.clear()
+        """Note that the received pixels of some rows have changed."""
+        first, end = rows
+        if self._changed and first < end:
+            first, end = min(first, self._changed.start), max(end, self._changed.stop)
+        if first < end:
+            self._changed = range(first, end)
 
     def frame(self, pixel_format: str | None = None) -> av.VideoFrame:
         """Return the picture in a pixel format, or as it was received; valid until the pixels change."""
+        if self._changed:
+            self._take_over(self._changed)
+            self._changed = range(0)
         if pixel_format is None or self._plain.format.name == pixel_format:
             return self._plain
         if pixel_format not in self._converted:
@@ -48,3 +50,10 @@ class Shown:
             frame.time_base = self._time_base
             self._converted[pixel_format] = frame
         return self._converted[pixel_format]
+
+    def _take_over(self, rows: range) -> None:
+        for received, plane in self._planes:
+            step = self._height_px // len(received)
+            part = slice(rows.start // step, rows.stop // step)
+            plane[part, : received.shape[1]] = received[part]
+        self._converted.clear()

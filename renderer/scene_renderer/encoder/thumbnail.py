@@ -1,6 +1,7 @@
 """JPEG images of frames, and the selection of the best frame for a thumbnail."""
 
 import io
+from collections.abc import Callable
 
 import av
 import numpy as np
@@ -34,14 +35,15 @@ class BestFrame:
         self._stride = stride
         self._offered = 0
 
-    def offer(self, frame: av.VideoFrame, count: int) -> None:
+    def offer(self, frame: Callable[[], av.VideoFrame], count: int) -> None:
         """Consider the picture of the next `count` frames; it may change afterwards."""
         is_due = -self._offered % self._stride < count
         self._offered += count
         if self._score < _BLANK or is_due:
-            score = _contrast(frame)
+            examined = frame()
+            score = _contrast(examined)
             if score > self._score:
-                self._best, self._score = _small(frame, self._width_max_px), score
+                self._best, self._score = _small(examined, self._width_max_px), score
 
     def to_jpeg(self) -> bytes:
         """Return the best frame as JPEG. There must have been one."""

@@ -98,7 +98,7 @@ class IndexedVideo(VideoFile):
             super().show(shown, frame)
             return
         packets = self._copying.show(
-            shown.frame(self._format.pixel_format),
+            lambda: shown.frame(self._format.pixel_format),
             frame.count,
             digest,
             is_new=frame.is_new,
