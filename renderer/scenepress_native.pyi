@@ -2,11 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any
+from typing import Any, TypeAlias
 
 import cairo
 from manim import Mobject, VMobject
 from manim.camera.camera import Camera
+
+Area: TypeAlias = tuple[int, int, int, int]
+"""Pixels: left, top, right, bottom; the last two are not part of it."""
 
 INTERFACE: str
 """The first digits of the SHA-256 of this file, as it was when the module was compiled."""
@@ -28,8 +31,7 @@ def to_yuv420p(
     height: int,
     planes: tuple[Any, ...],
     strides: tuple[int, ...],
-    first: int,
-    end: int,
+    area: Area,
     /,
 ) -> tuple[int, int]: ...
 def draw(
@@ -43,5 +45,5 @@ class Picture:
         self, camera: Any, context: Any, items: list[Any], multiple: float, ratio: float, /
     ) -> int: ...
     def draw(self, pixels: Any, /) -> None: ...
-    def begin(self, pixels: Any, background: Any, first: int, end: int, /) -> None: ...
-    def wait(self) -> tuple[int, int]: ...
+    def begin(self, pixels: Any, background: Any, area: Area, /) -> None: ...
+    def wait(self) -> Area: ...

@@ -15,6 +15,7 @@ export interface ManimConfig {
     saveSections?: boolean;
     firstPlay?: number;
     lastPlay?: number;
+    disableCaching?: boolean;
     out?: string;
   };
   /** Settings that scenes see. */
@@ -35,6 +36,7 @@ const OF_SCENES = [
   'zero_pad',
 ];
 const OF_FLAGS = [
+  'disable_caching',
   'format',
   'frame_rate',
   'from_animation_number',
@@ -102,6 +104,7 @@ function flagsOf(values: Record<string, string>): ManimConfig['flags'] {
     ...(values['output_file'] && { out: values['output_file'] }),
     ...(isSet('write_all') && { all: true }),
     ...(isSet('preview') && { preview: true }),
+    ...(isSet('disable_caching') && { disableCaching: true }),
     ...(isSet('save_sections') && { saveSections: true }),
     ...(first >= 0 && { firstPlay: first }),
     ...(last >= 0 && { lastPlay: last }),

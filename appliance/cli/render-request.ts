@@ -120,6 +120,7 @@ function manimConfigFor(server: Asked['server'], flags: RenderFlags): ManimConfi
 /** Settings of manim.cfg are the defaults of the flags. */
 function applyConfig(config: ManimConfig['flags'], flags: RenderFlags, scenes: string[]): void {
   const { sizePx, fps, format, all, preview, saveSections, firstPlay, lastPlay = -1, out } = config;
+  if (config.disableCaching) flags.disable_caching ??= true;
   if (flags.quality === undefined && sizePx) flags.resolution ??= sizePx;
   if (flags.quality === undefined && fps !== undefined) flags.frame_rate ??= fps;
   if (format !== undefined && !flags.out && !flags.save_last_frame) flags.format ??= format;

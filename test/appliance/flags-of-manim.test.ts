@@ -91,7 +91,7 @@ loglevel = ERROR
 `,
   );
   t.same(readManimConfig(file), {
-    flags: { sizePx: { width: 320, height: 160 }, fps: 10, saveSections: true },
+    flags: { sizePx: { width: 320, height: 160 }, fps: 10, disableCaching: true, saveSections: true },
     settings: { background_color: 'WHITE', frame_width: '16' },
     ignored: ['section [ffmpeg]', 'media_dir (use -o FOLDER/)'],
   });

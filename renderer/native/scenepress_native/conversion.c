@@ -3,6 +3,7 @@
  * the same bits; chroma as the weighted mean of the two columns and four rows around it.
  */
 #include "functions.h"
+#include "outlines.h"
 
 enum { RED_Y = 8414, GREEN_Y = 16519, BLUE_Y = 3208 };
 enum { RED_U = -4865, GREEN_U = -9528, BLUE_U = 14392, RED_V = 14392, GREEN_V = -12061, BLUE_V = -2332 };
@@ -49,9 +50,9 @@ struct conversion {
     int strides[3], first_changed, end_changed; /* in pairs of rows */
 };
 
-/* Writes a row of a plane, if it isn't there already. */
-static void put_row(struct conversion *conversion, int plane, int y, const uint8_t *row, int width) {
-    uint8_t *place = (uint8_t *)conversion->planes[plane].buf + (size_t)y * conversion->strides[plane];
+/* Writes a part of a row of a plane, if it isn't there already. */
+static void put_row(struct conversion *conversion, int plane, int x, int y, const uint8_t *row, int width) {
+    uint8_t *place = (uint8_t *)conversion->planes[plane].buf + (size_t)y * conversion->strides[plane] + x;
     if (memcmp(place, row, (size_t)width) == 0) return;
     memcpy(place, row, (size_t)width);
     int pair = plane == 0 ? y / 2 : y;
@@ -59,36 +60,37 @@ static void put_row(struct conversion *conversion, int plane, int y, const uint8
     if (pair >= conversion->end_changed) conversion->end_changed = pair + 1;
 }
 
-/* The planes already hold what the rows before `first_row` and from `end_row` on are converted to. */
-static int convert_rows(struct conversion *conversion, int width, int height, int first_row, int end_row) {
-    int half = width / 2;
+/* The planes already hold what the pixels outside of the area are converted to. */
+static int convert_area(struct conversion *conversion, int width, int height, struct area area) {
+    int left = area.left / 2, half = (area.right + 1) / 2 - left; /* in pairs of columns */
     size_t stride = (size_t)half;
     int16_t *rows = PyMem_RawMalloc(stride * 8 * sizeof *rows); /* four of u, then four of v, in turns */
-    uint8_t *row = PyMem_RawMalloc((size_t)width);
+    uint8_t *row = PyMem_RawMalloc(2 * stride);
     if (!rows || !row) {
         PyMem_RawFree(rows);
         PyMem_RawFree(row);
         return -1;
     }
-    const uint32_t *pixels = conversion->rgba.buf;
-    for (int y = first_row; y < end_row; y++) {
-        to_luma(pixels + (size_t)y * width, row, width);
-        put_row(conversion, 0, y, row, width);
-    }
-    int first_pair = first_row > 2 ? (first_row - 2) / 2 : 0, end_pair = (end_row + 1) / 2 + 1;
+    const uint32_t *pixels = (const uint32_t *)conversion->rgba.buf + 2 * left;
+    int first_pair = area.top > 2 ? (area.top - 2) / 2 : 0, end_pair = (area.bottom + 1) / 2 + 1;
     if (end_pair > height / 2) end_pair = height / 2;
     int made = first_pair > 0 ? 2 * first_pair - 1 : 0;
     for (int y = first_pair; y < end_pair; y++) {
         int last = 2 * y + 2 < height ? 2 * y + 2 : height - 1;
-        for (; made <= last; made++)
-            to_chroma(pixels + (size_t)made * width, rows + (made & 3) * stride, rows + (4 + (made & 3)) * stride, half);
+        for (; made <= last; made++) {
+            const uint32_t *from = pixels + (size_t)made * width;
+            to_chroma(from, rows + (made & 3) * stride, rows + (4 + (made & 3)) * stride, half);
+            if (made < area.top || made >= area.bottom) continue;
+            to_luma(from, row, 2 * half);
+            put_row(conversion, 0, 2 * left, made, row, 2 * half);
+        }
         int first = y ? 2 * y - 1 : 0;
         int around[4] = {first & 3, (2 * y) & 3, (2 * y + 1) & 3, last & 3};
         for (int plane = 0; plane < 2; plane++) {
             const int16_t *from = rows + (size_t)plane * 4 * stride;
             mix_rows(from + around[0] * stride, from + around[1] * stride, from + around[2] * stride,
                      from + around[3] * stride, row, half);
-            put_row(conversion, plane + 1, y, row, half);
+            put_row(conversion, plane + 1, left, y, row, half);
         }
     }
     PyMem_RawFree(rows);
@@ -101,19 +103,21 @@ static int fits(const Py_buffer *buffer, Py_ssize_t rows, Py_ssize_t stride, Py_
 }
 
 /*
- * to_yuv420p(rgba, width, height, planes, strides, first, end): the planes are writable buffers, the strides bytes from
- * row to row. Only rows from the first up to but not including `end` differ from the pixels that were converted into the
- * planes before. Returns the first row in which the planes held anything else, and the row after the last one; both are
- * even, and equal if nothing has changed. Other threads run meanwhile.
+ * to_yuv420p(rgba, width, height, planes, strides, (left, top, right, bottom)): the planes are writable buffers, the
+ * strides bytes from row to row. Only pixels in the area differ from those that were converted into the planes before.
+ * Returns the first row in which the planes held anything else, and the row after the last one; both are even, and equal
+ * if nothing has changed. Other threads run meanwhile.
  */
 PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     struct conversion conversion = {.first_changed = 0, .end_changed = 0};
-    int width, height, first, end;
-    if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)ii", &conversion.rgba, &width, &height, &conversion.planes[0],
+    struct area area;
+    int width, height;
+    if (!PyArg_ParseTuple(arguments, "y*ii(w*w*w*)(iii)(iiii)", &conversion.rgba, &width, &height, &conversion.planes[0],
                           &conversion.planes[1], &conversion.planes[2], &conversion.strides[0], &conversion.strides[1],
-                          &conversion.strides[2], &first, &end))
+                          &conversion.strides[2], &area.left, &area.top, &area.right, &area.bottom))
         return NULL;
-    int valid = 0 <= first && first <= end && end <= height && width >= 2 && height >= 2 && width % 2 == 0 && height % 2 == 0 &&
+    int valid = 0 <= area.left && area.left <= area.right && area.right <= width && 0 <= area.top &&
+                area.top <= area.bottom && area.bottom <= height && width >= 2 && height >= 2 && width % 2 == 0 && height % 2 == 0 &&
                 conversion.rgba.len == (Py_ssize_t)width * height * 4 && (uintptr_t)conversion.rgba.buf % 4 == 0 &&
                 fits(&conversion.planes[0], height, conversion.strides[0], width) &&
                 fits(&conversion.planes[1], height / 2, conversion.strides[1], width / 2) &&
@@ -121,7 +125,7 @@ PyObject *to_yuv420p(PyObject *module, PyObject *arguments) {
     int failed = 0;
     if (valid) {
         Py_BEGIN_ALLOW_THREADS
-        failed = first < end && convert_rows(&conversion, width, height, first, end);
+        failed = area.left < area.right && area.top < area.bottom && convert_area(&conversion, width, height, area);
         Py_END_ALLOW_THREADS
     }
     PyBuffer_Release(&conversion.rgba);

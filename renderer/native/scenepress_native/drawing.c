@@ -82,22 +82,40 @@ static double reach(const struct outline *outline, const struct ink *ink) {
     return halves * ink->width / 2;
 }
 
-struct rows drawn_rows(const struct record *record, const cairo_matrix_t *matrix, int height) {
-    double top = height, bottom = 0, scale = hypot(matrix->yx, matrix->yy);
+/* Coordinates of one axis between which something is drawn. */
+struct range {
+    double first, end;
+};
+
+/* What isn't a number may be drawn anywhere. */
+static void extend(struct range *range, double at, double more) {
+    double first = at - more, end = at + more;
+    range->first = fmin(range->first, isnan(first) ? -INFINITY : first);
+    range->end = fmax(range->end, isnan(end) ? INFINITY : end);
+}
+
+static void to_pixels(struct range range, int size, int *first, int *end) {
+    *first = (int)floor(fmin(fmax(range.first, 0), size));
+    *end = (int)ceil(fmax(fmin(range.end, size), 0));
+}
+
+struct area drawn_area(const struct record *record, const cairo_matrix_t *matrix, int width, int height) {
+    struct range columns = {width, 0}, rows = {height, 0};
+    double x_scale = hypot(matrix->xx, matrix->xy), y_scale = hypot(matrix->yx, matrix->yy);
     for (size_t at = 0; at < record->used;) {
         const struct outline *outline = (const struct outline *)(record->data + at);
         const double *points = (const double *)(outline + 1);
-        double more = scale * fmax(reach(outline, &outline->background), reach(outline, &outline->stroke)) + ROUNDED_PX;
+        double beyond = fmax(reach(outline, &outline->background), reach(outline, &outline->stroke));
         for (ptrdiff_t point = 0; point < outline->count; point++) {
-            double y = matrix->yx * points[2 * point] + matrix->yy * points[2 * point + 1] + matrix->y0;
-            if (!(y - more >= top)) top = y - more;
-            if (!(y + more <= bottom)) bottom = y + more;
+            double x = points[2 * point], y = points[2 * point + 1];
+            extend(&columns, matrix->xx * x + matrix->xy * y + matrix->x0, x_scale * beyond + ROUNDED_PX);
+            extend(&rows, matrix->yx * x + matrix->yy * y + matrix->y0, y_scale * beyond + ROUNDED_PX);
         }
         at += outline_size(outline);
     }
-    if (!(top >= 0)) top = 0; /* also if it isn't a number */
-    if (!(bottom <= height)) bottom = height;
-    struct rows rows = {(int)floor(fmin(top, height)), (int)ceil(fmax(bottom, 0))};
-    if (rows.first >= rows.end) rows = (struct rows){0, 0};
-    return rows;
+    struct area area;
+    to_pixels(columns, width, &area.left, &area.right);
+    to_pixels(rows, height, &area.top, &area.bottom);
+    if (area.left >= area.right || area.top >= area.bottom) area = (struct area){0};
+    return area;
 }

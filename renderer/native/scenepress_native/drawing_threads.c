@@ -42,10 +42,13 @@ cairo_status_t draw_on(const Py_buffer *pixels, const struct picture *picture) {
     return status;
 }
 
-static void replace_rows(struct picture *picture) {
-    size_t row = (size_t)picture->pixels.shape[1] * 4, first = (size_t)picture->replaced.first;
-    size_t count = (size_t)(picture->replaced.end - picture->replaced.first);
-    memcpy((char *)picture->pixels.buf + first * row, (const char *)picture->background.buf + first * row, count * row);
+static void replace_area(struct picture *picture) {
+    const struct area *area = &picture->replaced;
+    size_t row = (size_t)picture->pixels.shape[1] * 4, length = (size_t)(area->right - area->left) * 4;
+    for (int y = area->top; y < area->bottom; y++) {
+        size_t at = (size_t)y * row + (size_t)area->left * 4;
+        memcpy((char *)picture->pixels.buf + at, (const char *)picture->background.buf + at, length);
+    }
 }
 
 /* Draws a picture taken from the queue. Called and returns with the lock held. */
@@ -53,7 +56,7 @@ static void draw_queued(struct picture *picture) {
     being_drawn++;
     pthread_mutex_unlock(&lock);
     double start = thread_seconds();
-    replace_rows(picture);
+    replace_area(picture);
     cairo_status_t status = draw_on(&picture->pixels, picture);
     double seconds = thread_seconds() - start;
     pthread_mutex_lock(&lock);

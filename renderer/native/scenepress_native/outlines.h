@@ -42,12 +42,12 @@ void discard_record(struct record *record);
 /* Draws all outlines (drawing.c). */
 void draw_record(cairo_t *context, const struct record *record);
 
-/* Rows of pixels, from the first up to but not including `end`. */
-struct rows {
-    int first, end;
+/* Pixels from `left` and `top` up to but not including `right` and `bottom`. */
+struct area {
+    int left, top, right, bottom;
 };
 
-/* Returns rows outside of which nothing is drawn of the outlines on a picture of this height (drawing.c). */
-struct rows drawn_rows(const struct record *record, const cairo_matrix_t *matrix, int height);
+/* Returns an area outside of which nothing is drawn of the outlines on a picture of this size (drawing.c). */
+struct area drawn_area(const struct record *record, const cairo_matrix_t *matrix, int width, int height);
 
 #endif

@@ -105,32 +105,36 @@ static int get_background(PyObject *array, struct picture *picture) {
 }
 
 /*
- * begin(pixels, background, first, end): has a thread replace rows of an array by those of a background, and draw on it.
- * The pixels must not be used, and the background not be changed, until `wait` has returned.
+ * begin(pixels, background, (left, top, right, bottom)): has a thread replace an area of an array by that of a background,
+ * and draw on it. The pixels must not be used, and the background not be changed, until `wait` has returned.
  */
 static PyObject *begin_picture(PyObject *self, PyObject *arguments) {
     struct picture *picture = (struct picture *)self;
     PyObject *pixels, *background;
-    struct rows *replaced = &picture->replaced;
+    struct area area;
+    if (!PyArg_ParseTuple(arguments, "OO(iiii)", &pixels, &background, &area.left, &area.top, &area.right, &area.bottom))
+        return NULL;
     if (picture->state != RECORDED || picture->is_used)
         return PyErr_Format(PyExc_RuntimeError, "the picture has begun already");
-    if (!PyArg_ParseTuple(arguments, "OOii", &pixels, &background, &replaced->first, &replaced->end)) return NULL;
     if (get_pixels(pixels, &picture->pixels) < 0) return NULL;
     if (get_background(background, picture) < 0) {
         release_pixels(picture);
         return NULL;
     }
-    if (replaced->first < 0 || replaced->first > replaced->end || replaced->end > picture->pixels.shape[0]) {
+    const Py_ssize_t *shape = picture->pixels.shape;
+    if (area.left < 0 || area.left > area.right || area.right > shape[1] || area.top < 0 || area.top > area.bottom ||
+        area.bottom > shape[0]) {
         release_pixels(picture);
-        return PyErr_Format(PyExc_ValueError, "there are no rows from %d to %d", replaced->first, replaced->end);
+        return PyErr_Format(PyExc_ValueError, "the array has no such area");
     }
+    picture->replaced = area;
     enqueue(picture);
     Py_RETURN_NONE;
 }
 
 /*
- * wait(): returns when the picture has been drawn, and draws pictures until then. Returns the first of the rows that it has
- * drawn on, and the one after the last. Raises an error of Cairo.
+ * wait(): returns when the picture has been drawn, and draws pictures until then. Returns the area that it has drawn
+ * on: left, top, right, bottom. Raises an error of Cairo.
  */
 static PyObject *wait_for_picture(PyObject *self, PyObject *nothing) {
     struct picture *picture = (struct picture *)self;
@@ -139,11 +143,12 @@ static PyObject *wait_for_picture(PyObject *self, PyObject *nothing) {
     await_picture(picture);
     Py_END_ALLOW_THREADS
     int height = picture->pixels.obj ? (int)picture->pixels.shape[0] : 0;
+    int width = picture->pixels.obj ? (int)picture->pixels.shape[1] : 0;
     release_pixels(picture);
     if (picture->state != DRAWN) return PyErr_Format(PyExc_RuntimeError, "the picture was begun in another process");
     if (Pycairo_Check_Status(picture->status)) return NULL;
-    struct rows rows = drawn_rows(&picture->record, &picture->matrix, height);
-    return Py_BuildValue("(ii)", rows.first, rows.end);
+    struct area area = drawn_area(&picture->record, &picture->matrix, width, height);
+    return Py_BuildValue("(iiii)", area.left, area.top, area.right, area.bottom);
 }
 
 static PyMethodDef picture_methods[] = {

@@ -35,6 +35,8 @@ _WALLED = b"+"
 _PROBLEM_BYTES_MAX = 1024
 # How long the kernel may take to end the init of a namespace after the last other process.
 _INIT_END_S = 0.25
+# Room for a whole picture, so that the next one is converted while it is received. The kernel may allow less.
+_FRAMES_BUFFER_BYTES = 4_194_304
 
 # Set by the service: a relocated renderer needs them to find its programs, TeX and fonts.
 _PASSED_ON = (
@@ -214,6 +216,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
         frames = None
         if fork.frames is not None and not fork.is_encoder:
             frames = connect_when_it_listens(fork.frames)
+            frames.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, _FRAMES_BUFFER_BYTES)
         earlier = _earlier_in(folder) if fork.is_encoder else None
         channel = JobChannel(fork.socket)  # connected last, since the job comes over it
         if listener is not None:

@@ -1,7 +1,11 @@
 """Converts frames to the pixels that are sent to the encoder."""
 
+from typing import TypeAlias
+
 from .. import native
 from .frames import Form, PixelFormat, Pixels, Rows
+
+Area: TypeAlias = tuple[int, int, int, int]  # left, top, right, bottom; the last two are not part of it
 
 _has_native = native.is_compiled()
 
@@ -23,22 +27,21 @@ class Converter:
         self._is_first = True
         self.picture = form.new_picture()
 
-    def convert(self, pixels: Pixels, changed: Rows) -> Rows:
+    def convert(self, pixels: Pixels, changed: Area) -> Rows:
         """Convert pixels: contiguous uint8, height by width by RGBA. Return the rows that differ.
 
-        `changed`: the rows that may differ from the pixels before. The picture is valid until the next call.
+        `changed`: what may differ from the pixels before. The picture is valid until the next call.
         """
-        height = self._form.height_px
+        width, height = self._form.width_px, self._form.height_px
         if self._is_first:
-            changed = 0, height
+            changed = 0, 0, width, height
         is_first, self._is_first = self._is_first, False
         if self._form.pixels == "rgba":
             self.picture = pixels
-            return changed
+            return changed[1], changed[3]
         import scenepress_native
 
         planes = self._form.planes(self.picture)
-        width = self._form.width_px
         strides = (width, width // 2, width // 2)
-        rows = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides, *changed)
+        rows = scenepress_native.to_yuv420p(pixels, width, height, tuple(planes), strides, changed)
         return (0, height) if is_first else rows

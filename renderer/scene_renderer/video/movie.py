@@ -13,46 +13,43 @@ from ..messages import RenderJob
 from ..protocol import JobChannel
 from ..scene_error import SceneError, too_long
 from . import sound
-from .conversion import Converter, best_for
-from .frames import Cue, Form, Rows, Section, Sender
+from .conversion import Area, Converter, best_for
+from .frames import Cue, Form, Section, Sender
 
 Pixels: TypeAlias = npt.NDArray[Any]  # as Manim types them; refused unless they are bytes
 
 _QUEUE_BYTES = 67_108_864
 # From this size on, NumPy asks the kernel for huge pages, which saves a thousand page faults for each frame.
 _HUGE_PAGES_BYTES = 4_194_304
+_NOTHING: Area = 0, 0, 0, 0
 
 
 class Picture(Protocol):
     """A recorded frame, which is drawn by other threads."""
 
-    def begin(self, pixels: Pixels, background: Pixels, first: int, end: int, /) -> None:
-        """Replace the rows `first` to `end` by the background's and draw on them, in other threads.
+    def begin(self, pixels: Pixels, background: Pixels, area: Area, /) -> None:
+        """Replace an area by the background's and draw on the pixels, in other threads.
 
         The pixels must not be used, and the background not be changed, until `wait` returns.
         """
 
-    def wait(self) -> Rows:
-        """Return when it has been drawn: the rows that it may have changed. Raises any error of Cairo."""
+    def wait(self) -> Area:
+        """Return when it has been drawn: the area that it may have changed. Raises any error of Cairo."""
 
 
 class Canvas:
-    """The pixels of a frame. Rows outside of `rows` equal the background, if there is one."""
+    """The pixels of a frame. Those outside of `drawn` equal the background, if there is one."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         size = math.prod(shape)
         self.pixels: Pixels = np.empty(max(size, _HUGE_PAGES_BYTES), np.uint8)[:size].reshape(shape)
         self.background: Pixels | None = None
-        self.rows: Rows = (0, shape[0])
+        self.whole: Area = 0, 0, shape[1], shape[0]
+        self.drawn = self.whole
 
-    def differs(self, background: Pixels | None) -> Rows:
-        """Return the rows that may differ from a background."""
-        return self.rows if background is not None and background is self.background else self.all_rows
-
-    @property
-    def all_rows(self) -> Rows:
-        """All rows."""
-        return 0, self.pixels.shape[0]
+    def differs(self, background: Pixels | None) -> Area:
+        """Return the area that may differ from a background."""
+        return self.drawn if background is not None and background is self.background else self.whole
 
 
 @dataclass(frozen=True)
@@ -60,14 +57,21 @@ class _Shown:
     """The last frame that was sent."""
 
     background: Pixels | None
-    rows: Rows
+    drawn: Area
 
-    def changed(self, canvas: Canvas) -> Rows:
-        """Return the rows in which the next frame may differ."""
+    def changed(self, canvas: Canvas) -> Area:
+        """Return the area in which the next frame may differ."""
         if self.background is None or self.background is not canvas.background:
-            return canvas.all_rows
-        (first, end), (canvas_first, canvas_end) = self.rows, canvas.rows
-        return min(first, canvas_first), max(end, canvas_end)
+            return canvas.whole
+        return _around(self.drawn, canvas.drawn)
+
+
+def _around(one: Area, other: Area) -> Area:
+    """Return the smallest area with both areas."""
+    if _NOTHING in (one, other):
+        return max(one, other)
+    left, top, right, bottom = zip(one, other, strict=True)
+    return min(left), min(top), max(right), max(bottom)
 
 
 @dataclass(frozen=True)
@@ -120,7 +124,7 @@ class Movie:
         Raises the same as `write`. Errors in drawing it are raised later.
         """
         canvas = self._canvas(background, 1)
-        picture.begin(canvas.pixels, background, *canvas.differs(background))
+        picture.begin(canvas.pixels, background, canvas.differs(background))
         canvas.background = background
         self._put(canvas, 1, picture)
 
@@ -194,21 +198,21 @@ class Movie:
     def _drawn(self, frame: _Queued) -> Canvas:
         """Return a frame when it has been drawn."""
         canvas = frame.canvas
-        canvas.rows = frame.picture.wait() if frame.picture else canvas.all_rows
+        canvas.drawn = frame.picture.wait() if frame.picture else canvas.whole
         return canvas
 
     def _send(self) -> None:
         """Send all frames and sections in the queue."""
         self._sender.form(self._form)
         converter = Converter(self._form)
-        shown = _Shown(None, (0, 0))
+        shown = _Shown(None, _NOTHING)
         while (item := self._next()) is not None:
             if isinstance(item, Section):
                 self._sender.section(item)
                 continue
             canvas = self._drawn(item)
             rows = converter.convert(canvas.pixels, shown.changed(canvas))
-            shown = _Shown(canvas.background, canvas.rows)
+            shown = _Shown(canvas.background, canvas.drawn)
             self._sender.frame(converter.picture, rows, item.count, begins_play=item.begins_play)
             self._canvases.append(canvas)
 

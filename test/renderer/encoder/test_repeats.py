@@ -42,7 +42,7 @@ def encode(shots: list[tuple[Pixels, int]]) -> bytes:
         encoder, converter = RepeatingEncoder(stream), Converter(form := Form(width, height, FPS, "yuv420p"))
         shown = Shown(form, converter.picture)
         for pixels, count in shots:
-            rows = converter.convert(pixels, (0, height))
+            rows = converter.convert(pixels, (0, 0, width, height))
             shown.change(rows)
             for packet in encoder.show(shown.frame(), count, is_new=rows[0] < rows[1]):
                 container.mux(packet)
@@ -65,7 +65,7 @@ def frames_of(video: bytes) -> Iterator[tuple[Fraction, bytes]]:
 def luma_error(shown: bytes, pixels: Pixels) -> float:
     width, height = SIZE
     converter = Converter(Form(width, height, FPS, "yuv420p"))
-    converter.convert(pixels, (0, height))
+    converter.convert(pixels, (0, 0, width, height))
     converted = converter.picture[:height]
     stride = len(shown) * 2 // 3 // height
     luma = np.frombuffer(shown, np.uint8)[: height * stride].reshape(height, stride)[:, :width]

@@ -51,7 +51,8 @@ def _record(camera: Any, mobjects: list[Any]) -> Any:
 def _begin(recorded: Any) -> Any:
     picture, background = recorded
     pixels = np.full_like(background, 77)
-    picture.begin(pixels, background, 0, len(pixels))
+    height, width, _ = pixels.shape
+    picture.begin(pixels, background, (0, 0, width, height))
     return pixels
 
 
@@ -75,10 +76,10 @@ def test_recorded_frames_are_the_same(seed: int, request: pytest.FixtureRequest)
     for mobject in mobjects:
         for member in mobject.get_family():
             member.points = np.zeros((0, 3))
-    first, end = recorded[0].wait()
+    left, top, right, bottom = recorded[0].wait()
     assert pixels.tobytes() == expected[0]
-    others = np.delete(np.arange(len(pixels)), np.arange(first, end))
-    assert (pixels == recorded[1])[others].all()
+    pixels[top:bottom, left:right] = recorded[1][top:bottom, left:right]
+    assert (pixels == recorded[1]).all()
     assert camera.pixel_array.tobytes() == expected[0]
 
 
@@ -198,18 +199,18 @@ def test_misuse_is_refused() -> None:
     pixels = np.zeros((4, 4, 4), np.uint8)
     for array in (np.zeros((4, 4), np.uint8), np.zeros((4, 4, 4)), np.zeros((4, 4, 3), np.uint8)):
         with pytest.raises(ValueError, match="expected bytes"):
-            picture.begin(array, pixels, 0, 4)
+            picture.begin(array, pixels, (0, 0, 4, 4))
     with pytest.raises((BufferError, ValueError)):
-        picture.begin(np.zeros((8, 8, 4), np.uint8)[::2, ::2], pixels, 0, 4)
+        picture.begin(np.zeros((8, 8, 4), np.uint8)[::2, ::2], pixels, (0, 0, 4, 4))
     for background in (np.zeros((4, 5, 4), np.uint8), np.zeros((3, 4, 4), np.uint8), np.zeros((4, 4, 4))):
         with pytest.raises(ValueError, match="expected a background"):
-            picture.begin(pixels, background, 0, 3)
-    for first, end in [(-1, 2), (3, 2), (0, 5)]:
-        with pytest.raises(ValueError, match="no rows"):
-            picture.begin(pixels, pixels, first, end)
-    picture.begin(pixels, pixels, 0, 0)
+            picture.begin(pixels, background, (0, 0, 3, 3))
+    for area in [(0, -1, 4, 2), (0, 3, 4, 2), (0, 0, 4, 5), (-1, 0, 4, 4), (3, 0, 2, 4), (0, 0, 5, 4)]:
+        with pytest.raises(ValueError, match="no such area"):
+            picture.begin(pixels, pixels, area)
+    picture.begin(pixels, pixels, (0, 0, 0, 0))
     with pytest.raises(RuntimeError):
-        picture.begin(pixels, pixels, 0, 0)
+        picture.begin(pixels, pixels, (0, 0, 0, 0))
     picture.wait()
     refused: Any = scenepress_native.Picture
     with pytest.raises(TypeError):
@@ -240,33 +241,34 @@ def test_a_picture_is_not_used_while_it_is_recorded() -> None:
     camera = Camera(**_SIZE)
     picture = scenepress_native.Picture()
     mobjects: list[Any] = [manim.Square(), Caller()]
-    uses.extend((lambda pixels: picture.begin(pixels, pixels, 0, 0), picture.draw))
+    uses.extend((lambda pixels: picture.begin(pixels, pixels, (0, 0, 0, 0)), picture.draw))
     context = camera.get_cairo_context(pixels)
     assert picture.record(camera, context, mobjects, camera.cairo_line_width_multiple, 1.0) == len(mobjects)
     uses.clear()
     assert set(refused) == {"the picture has begun already", "the picture is in use"}
-    picture.begin(pixels, pixels, 0, 0)
+    picture.begin(pixels, pixels, (0, 0, 0, 0))
     picture.wait()
     assert pixels.any()
 
 
 @pytest.mark.usefixtures("threads")
-def test_only_the_rows_of_a_line_are_drawn_on() -> None:
+def test_only_the_area_of_a_line_is_drawn_on() -> None:
     camera = Camera(pixel_width=640, pixel_height=360)
-    rows = []
-    for line in (manim.Line(), manim.Square(side_length=4).shift(3 * manim.UP), VMobject()):
-        recorded = _record(camera, [line])
+    areas = []
+    for mobject in (manim.Line(), manim.Square(side_length=4).shift(3 * manim.UP), VMobject()):
+        recorded = _record(camera, [mobject])
         _begin(recorded)
-        rows.append(recorded[0].wait())
-    (first, end), (top, bottom), nothing = rows
-    assert 150 < first < 180 < end < 210
-    assert top == 0
-    assert 135 < bottom < 165
-    assert nothing == (0, 0)
+        areas.append(recorded[0].wait())
+    line, square, nothing = areas
+    assert 240 < line[0] < 280 < 360 < line[2] < 400
+    assert 150 < line[1] < 180 < line[3] < 210
+    assert square[1] == 0
+    assert 135 < square[3] < 165
+    assert nothing == (0, 0, 0, 0)
 
 
 @pytest.mark.parametrize("joint", list(manim.LineJointType))
-def test_the_rows_of_sharp_corners_are_drawn_on(joint: Any, request: pytest.FixtureRequest) -> None:
+def test_the_area_of_sharp_corners_is_drawn_on(joint: Any, request: pytest.FixtureRequest) -> None:
     """The tip of a narrow corner reaches far beyond its line."""
     camera = Camera(pixel_width=640, pixel_height=360)
     corner = VMobject(stroke_width=40, joint_type=joint).set_points_as_corners(
@@ -277,10 +279,10 @@ def test_the_rows_of_sharp_corners_are_drawn_on(joint: Any, request: pytest.Fixt
     request.getfixturevalue("threads")
     recorded = _record(camera, [corner])
     pixels = _begin(recorded)
-    first, end = recorded[0].wait()
+    left, top, right, bottom = recorded[0].wait()
     assert pixels.tobytes() == expected[0]
-    others = np.delete(np.arange(len(pixels)), np.arange(first, end))
-    assert (pixels == recorded[1])[others].all()
+    pixels[top:bottom, left:right] = recorded[1][top:bottom, left:right]
+    assert (pixels == recorded[1]).all()
 
 
 @pytest.mark.usefixtures("threads")

@@ -9,7 +9,7 @@ import pytest
 from av.video.reformatter import Interpolation, VideoReformatter
 
 import scenepress_native
-from scene_renderer.video.conversion import Converter
+from scene_renderer.video.conversion import Area, Converter
 from scene_renderer.video.frames import Form
 
 Pixels = npt.NDArray[np.uint8]
@@ -32,8 +32,13 @@ def form_of(pixels: Pixels) -> Form:
 def converted(pixels: Pixels) -> list[Pixels]:
     """The planes of a picture."""
     converter = Converter(form_of(pixels))
-    converter.convert(pixels, (0, pixels.shape[0]))
+    converter.convert(pixels, whole(pixels))
     return form_of(pixels).planes(converter.picture)
+
+
+def whole(pixels: Pixels) -> Area:
+    height, width, _ = pixels.shape
+    return 0, 0, width, height
 
 
 def noise(width: int, height: int) -> Pixels:
@@ -80,43 +85,53 @@ def test_the_smallest_pictures_are_converted() -> None:
 def test_rgba_is_sent_as_it_is() -> None:
     pixels = noise(16, 8)
     converter = Converter(Form(16, 8, 1, "rgba"))
-    assert converter.convert(pixels, (2, 4)) == (0, 8), "all of the first picture"
-    assert converter.convert(pixels, (2, 4)) == (2, 4)
+    assert converter.convert(pixels, (3, 2, 5, 4)) == (0, 8), "all of the first picture"
+    assert converter.convert(pixels, (3, 2, 5, 4)) == (2, 4)
     assert converter.picture is pixels
 
 
 def test_buffers_that_are_too_small_are_refused() -> None:
     pixels = noise(16, 8)
-    whole = (bytearray(16 * 8), bytearray(8 * 4), bytearray(8 * 4))
-    scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), 0, 8)
-    for first, end in [(-1, 8), (5, 4), (0, 9)]:
-        with pytest.raises(ValueError, match="don't fit"):
-            scenepress_native.to_yuv420p(pixels, 16, 8, whole, (16, 8, 8), first, end)
+    planes = (bytearray(16 * 8), bytearray(8 * 4), bytearray(8 * 4))
+    scenepress_native.to_yuv420p(pixels, 16, 8, planes, (16, 8, 8), (0, 0, 16, 8))
+    for area in [
+        (0, -1, 16, 8),
+        (0, 5, 16, 4),
+        (0, 0, 16, 9),
+        (-1, 0, 16, 8),
+        (5, 0, 4, 8),
+        (0, 0, 17, 8),
+        (0, 0, 2**31, 8),
+    ]:
+        with pytest.raises((ValueError, OverflowError)):
+            scenepress_native.to_yuv420p(pixels, 16, 8, planes, (16, 8, 8), area)
     for width, height, buffers, strides in [
-        (16, 10, whole, (16, 8, 8)),
-        (18, 8, whole, (18, 9, 9)),
-        (15, 8, whole, (16, 8, 8)),
-        (16, 8, (bytearray(16 * 8 - 1), *whole[1:]), (16, 8, 8)),
-        (16, 8, (*whole[:2], bytearray(8 * 4 - 1)), (16, 8, 8)),
-        (16, 8, whole, (15, 8, 8)),
-        (16, 8, whole, (16, -8, 8)),
+        (16, 10, planes, (16, 8, 8)),
+        (18, 8, planes, (18, 9, 9)),
+        (15, 8, planes, (16, 8, 8)),
+        (16, 8, (bytearray(16 * 8 - 1), *planes[1:]), (16, 8, 8)),
+        (16, 8, (*planes[:2], bytearray(8 * 4 - 1)), (16, 8, 8)),
+        (16, 8, planes, (15, 8, 8)),
+        (16, 8, planes, (16, -8, 8)),
     ]:
         with pytest.raises(ValueError, match="don't fit"):
-            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides, 0, height)
+            scenepress_native.to_yuv420p(pixels, width, height, buffers, strides, (0, 0, width, height))
 
 
 @pytest.mark.parametrize("height", [2, 4, 36])
-def test_converting_only_changed_rows_gives_the_same(height: int) -> None:
+def test_converting_only_a_changed_area_gives_the_same(height: int) -> None:
     pixels = noise(64, height)
     converter = Converter(form_of(pixels))
-    converter.convert(pixels, (0, height))
+    converter.convert(pixels, whole(pixels))
     before = converter.picture.copy()
     chance = random.Random(height)
     for _ in range(200):
         first = chance.randint(0, height)
         end = chance.randint(first, height)
-        pixels[first:end] = np.roll(pixels[first:end], chance.randint(1, 9))
-        rows = converter.convert(pixels, (first, end))
+        left = chance.randint(0, 64)
+        right = chance.randint(left, 64)
+        pixels[first:end, left:right] = np.roll(pixels[first:end, left:right], chance.randint(1, 9))
+        rows = converter.convert(pixels, (left, first, right, end))
         for ours, theirs in zip(form_of(pixels).planes(converter.picture), converted(pixels), strict=True):
             np.testing.assert_array_equal(ours, theirs)
         # The rows that are sent, and no others, lead from the picture before to this one.
@@ -125,7 +140,7 @@ def test_converting_only_changed_rows_gives_the_same(height: int) -> None:
         ):
             part[:] = new
         np.testing.assert_array_equal(before, converter.picture)
-        assert (rows[0] < rows[1]) == (first < end)
+        assert rows[0] == rows[1] if first == end or left == right else rows[0] <= rows[1]
 
 
 def test_an_equal_picture_changes_nothing() -> None:
@@ -133,7 +148,7 @@ def test_an_equal_picture_changes_nothing() -> None:
     converter = Converter(form_of(pixels))
     changes = []
     for picture in (pixels, pixels.copy(), np.roll(pixels, 1, axis=0), pixels, pixels):
-        first, end = converter.convert(picture, (0, 36))
+        first, end = converter.convert(picture, whole(pixels))
         changes.append(first < end)
     assert changes == [True, False, True, True, False]
 
@@ -142,8 +157,8 @@ def test_an_equal_picture_changes_nothing() -> None:
 def test_one_other_pixel_changes_the_rows_around_it(place: tuple[int, int]) -> None:
     pixels = np.zeros((36, 64, 4), np.uint8)
     converter = Converter(form_of(pixels))
-    converter.convert(pixels, (0, 36))
+    converter.convert(pixels, whole(pixels))
     pixels[place] = 255
-    first, end = converter.convert(pixels, (0, 36))
+    first, end = converter.convert(pixels, whole(pixels))
     assert first <= place[0] < end
     assert end - first <= 4
