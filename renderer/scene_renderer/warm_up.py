@@ -13,7 +13,7 @@ def run() -> None:
     if native.is_compiled():
         native.check()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
-    from .faster import alignment, colours, copies, curves, images, projection, rotations, svg, svg_paths
+    from .faster import alignment, colours, curves, images, numbers, projection, rotations, svg, svg_paths
     from .job import (
         hints,
         rendering,  # noqa: F401 (imported for its side effect)
@@ -24,13 +24,14 @@ def run() -> None:
 
     alignment.align_directly()
     colours.colour_directly()
-    copies.copy_directly()
     curves.measure_directly()
     hints.refuse_windows()
     images.overlay_directly()
+    numbers.copy_scaled_digits()
     if native.is_compiled():
-        from .faster import drawing, families, interpolation, smoothing, updates
+        from .faster import copies, drawing, families, interpolation, smoothing, updates
 
+        copies.copy_directly()
         drawing.draw_directly()
         families.list_directly()
         interpolation.interpolate_directly()

@@ -1,6 +1,6 @@
 /*
- * Parts of Manim that are called for each mobject in each frame: the lists of families, interpolation, and the calls of
- * Cairo. The operations on numbers and their order are those of Manim, so that results are equal to the last bit: all
+ * Parts of Manim that are called for each mobject in each frame: the lists of families, copies, interpolation, and the
+ * calls of Cairo. The operations on numbers and their order are those of Manim, so that results are equal to the last bit: all
  * files must be compiled without contraction of floating-point expressions (-ffp-contract=off).
  */
 #define FILLS_TABLES
@@ -10,13 +10,15 @@
 #include "pictures.h"
 
 /* As `native.py` says, which refuses the module of another version. */
-#define INTERFACE "b8d5e970"
+#define INTERFACE "34074910"
 
 static PyMethodDef functions[] = {
     {"prepare", prepare, METH_VARARGS, NULL},
     {"get_family", (PyCFunction)(void (*)(void))get_family, METH_FASTCALL, NULL},
     {"with_points", (PyCFunction)(void (*)(void))with_points, METH_FASTCALL, NULL},
     {"get_anchors", (PyCFunction)(void (*)(void))get_anchors, METH_FASTCALL, NULL},
+    {"prepare_copies", prepare_copies, METH_VARARGS, NULL},
+    {"copy_mobject", (PyCFunction)(void (*)(void))copy_mobject, METH_FASTCALL, NULL},
     {"update", (PyCFunction)(void (*)(void))update, METH_FASTCALL, NULL},
     {"interpolate", (PyCFunction)(void (*)(void))interpolate, METH_FASTCALL, NULL},
     {"interpolate_style", (PyCFunction)(void (*)(void))interpolate_style, METH_FASTCALL, NULL},

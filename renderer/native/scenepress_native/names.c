@@ -6,6 +6,7 @@ static const char *const TEXTS[NAMES] = {
     "tolerance_for_point_equality", "n_points_per_cubic_curve", "get_stroke_width", "get_stroke_rgbas",
     "get_fill_rgbas", "get_subpath_split_indices_from_points", "consider_points_equals_2d", "get_background_image",
     "background_image", "display_vectorized", "set_cairo_context_color", "update", "updaters", "updating_suspended",
+    "__deepcopy__", "__dict__", "path_obj", "original_id",
 };
 
 PyObject *names[NAMES];

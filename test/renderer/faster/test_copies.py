@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from manim import Mobject, VMobject
 
+import scenepress_native
 from scene_renderer.faster import copies
 
 _MANIMS_OWN = Mobject.__deepcopy__
@@ -69,6 +70,22 @@ def _with_own_setter() -> Mobject:
     return counted
 
 
+class _Copying(VMobject):
+    """A mobject whose class copies in a way of its own."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        result: Any = type(self)()
+        memo[id(self)] = result
+        result.copied_from = [self.color]
+        return result
+
+
+def _with_own_copies() -> Mobject:
+    square: Any = manim.Square()
+    square.__deepcopy__ = lambda memo: manim.Circle()
+    return manim.VGroup(_Copying(), square, manim.Dot())
+
+
 MOBJECTS: dict[str, Callable[[], Mobject]] = {
     "Text": lambda: manim.Text("Hello, world"),
     "Paragraph": lambda: manim.Paragraph("one", "two"),
@@ -94,6 +111,7 @@ MOBJECTS: dict[str, Callable[[], Mobject]] = {
     "odd attributes": _with_odd_attributes,
     "saved state": _with_state,
     "own setter": _with_own_setter,
+    "own copies": _with_own_copies,
 }
 
 
@@ -110,17 +128,38 @@ def test_a_copy_is_equal_to_manims(name: str, monkeypatch: pytest.MonkeyPatch) -
     mobject = MOBJECTS[name]()
     monkeypatch.setattr(Mobject, "__deepcopy__", _MANIMS_OWN)
     expected = _described(copy.deepcopy(mobject), mobject)
-    monkeypatch.setattr(Mobject, "__deepcopy__", copies._copy_mobject)
+    copies.copy_directly()
     assert _described(copy.deepcopy(mobject), mobject) == expected
 
 
-def test_paths_of_letters_are_shared() -> None:
+def test_paths_of_letters_are_shared(monkeypatch: pytest.MonkeyPatch) -> None:
     """All copies have the path that the points were made of."""
+    monkeypatch.setattr(Mobject, "__deepcopy__", _MANIMS_OWN)
+    copies.copy_directly()
     letter = manim.Text("a")[0]
-    copied = copies._copy_mobject(letter, {})
+    copied = letter.copy()
     assert isinstance(copied, VMobject)
     assert copied.path_obj is letter.path_obj
     assert copied.points is not letter.points
+
+
+def test_a_copy_that_is_too_deep_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Mobject, "__deepcopy__", _MANIMS_OWN)
+    copies.copy_directly()
+    mobject: Any = manim.Square()
+    mobject.nested = []
+    for _ in range(100_000):
+        mobject.nested = [mobject.nested]
+    with pytest.raises(RecursionError):
+        mobject.copy()
+
+
+def test_what_is_no_mobject_is_refused() -> None:
+    native: Any = scenepress_native.copy_mobject
+    refused: list[tuple[Any, ...]] = [(), (1, {}), (manim.Square(), None), (manim.Square(),)]
+    for arguments in refused:
+        with pytest.raises(TypeError):
+            native(*arguments)
 
 
 def _described(copied: Any, original: Any) -> list[object]:
