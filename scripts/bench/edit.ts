@@ -1,4 +1,6 @@
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { QUALITIES, type Quality } from '../../lib/index.ts';
 import { type EditResult, EditTable } from './edit-table.ts';
@@ -25,6 +27,7 @@ export async function bench(args: string[]): Promise<void> {
       edit: { type: 'string', multiple: true },
       runs: { type: 'string', default: '1' },
       json: { type: 'string' },
+      cold: { type: 'boolean', default: false },
       list: { type: 'boolean', default: false },
     },
   });
@@ -39,7 +42,8 @@ export async function bench(args: string[]): Promise<void> {
   const stop = stopSignal();
   const table = new EditTable();
   let failures = 0;
-  console.log(introduction(runs));
+  const warmFolder = values.cold ? null : await mkdtemp(join(tmpdir(), 'scenepress-warm-'));
+  console.log(introduction(runs, warmFolder !== null));
   table.begin();
   for (const quality of qualities) {
     for (const lecture of all.filter(({ name }) => chosenLectures.includes(name))) {
@@ -49,10 +53,14 @@ export async function bench(args: string[]): Promise<void> {
         failures += 1;
         console.log(`${what}, ${quality}: ${error.message}`);
       };
-      await measure(lecture, quality, { edits, runs, stop, table, failed }).catch(failed(lecture.name));
+      await measure(lecture, quality, { edits, runs, stop, warmFolder, table, failed }).catch(
+        failed(lecture.name),
+      );
     }
   }
   table.end();
+  // Its renderer ends by itself when it has not been called for a while.
+  if (warmFolder !== null) await rm(warmFolder, { recursive: true, force: true });
   if (values.json !== undefined) await writeFile(values.json, JSON.stringify(table.results, null, 2));
   if (stop.aborted) console.log('\nStopped before the end.');
   if (failures > 0) console.log(`\n${failures} failed; the means are those of the others.`);
@@ -76,13 +84,16 @@ function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-function introduction(runs: number): string {
+function introduction(runs: number, isWarm: boolean): string {
   const times = runs === 1 ? 'One run' : `Medians of ${runs} runs`;
   return [
     `${times}, in seconds, of whole commands. All caches are those of the lecture before the edit.`,
     'manim: again with its cache; edited: scenepress again; nothing: scenepress from nothing. ×: how many times',
     'as fast as manim the edited one is. The rest compares the edited video with the one from nothing: time, size,',
-    'the mean and the lowest SSIM, PSNR, and the share of equal frames.\n',
+    'the mean and the lowest SSIM, PSNR, and the share of equal frames.',
+    isWarm
+      ? 'As in a terminal, scenepress keeps its renderer from one command to the next; --cold: it does not.\n'
+      : 'Each command of scenepress starts its renderer.\n',
   ].join('\n');
 }
 
@@ -90,13 +101,14 @@ interface Options {
   edits: readonly Edit[];
   runs: number;
   stop: AbortSignal;
+  warmFolder: string | null;
   table: EditTable;
   failed: (what: string) => (error: Error) => void;
 }
 
 /** Measures all edits of a lecture. */
 async function measure(lecture: Lecture, quality: Quality, options: Options): Promise<void> {
-  const folder = await LectureFolder.create(lecture, quality, options.stop);
+  const folder = await LectureFolder.create(lecture, quality, options);
   try {
     await folder.save(lecture.code);
     await folder.warm();

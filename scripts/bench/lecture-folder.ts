@@ -8,12 +8,21 @@ import type { Lecture } from './lectures.ts';
 import { MANIM, runPython } from './python.ts';
 
 const SCENEPRESS = join(import.meta.dirname, '../scenepress.mjs');
+/** How long a warm renderer waits for the next call: longer than the slowest command in between. */
+const WARM_MINUTES = 15;
 const MOST_OUTPUT_BYTES = 64 * 1024 * 1024;
 
 /** Of a whole command. */
 export interface Timed {
   wallMs: number;
   video: string;
+}
+
+export interface FolderOptions {
+  /** Ends the running command. */
+  stop: AbortSignal;
+  /** Where warm renderers of `scenepress` are, as in a terminal; null: each command starts one. */
+  warmFolder: string | null;
 }
 
 /**
@@ -24,21 +33,21 @@ export class LectureFolder {
   readonly #folder: string;
   readonly #lecture: Lecture;
   readonly #quality: Quality;
-  readonly #stop: AbortSignal;
+  readonly #options: FolderOptions;
 
-  private constructor(folder: string, lecture: Lecture, quality: Quality, stop: AbortSignal) {
+  private constructor(folder: string, lecture: Lecture, quality: Quality, options: FolderOptions) {
     this.#folder = folder;
     this.#lecture = lecture;
     this.#quality = quality;
-    this.#stop = stop;
+    this.#options = options;
   }
 
-  static async create(lecture: Lecture, quality: Quality, stop: AbortSignal): Promise<LectureFolder> {
+  static async create(lecture: Lecture, quality: Quality, options: FolderOptions): Promise<LectureFolder> {
     const folder = new LectureFolder(
       await mkdtemp(join(tmpdir(), 'scenepress-bench-')),
       lecture,
       quality,
-      stop,
+      options,
     );
     try {
       // Scenes of root run as another user, who must be able to read them.
@@ -98,12 +107,16 @@ export class LectureFolder {
     return { wallMs, video: join(media, 'videos', name, `${heightPx}p${fps}`, `${className}.mp4`) };
   }
 
-  /** Renders with the `scenepress` command. It reports no progress and leaves no renderer, as without a terminal. */
+  /** Renders with the `scenepress` command. It reports no progress, as without a terminal. */
   async scenepress(output: string): Promise<Timed> {
     const video = join(this.#path('videos'), `${output}.mp4`);
     const args = ['render', this.#file, this.#lecture.className, '-q', this.#quality, '-o', video];
-    const cache = { XDG_CACHE_HOME: this.#path('cache') };
-    const wallMs = await this.#timed(process.execPath, [SCENEPRESS, ...args], cache);
+    const { warmFolder } = this.#options;
+    if (warmFolder !== null) args.push('--keep-warm', `${WARM_MINUTES}`);
+    const wallMs = await this.#timed(process.execPath, [SCENEPRESS, ...args], {
+      XDG_CACHE_HOME: this.#path('cache'),
+      ...(warmFolder !== null && { XDG_RUNTIME_DIR: warmFolder }),
+    });
     return { wallMs, video };
   }
 
@@ -121,7 +134,7 @@ export class LectureFolder {
       cwd: this.#path('lecture'),
       env: { ...process.env, ...environment },
       maxBuffer: MOST_OUTPUT_BYTES,
-      signal: this.#stop,
+      signal: this.#options.stop,
     }).catch((error: Error & { stderr?: string }) => {
       const last = error.stderr?.trim().split('\n').slice(-3).join(' ');
       throw new Error(last || error.message, { cause: error });
