@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import cairo
 from manim import Mobject, VMobject
@@ -56,3 +56,4 @@ class Picture:
     def draw(self, pixels: Any, /) -> None: ...
     def begin(self, pixels: Any, background: Any, area: Area, /) -> None: ...
     def wait(self) -> Area: ...
+    def changed_since(self, other: Self, /) -> Area: ...

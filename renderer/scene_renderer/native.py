@@ -3,7 +3,7 @@
 import sys
 from importlib.util import find_spec
 
-INTERFACE = "34074910"
+INTERFACE = "895cc071"
 """The interface that this package calls: the first digits of the SHA-256 of ``scenepress_native.pyi``."""
 _REMEDY = (
     "Run the set-up of this environment again: `npx scenepress setup`, or `node scripts/setup.mjs` in a "

@@ -2,6 +2,7 @@
 #include "curves.h"
 #include "outlines.h"
 #include <math.h>
+#include <string.h>
 
 #define RELATIVE_TOLERANCE 1e-5
 #define MITER_LIMIT 10 /* that of a new context */
@@ -64,14 +65,12 @@ static void draw_line(cairo_t *context, const struct outline *outline, const str
 }
 
 void draw_record(cairo_t *context, const struct record *record) {
-    for (size_t at = 0; at < record->used;) {
-        const struct outline *outline = (const struct outline *)(record->data + at);
+    for (const struct outline *outline = first_outline(record); outline; outline = next_outline(record, outline)) {
         set_path(context, outline);
         draw_line(context, outline, &outline->background);
         set_source(context, &outline->fill);
         cairo_fill_preserve(context);
         draw_line(context, outline, &outline->stroke);
-        at += outline_size(outline);
     }
 }
 
@@ -82,9 +81,15 @@ static double reach(const struct outline *outline, const struct ink *ink) {
     return halves * ink->width / 2;
 }
 
-/* Coordinates of one axis between which something is drawn. */
+/* Coordinates between which something is drawn. */
 struct range {
     double first, end;
+};
+
+/* The pixels of a picture on which something is drawn. */
+struct drawn {
+    const cairo_matrix_t *matrix;
+    struct range columns, rows;
 };
 
 /* What isn't a number may be drawn anywhere. */
@@ -94,28 +99,85 @@ static void extend(struct range *range, double at, double more) {
     range->end = fmax(range->end, isnan(end) ? INFINITY : end);
 }
 
+static void add_outline(struct drawn *drawn, const struct outline *outline) {
+    const cairo_matrix_t *matrix = drawn->matrix;
+    const double *points = (const double *)(outline + 1);
+    double beyond = fmax(reach(outline, &outline->background), reach(outline, &outline->stroke));
+    double more_x = hypot(matrix->xx, matrix->xy) * beyond + ROUNDED_PX;
+    double more_y = hypot(matrix->yx, matrix->yy) * beyond + ROUNDED_PX;
+    for (ptrdiff_t point = 0; point < outline->count; point++) {
+        double x = points[2 * point], y = points[2 * point + 1];
+        extend(&drawn->columns, matrix->xx * x + matrix->xy * y + matrix->x0, more_x);
+        extend(&drawn->rows, matrix->yx * x + matrix->yy * y + matrix->y0, more_y);
+    }
+}
+
 static void to_pixels(struct range range, int size, int *first, int *end) {
     *first = (int)floor(fmin(fmax(range.first, 0), size));
     *end = (int)ceil(fmax(fmin(range.end, size), 0));
 }
 
-struct area drawn_area(const struct record *record, const cairo_matrix_t *matrix, int width, int height) {
-    struct range columns = {width, 0}, rows = {height, 0};
-    double x_scale = hypot(matrix->xx, matrix->xy), y_scale = hypot(matrix->yx, matrix->yy);
-    for (size_t at = 0; at < record->used;) {
-        const struct outline *outline = (const struct outline *)(record->data + at);
-        const double *points = (const double *)(outline + 1);
-        double beyond = fmax(reach(outline, &outline->background), reach(outline, &outline->stroke));
-        for (ptrdiff_t point = 0; point < outline->count; point++) {
-            double x = points[2 * point], y = points[2 * point + 1];
-            extend(&columns, matrix->xx * x + matrix->xy * y + matrix->x0, x_scale * beyond + ROUNDED_PX);
-            extend(&rows, matrix->yx * x + matrix->yy * y + matrix->y0, y_scale * beyond + ROUNDED_PX);
-        }
-        at += outline_size(outline);
-    }
+static struct area area_of(const struct drawn *drawn, int width, int height) {
     struct area area;
-    to_pixels(columns, width, &area.left, &area.right);
-    to_pixels(rows, height, &area.top, &area.bottom);
+    to_pixels(drawn->columns, width, &area.left, &area.right);
+    to_pixels(drawn->rows, height, &area.top, &area.bottom);
     if (area.left >= area.right || area.top >= area.bottom) area = (struct area){0};
     return area;
+}
+
+static const struct range NOTHING_DRAWN = {INFINITY, -INFINITY};
+
+struct area drawn_area(const struct record *record, const cairo_matrix_t *matrix, int width, int height) {
+    struct drawn drawn = {matrix, NOTHING_DRAWN, NOTHING_DRAWN};
+    for (const struct outline *outline = first_outline(record); outline; outline = next_outline(record, outline))
+        add_outline(&drawn, outline);
+    return area_of(&drawn, width, height);
+}
+
+static size_t count_from(const struct record *record, const struct outline *outline) {
+    size_t count = 0;
+    for (; outline; outline = next_outline(record, outline)) count++;
+    return count;
+}
+
+static int are_same(const struct outline *one, const struct outline *other) {
+    size_t size = outline_size(one);
+    return size == outline_size(other) && memcmp(one, other, size) == 0;
+}
+
+/* Adds the outlines before the last `count` ones. Returns the first of these. */
+static const struct outline *add_before(struct drawn *drawn, const struct record *record, const struct outline *outline,
+                                        size_t count) {
+    for (size_t left = count_from(record, outline); left > count; left--) {
+        add_outline(drawn, outline);
+        outline = next_outline(record, outline);
+    }
+    return outline;
+}
+
+/*
+ * Outlines that both have are drawn in the same order: those at the beginning, and pairs of those at the end. Elsewhere
+ * than on the others, the pixels are the same.
+ */
+struct area changed_area(const struct record *one, const struct record *other, const cairo_matrix_t *matrix, int width,
+                         int height) {
+    struct drawn drawn = {matrix, NOTHING_DRAWN, NOTHING_DRAWN};
+    const struct outline *first = first_outline(one), *second = first_outline(other);
+    while (first && second && are_same(first, second)) {
+        first = next_outline(one, first);
+        second = next_outline(other, second);
+    }
+    size_t count = count_from(one, first), other_count = count_from(other, second);
+    size_t pairs = count < other_count ? count : other_count;
+    first = add_before(&drawn, one, first, pairs);
+    second = add_before(&drawn, other, second, pairs);
+    for (; pairs > 0; pairs--) {
+        if (!are_same(first, second)) {
+            add_outline(&drawn, first);
+            add_outline(&drawn, second);
+        }
+        first = next_outline(one, first);
+        second = next_outline(other, second);
+    }
+    return area_of(&drawn, width, height);
 }

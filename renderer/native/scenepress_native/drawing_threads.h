@@ -18,6 +18,7 @@ struct picture {
     Py_buffer pixels;     /* height by width by four bytes */
     Py_buffer background; /* of the same shape */
     struct area replaced; /* of the pixels by those of the background, before it is drawn */
+    int width, height;    /* of the pixels */
     struct picture *next;
     unsigned long process;
     int is_used; /* while it is recorded or drawn by `record` or `draw`, which may call Python or release its lock */

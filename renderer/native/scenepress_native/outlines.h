@@ -33,6 +33,19 @@ static inline size_t outline_size(const struct outline *outline) {
     return sizeof *outline + (size_t)outline->count * 2 * sizeof(double);
 }
 
+static inline const struct outline *outline_at(const struct record *record, size_t at) {
+    return at < record->used ? (const struct outline *)(record->data + at) : NULL;
+}
+
+static inline const struct outline *first_outline(const struct record *record) {
+    return outline_at(record, 0);
+}
+
+/* The one after an outline; NULL after the last. */
+static inline const struct outline *next_outline(const struct record *record, const struct outline *outline) {
+    return outline_at(record, (size_t)((const char *)outline - record->data) + outline_size(outline));
+}
+
 /* Appends an outline with these points of three coordinates, and takes over its patterns. -1 if there is no memory. */
 int append_outline(struct record *record, struct outline *outline, const double *points);
 void drop_patterns(struct outline *outline);
@@ -49,5 +62,9 @@ struct area {
 
 /* Returns an area outside of which nothing is drawn of the outlines on a picture of this size (drawing.c). */
 struct area drawn_area(const struct record *record, const cairo_matrix_t *matrix, int width, int height);
+
+/* Returns an area outside of which two records look the same when they are drawn with this matrix (drawing.c). */
+struct area changed_area(const struct record *one, const struct record *other, const cairo_matrix_t *matrix, int width,
+                         int height);
 
 #endif

@@ -128,8 +128,14 @@ static PyObject *begin_picture(PyObject *self, PyObject *arguments) {
         return PyErr_Format(PyExc_ValueError, "the array has no such area");
     }
     picture->replaced = area;
+    picture->width = (int)shape[1];
+    picture->height = (int)shape[0];
     enqueue(picture);
     Py_RETURN_NONE;
+}
+
+static PyObject *as_tuple(struct area area) {
+    return Py_BuildValue("(iiii)", area.left, area.top, area.right, area.bottom);
 }
 
 /*
@@ -142,13 +148,26 @@ static PyObject *wait_for_picture(PyObject *self, PyObject *nothing) {
     Py_BEGIN_ALLOW_THREADS
     await_picture(picture);
     Py_END_ALLOW_THREADS
-    int height = picture->pixels.obj ? (int)picture->pixels.shape[0] : 0;
-    int width = picture->pixels.obj ? (int)picture->pixels.shape[1] : 0;
     release_pixels(picture);
     if (picture->state != DRAWN) return PyErr_Format(PyExc_RuntimeError, "the picture was begun in another process");
     if (Pycairo_Check_Status(picture->status)) return NULL;
-    struct area area = drawn_area(&picture->record, &picture->matrix, width, height);
-    return Py_BuildValue("(iiii)", area.left, area.top, area.right, area.bottom);
+    return as_tuple(drawn_area(&picture->record, &picture->matrix, picture->width, picture->height));
+}
+
+/*
+ * changed_since(other): the area outside of which a drawn picture shows the same as another one that was drawn over an equal
+ * background.
+ */
+static PyObject *changed_since(PyObject *self, PyObject *argument) {
+    struct picture *picture = (struct picture *)self, *other = (struct picture *)argument;
+    if (Py_TYPE(argument) != Py_TYPE(self)) return PyErr_Format(PyExc_TypeError, "expected a picture");
+    if (picture->state != DRAWN || other->state != DRAWN)
+        return PyErr_Format(PyExc_RuntimeError, "the pictures have not been drawn");
+    if (picture->width != other->width || picture->height != other->height ||
+        memcmp(&picture->matrix, &other->matrix, sizeof picture->matrix) != 0)
+        return as_tuple((struct area){0, 0, picture->width, picture->height});
+    return as_tuple(
+        changed_area(&other->record, &picture->record, &picture->matrix, picture->width, picture->height));
 }
 
 static PyMethodDef picture_methods[] = {
@@ -156,6 +175,7 @@ static PyMethodDef picture_methods[] = {
     {"draw", draw_recorded, METH_O, NULL},
     {"begin", begin_picture, METH_VARARGS, NULL},
     {"wait", wait_for_picture, METH_NOARGS, NULL},
+    {"changed_since", changed_since, METH_O, NULL},
     {NULL},
 };
 

@@ -21,7 +21,6 @@ Pixels: TypeAlias = npt.NDArray[Any]  # as Manim types them; refused unless they
 _QUEUE_BYTES = 67_108_864
 # From this size on, NumPy asks the kernel for huge pages, which saves a thousand page faults for each frame.
 _HUGE_PAGES_BYTES = 4_194_304
-_NOTHING: Area = 0, 0, 0, 0
 
 
 class Picture(Protocol):
@@ -35,6 +34,9 @@ class Picture(Protocol):
 
     def wait(self) -> Area:
         """Return when it has been drawn: the area that it may have changed. Raises any error of Cairo."""
+
+    def changed_since(self, other: Any, /) -> Area:
+        """Return where it may differ from another one that was drawn over the same background."""
 
 
 class Canvas:
@@ -54,24 +56,16 @@ class Canvas:
 
 @dataclass(frozen=True)
 class _Shown:
-    """The last frame that was sent."""
+    """The last frame that was sent. Both are None if it was not recorded."""
 
     background: Pixels | None
-    drawn: Area
+    picture: Picture | None
 
-    def changed(self, canvas: Canvas) -> Area:
+    def changed(self, canvas: Canvas, picture: Picture | None) -> Area:
         """Return the area in which the next frame may differ."""
-        if self.background is None or self.background is not canvas.background:
+        if self.picture is None or picture is None or self.background is not canvas.background:
             return canvas.whole
-        return _around(self.drawn, canvas.drawn)
-
-
-def _around(one: Area, other: Area) -> Area:
-    """Return the smallest area with both areas."""
-    if _NOTHING in (one, other):
-        return max(one, other)
-    left, top, right, bottom = zip(one, other, strict=True)
-    return min(left), min(top), max(right), max(bottom)
+        return picture.changed_since(self.picture)
 
 
 @dataclass(frozen=True)
@@ -205,14 +199,14 @@ class Movie:
         """Send all frames and sections in the queue."""
         self._sender.form(self._form)
         converter = Converter(self._form)
-        shown = _Shown(None, _NOTHING)
+        shown = _Shown(None, None)
         while (item := self._next()) is not None:
             if isinstance(item, Section):
                 self._sender.section(item)
                 continue
             canvas = self._drawn(item)
-            rows = converter.convert(canvas.pixels, shown.changed(canvas))
-            shown = _Shown(canvas.background, canvas.drawn)
+            rows = converter.convert(canvas.pixels, shown.changed(canvas, item.picture))
+            shown = _Shown(canvas.background, item.picture)
             self._sender.frame(converter.picture, rows, item.count, begins_play=item.begins_play)
             self._canvases.append(canvas)
 

@@ -286,6 +286,75 @@ def test_the_area_of_sharp_corners_is_drawn_on(joint: Any, request: pytest.Fixtu
 
 
 @pytest.mark.usefixtures("threads")
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("seed", range(60))
+def test_pictures_are_equal_outside_of_the_changed_area(seed: int) -> None:
+    """When mobjects have moved, have been inserted, removed or put into another order."""
+    chance = random.Random(seed)
+    camera = Camera(pixel_width=320, pixel_height=180)
+    mobjects: list[Any] = [random_vmobject(chance) for _ in range(chance.choice([0, 1, 4, 9]))]
+    before: Any = None
+    for _ in range(6):
+        try:
+            recorded = _record(camera, mobjects)
+        except TypeError:
+            return  # Manim can't draw it
+        if recorded is None:
+            return
+        pixels = _begin(recorded)
+        recorded[0].wait()
+        if before is not None:
+            left, top, right, bottom = recorded[0].changed_since(before[0])
+            before[1][top:bottom, left:right] = pixels[top:bottom, left:right]
+            assert (before[1] == pixels).all()
+        before = recorded[0], pixels
+        change = chance.choice(["move", "insert", "remove", "swap", "nothing"])
+        at = chance.randint(0, len(mobjects))
+        if change == "insert":
+            mobjects.insert(at, random_vmobject(chance))
+        elif change == "remove":
+            del mobjects[at : at + 1]
+        elif change == "swap":
+            mobjects[at:] = mobjects[at:][::-1]
+        elif change == "move" and mobjects:
+            mobjects[at - 1].shift(chance.choice([0.1, 2]) * manim.RIGHT)
+
+
+@pytest.mark.usefixtures("threads")
+def test_only_what_has_moved_is_a_change() -> None:
+    camera: Any = Camera(pixel_width=640, pixel_height=360)
+    left, right = manim.Square(side_length=1).shift(5 * manim.LEFT), manim.Dot().shift(5 * manim.RIGHT)
+
+    def picture(camera: Any = camera) -> Any:
+        recorded = _record(camera, [manim.Circle(), left, right])
+        _begin(recorded)
+        recorded[0].wait()
+        return recorded[0]
+
+    first = picture()
+    assert picture().changed_since(first) == (0, 0, 0, 0)
+    right.shift(0.5 * manim.UP)
+    changed = picture().changed_since(first)
+    assert changed[0] > 500
+    assert changed[2] < 580
+    assert 130 < changed[1] < changed[3] < 190
+    left.set_color(manim.RED)
+    changed = picture().changed_since(first)
+    assert changed[0] < 100
+    assert changed[2] > 500
+    moved: Any = MovingCamera(pixel_width=640, pixel_height=360)
+    moved.frame.scale(0.5)
+    assert picture(moved).changed_since(first) == (0, 0, 640, 360)
+    unused = scenepress_native.Picture()
+    with pytest.raises(RuntimeError):
+        unused.changed_since(first)
+    with pytest.raises(RuntimeError):
+        first.changed_since(unused)
+    with pytest.raises(TypeError):
+        first.changed_since(None)
+
+
+@pytest.mark.usefixtures("threads")
 def test_a_background_does_not_change_while_frames_are_drawn_over_it() -> None:
     camera: Any = Camera(**_SIZE)
     recorded = _record(camera, [manim.Square()])
