@@ -50,7 +50,7 @@ def record(arguments: list[str]) -> tuple[list[Shot], int]:
         def _drawn(self, frame: Any) -> Any:
             canvas = super()._drawn(frame)
             converter = Converter(self._form)
-            rows = converter.convert(canvas.pixels, canvas.all_rows)
+            rows = converter.convert(canvas.pixels, canvas.whole)
             shown = Shown(self._form, converter.picture)
             shown.change(rows)
             shots.append(Shot(shown.frame(), frame.count, frame.begins_play or not shots))
