@@ -119,6 +119,7 @@ class Bench:
             outcome = self._zygote.run(folder, job)
             if outcome.result["type"] != "done":
                 return Recording(error=outcome.error)
+            self._zygote.await_idle()  # what a render leaves is exported after its end is reported
             recording = Recording.read(folder)
             assert outcome.result["frames"] == len(recording.flat())
             if (captions := folder / "captions.vtt").exists():
