@@ -1,7 +1,7 @@
 """Makes the digits of numbers faster than Manim, with equal results.
 
-A number that changes is made anew in each frame: Manim copies each digit and scales the copy to the font size
-of the number. Here the scaled digit is copied.
+When a number changes, Manim copies each of its digits and scales the copy to the font size of the number. Here
+the scaled digit is copied.
 """
 
 from typing import Any
