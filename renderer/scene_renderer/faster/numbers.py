@@ -1,7 +1,7 @@
 """Makes the digits of numbers faster than Manim, with equal results.
 
-When a number changes, Manim copies each of its digits and scales the copy to the font size of the number. Here
-the scaled digit is copied.
+When a number changes, Manim copies each of its digits and scales the copy to the font size of the number.
+Here the scaled digit is copied.
 """
 
 from typing import Any
