@@ -145,10 +145,10 @@ static int are_same(const struct outline *one, const struct outline *other) {
     return size == outline_size(other) && memcmp(one, other, size) == 0;
 }
 
-/* Adds the outlines before the last `count` ones. Returns the first of these. */
-static const struct outline *add_before(struct drawn *drawn, const struct record *record, const struct outline *outline,
-                                        size_t count) {
-    for (size_t left = count_from(record, outline); left > count; left--) {
+/* Adds so many outlines. Returns the one after them. */
+static const struct outline *add_outlines(struct drawn *drawn, const struct record *record, const struct outline *outline,
+                                          size_t count) {
+    for (; count > 0; count--) {
         add_outline(drawn, outline);
         outline = next_outline(record, outline);
     }
@@ -156,8 +156,8 @@ static const struct outline *add_before(struct drawn *drawn, const struct record
 }
 
 /*
- * Outlines that both have are drawn in the same order: those at the beginning, and pairs of those at the end. Elsewhere
- * than on the others, the pixels are the same.
+ * Both records draw their equal outlines in the same order: those at the beginning, and pairs at the end. All others are
+ * added, so the pixels outside of the area are equal.
  */
 struct area changed_area(const struct record *one, const struct record *other, const cairo_matrix_t *matrix, int width,
                          int height) {
@@ -169,8 +169,8 @@ struct area changed_area(const struct record *one, const struct record *other, c
     }
     size_t count = count_from(one, first), other_count = count_from(other, second);
     size_t pairs = count < other_count ? count : other_count;
-    first = add_before(&drawn, one, first, pairs);
-    second = add_before(&drawn, other, second, pairs);
+    first = add_outlines(&drawn, one, first, count - pairs);
+    second = add_outlines(&drawn, other, second, other_count - pairs);
     for (; pairs > 0; pairs--) {
         if (!are_same(first, second)) {
             add_outline(&drawn, first);
