@@ -8,7 +8,7 @@ import { makeFolderWithin } from '../files/disk.ts';
 import type { FolderPlace } from '../files/folder-place.ts';
 import { assetKeyOf, type IndexedVideo, indexKeyOf, type JobRecord } from '../model/job.ts';
 import type { EarlierVideo, RenderTask } from '../model/render-task.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { FoundVideo, IndexedVideoStore } from '../storage/indexed-videos.ts';
 import type { Clock } from '../time/clock.ts';
 import { within } from '../time/within.ts';
 import type { AssetStore, OpenedAsset } from './asset-store.ts';
@@ -32,7 +32,7 @@ interface Claimed {
  * used. Nothing here fails a job: without an earlier video, all frames are encoded.
  */
 export class VideoIndexes {
-  readonly #storage: Pick<Storage, 'newestOfScene'>;
+  readonly #videos: Pick<IndexedVideoStore, 'earlierOf' | 'newestOfScene'>;
   readonly #assets: AssetStore;
   readonly #isIsolated: () => boolean;
   readonly #workFolder: string;
@@ -41,7 +41,7 @@ export class VideoIndexes {
   readonly #logger: Logger;
 
   constructor(parts: {
-    storage: Pick<Storage, 'newestOfScene'>;
+    videos: Pick<IndexedVideoStore, 'earlierOf' | 'newestOfScene'>;
     assets: AssetStore;
     /** Whether scenes can't reach the files of their encoder; otherwise nothing is made or used. */
     isIsolated: () => boolean;
@@ -52,7 +52,7 @@ export class VideoIndexes {
     clock: Clock;
     logger: Logger;
   }) {
-    this.#storage = parts.storage;
+    this.#videos = parts.videos;
     this.#assets = parts.assets;
     this.#isIsolated = parts.isIsolated;
     this.#workFolder = parts.workFolder;
@@ -116,9 +116,9 @@ export class VideoIndexes {
   }
 
   async #find(job: JobRecord, folder: string, signal: AbortSignal): Promise<EarlierVideo | undefined> {
-    const found = await this.#storage.newestOfScene(sceneDigestOf(job));
+    const found = await this.#earlierOf(job);
     const video = found?.job.artifacts.find(({ name }) => name === 'video.mp4');
-    if (!found || !video || sceneOf(found.job) !== sceneOf(job)) return undefined;
+    if (!found || !video) return undefined;
     const index = await this.#open(indexKeyOf(video.assetKey), signal);
     const isTooLarge = index?.path === undefined && video.sizeBytes > MOST_FETCHED_BYTES;
     if (!index || isTooLarge || index.sizeBytes > MOST_INDEX_BYTES) {
@@ -144,6 +144,14 @@ export class VideoIndexes {
     return opened?.path !== undefined && isWhole ? { ...paths, video: opened.path } : undefined;
   }
 
+  /** The video that the request named, else the newest of the scene. */
+  async #earlierOf(job: JobRecord): Promise<FoundVideo | undefined> {
+    const named = await this.#videos.earlierOf(job.jobId);
+    if (named && formOf(named.job) === formOf(job)) return named;
+    const newest = await this.#videos.newestOfScene(sceneDigestOf(job));
+    return newest && sceneOf(newest.job) === sceneOf(job) ? newest : undefined;
+  }
+
   /** Undefined for an asset that was removed meanwhile. */
   async #open(assetKey: string, signal: AbortSignal): Promise<OpenedAsset | undefined> {
     signal.throwIfAborted();
@@ -160,8 +168,13 @@ function folderOf(workFolder: string, { jobId, token }: Claimed['claim']): strin
 }
 
 /** What the renders of a scene have in common. */
-function sceneOf({ owner, className, quality, aspectRatio, fps }: JobRecord): string {
-  return JSON.stringify([owner, className, quality, aspectRatio, fps]);
+function sceneOf(job: JobRecord): string {
+  return JSON.stringify([job.className, formOf(job)]);
+}
+
+/** What renders must have in common for their frames to be comparable. */
+function formOf({ owner, quality, aspectRatio, fps }: JobRecord): string {
+  return JSON.stringify([owner, quality, aspectRatio, fps]);
 }
 
 /** Short, so that it does not tell the class name, which is stored encrypted. */

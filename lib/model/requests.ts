@@ -21,6 +21,12 @@ export interface EnqueueRequest extends RenderRequest {
    * identifies the request content, as well-formed Unicode without NUL; default: a hash of the request.
    */
   idempotency?: { key: string; fingerprint?: string };
+  /**
+   * A job of the owner, such as the one that the scene was edited from: frames that equal those of its video are copied
+   * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest job with
+   * the same class name and form.
+   */
+  earlierJobId?: string;
 }
 
 /** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */

@@ -115,8 +115,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Enqueues a render. When it resolves, the job and its reserve are durable. `signal` prevents a job that is not yet
-   * being stored; later it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `too_many_failures`,
-   * `too_many_requests`, `too_much_stored`, `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`,
+   * being stored; later it has no effect. Errors: `invalid_request`, `conflict` (idempotency), `not_found` (an
+   * `earlierJobId`), `too_many_failures`, `too_many_requests`, `too_much_stored`, `queue_full`, `insufficient_credits`, `owner_refused`, `not_running`,
    * `storage_full`, `storage_failed`.
    */
   async enqueue(enqueued: EnqueueRequest, options: { signal?: AbortSignal } = {}): Promise<Job> {
@@ -124,6 +124,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const newJob = newJobOf(enqueued);
     this.#assertWorking();
     const { admission, webhooks } = this.#parts;
+    if (newJob.earlierJobId !== undefined) await this.#record(newJob.earlierJobId, newJob.owner);
     if (newJob.webhookUrl !== null) await abortable(webhooks.prepare(newJob.webhookSecret), signal);
     signal?.throwIfAborted();
     return jobOf(await admission.accept(newJob));
@@ -147,6 +148,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
       metadataJson,
       webhookUrl,
       keyId,
+      earlierJobId: jobId,
       ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.secrets.decrypt(sealed) }),
     });
     return jobOf(taken);

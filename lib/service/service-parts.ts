@@ -197,7 +197,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   const indexes =
     valid.incremental && workFolder !== undefined
       ? new VideoIndexes({
-          storage,
+          videos: storage.videos,
           assets,
           isIsolated: () => renderer.status.sandbox?.layers.includes('namespaces') ?? true,
           workFolder: resolve(workFolder),

@@ -6,7 +6,6 @@ import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
-  IndexedVideo,
   JobPhase,
   JobRecord,
   JobStatus,
@@ -24,6 +23,7 @@ import { resealRows } from './reseal-rows.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { SqlIndexedVideos } from './sql-indexed-videos.ts';
 import { SqlQueue } from './sql-queue.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
@@ -59,6 +59,7 @@ interface EndedRow {
 export class SqlStorage implements Storage {
   readonly deliveries: SqlDeliveryStore;
   readonly queue: SqlQueue;
+  readonly videos: SqlIndexedVideos;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -73,6 +74,7 @@ export class SqlStorage implements Storage {
     this.isShared = database.isShared;
     if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
     this.deliveries = new SqlDeliveryStore(database, random);
+    this.videos = new SqlIndexedVideos(database);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
@@ -302,18 +304,6 @@ export class SqlStorage implements Storage {
 
   storedBytes(owner: string): Promise<number> {
     return storedBytesOf(this.#database, owner, [...UNFINISHED_PHASES, ...TERMINAL]);
-  }
-
-  async noteIndexedVideo(tx: Transaction, jobId: string, video: IndexedVideo): Promise<void> {
-    const { sceneDigest, indexDigest } = video;
-    const text = 'UPDATE jobs SET scene_digest = ?, index_digest = ? WHERE job_id = ?';
-    this.#database.inside(tx).write(text, sceneDigest, indexDigest, jobId);
-  }
-
-  async newestOfScene(sceneDigest: number): Promise<{ job: JobRecord; indexDigest: string } | undefined> {
-    const text = `SELECT ${JOBS.names}, index_digest FROM jobs WHERE scene_digest = ? AND phase = 'completed' ORDER BY job_id DESC LIMIT 1`;
-    const row = await this.#database.get<{ index_digest: string }>(text, sceneDigest);
-    return row && { job: JOBS.record(row), indexDigest: row.index_digest };
   }
 
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {

@@ -2,7 +2,6 @@ import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
 import type {
   EndedRender,
   IdempotentRequest,
-  IndexedVideo,
   JobRecord,
   JobStatus,
   RenderTrace,
@@ -10,6 +9,7 @@ import type {
 } from '../model/job.ts';
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import type { IndexedVideoStore } from './indexed-videos.ts';
 import type { InstallationRecords } from './installation-records.ts';
 import type { Queue } from './queue/queue.ts';
 import type { SettingsStore } from './settings-store.ts';
@@ -32,6 +32,8 @@ export interface Storage {
   readonly deliveries: DeliveryStore;
   /** The queue. It commits together with the jobs. */
   readonly queue: Queue;
+  /** Which jobs left a video with an index. It commits together with the jobs. */
+  readonly videos: IndexedVideoStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */
@@ -134,10 +136,6 @@ export interface Storage {
    * without it, owners have no limit.
    */
   storedBytes?(owner: string): Promise<number>;
-  /** Records that the video of a job has an index; called in the transaction that fixes its outcome. */
-  noteIndexedVideo(tx: Transaction, jobId: string, video: IndexedVideo): Promise<void>;
-  /** The newest completed job with this digest of its scene whose artifacts have not been removed. */
-  newestOfScene(sceneDigest: number): Promise<{ job: JobRecord; indexDigest: string } | undefined>;
   /** Records that a job's artifacts have been removed; the job record does not change. */
   noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void>;
 

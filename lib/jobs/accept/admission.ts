@@ -309,10 +309,12 @@ export class Admission {
     while (await this.#storage.transaction(removeSome));
   }
 
-  async #insert(tx: Transaction, job: JobRecord, { request, idempotency }: NewJob): Promise<void> {
-    await this.#storage.insertJob(tx, job, request.code);
-    if (!idempotency) return;
+  async #insert(tx: Transaction, job: JobRecord, newJob: NewJob): Promise<void> {
+    const { request, idempotency, earlierJobId } = newJob;
     const { jobId, owner, createdAtMs } = job;
+    await this.#storage.insertJob(tx, job, request.code);
+    if (earlierJobId !== undefined) await this.#storage.videos.noteEarlier(tx, jobId, earlierJobId);
+    if (!idempotency) return;
     await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
   }
 

@@ -22,6 +22,7 @@ const NAMES: Names<EnqueueRequest> = {
   webhook: true,
   keyId: true,
   idempotency: true,
+  earlierJobId: true,
 };
 
 /** The data of a new job. */
@@ -35,16 +36,20 @@ export interface NewJob {
   webhookSecret?: string;
   /** Identifies repetitions of the same request. */
   idempotency?: { key: string; fingerprint: string } | null;
+  /** Its video is one to copy equal frames from. */
+  earlierJobId?: string | undefined;
 }
 
 /** Equal for equal requests. */
-export function fingerprintOf(newJob: Omit<NewJob, 'idempotency' | 'webhookSecret'>): string {
+export function fingerprintOf(
+  newJob: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId'>,
+): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }
 
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {
-  const { owner, keyId, metadataJson, metadata, idempotency, webhook, ...fields } = known(
+  const { owner, keyId, metadataJson, metadata, idempotency, webhook, earlierJobId, ...fields } = known(
     'enqueue',
     enqueued,
     NAMES,
@@ -70,8 +75,11 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const fingerprint = idempotency?.fingerprint ?? undefined;
   if (fingerprint !== undefined && !isStorableText(fingerprint))
     throw invalid(`idempotency.fingerprint is a string ${RULE}`);
+  if (earlierJobId !== undefined && !isStorableText(earlierJobId, LONGEST_BYTES))
+    throw invalid(`earlierJobId is a string ${RULE}, at most ${LONGEST_BYTES} bytes`);
   return {
     ...newJob,
+    earlierJobId,
     ...(webhook && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
     idempotency: idempotency
       ? { key: idempotency.key, fingerprint: fingerprint ?? fingerprintOf(newJob) }

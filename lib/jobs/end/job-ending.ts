@@ -271,7 +271,7 @@ export class JobEnding {
     const { outcome, options } = end;
     const { durationMs, plays = [], output = '', usage = null, indexed } = options;
     if (plays.length > 0 || output !== '') await this.#storage.putTrace(tx, jobId, { plays, output });
-    if (indexed) await this.#storage.noteIndexedVideo(tx, jobId, indexed);
+    if (indexed) await this.#storage.videos.note(tx, jobId, indexed);
     return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
   }
 

@@ -3,6 +3,7 @@ import { LEADERS } from '../../databases/postgres/locks.ts';
 import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
+import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
@@ -13,6 +14,7 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
   migrations: [
     REFUSE + inPostgres(SHARED_TABLES + ACCOUNT_TABLES) + CLUSTER_TABLES + CONFIRMATIONS + LEADERS + PURGES,
     { sql: inPostgres(VIDEO_INDEXES), compatibleFrom: 1 },
+    { sql: inPostgres(EARLIER_JOBS), compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

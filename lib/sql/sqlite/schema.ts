@@ -1,6 +1,7 @@
 import { Schema } from '../../databases/sqlite/migrated-schema.ts';
+import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
-export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES, VIDEO_INDEXES]);
+export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES, VIDEO_INDEXES, EARLIER_JOBS]);

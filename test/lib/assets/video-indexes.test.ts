@@ -49,6 +49,27 @@ t.test('videos of another owner, scene or form are not given', async (t) => {
   t.match(renderer.earlier[6], { index: 'index 1' });
 });
 
+t.test('a request may name the job whose video is given', async (t) => {
+  const { service, render, renderer } = await indexingService(t);
+  const first = await render();
+  const others = await render({ owner: 'bob' });
+  const small = await render({ quality: 'low' });
+  await render();
+  await render({ className: 'Renamed', earlierJobId: first.jobId });
+  t.same(renderer.earlier.at(-1), { index: 'index 1', video: 'video 1' }, 'also for a class of another name');
+  await render({ earlierJobId: small.jobId });
+  t.match(renderer.earlier.at(-1), { index: 'index 4' }, 'the newest, if its form is another');
+  await t.rejects(render({ earlierJobId: others.jobId }), { code: 'not_found' });
+  await t.rejects(render({ earlierJobId: 'none' }), { code: 'not_found' });
+  await t.rejects(render({ earlierJobId: 1 as never }), { code: 'invalid_request' });
+  const { jobId } = await service.renderAgain(first.jobId);
+  await service.wait(jobId);
+  t.same(renderer.earlier.at(-1), { index: 'index 1', video: 'video 1' }, 'a job that is rendered again');
+  await service.forget(first.jobId);
+  await render({ earlierJobId: first.jobId });
+  t.match(renderer.earlier.at(-1), { index: 'index 7' }, 'the newest, if it was forgotten');
+});
+
 t.test('an index is internal, and removed with the video', async (t) => {
   const { service, render, renderer, pathOf, parts } = await indexingService(t);
   const job = await render();

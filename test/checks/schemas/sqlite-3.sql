@@ -1,0 +1,2 @@
+
+ALTER TABLE jobs ADD COLUMN earlier_job_id TEXT;
