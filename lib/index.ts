@@ -5,9 +5,10 @@ import './base/bundled.ts';
 // Renders
 
 export type { ByteRange } from './assets/asset-store.ts';
-export type { OpenArtifactOptions, OpenedArtifact } from './assets/open-artifact.ts';
+export type { OpenedArtifact } from './assets/open-artifact.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness/fairness.ts';
+export type { CheckedSource, CheckRequest } from './jobs/run/check-scenes.ts';
 export type { JobEvent } from './jobs/watch/job-followers.ts';
 export {
   type LocalRender,
@@ -18,6 +19,7 @@ export {
 export type { LocalRequest } from './local/local-request.ts';
 export type { ArtifactName } from './model/artifacts.ts';
 export { FAILED_BY, type FailedBy } from './model/failures.ts';
+export { FINDING_KINDS, type Finding } from './model/finding.ts';
 export type { Artifact, Job, JobStatus } from './model/job.ts';
 export type { ArtifactUrl } from './model/job-json.ts';
 export type { JobListQuery } from './model/job-list-query.ts';
@@ -25,13 +27,12 @@ export { DEFAULT_LIMITS, type RenderLimits } from './model/limits.ts';
 export { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './model/qualities.ts';
 export { RENDER_REQUEST_SCHEMA, type RenderRequest } from './model/render-request.ts';
 export type { Play, RenderProgress, RenderUsage } from './model/render-task.ts';
-export type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from './model/requests.ts';
+export type { EnqueueRequest, WaitOptions } from './model/requests.ts';
 export { ROLES, type Role } from './model/roles.ts';
 export type { ServiceProblem } from './model/service-problems.ts';
 export {
   type EnsureRendererOptions,
   ensureRenderer,
-  type SetUpProgress,
 } from './render/setup/ensure-renderer.ts';
 export type { RendererOptions } from './render/start/launcher.ts';
 export { sceneFolderOf } from './render/start/scene-folder.ts';

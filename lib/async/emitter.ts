@@ -24,3 +24,18 @@ export interface Emitter<Events extends { [Name in keyof Events]: unknown[] }> {
 /** Node's `EventEmitter`. */
 export const EmitterBase: new <Events extends { [Name in keyof Events]: unknown[] }>() => Emitter<Events> =
   EventEmitter as never;
+
+/** Emits an event. An error of a listener is thrown in the next tick: it must not affect the caller. */
+export function tell<Events extends { [Name in keyof Events]: unknown[] }, Name extends keyof Events>(
+  emitter: Emitter<Events>,
+  name: Name,
+  ...values: Events[Name]
+): void {
+  try {
+    emitter.emit(name, ...values);
+  } catch (error) {
+    process.nextTick(() => {
+      throw error;
+    });
+  }
+}

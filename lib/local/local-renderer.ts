@@ -2,12 +2,15 @@ import { chmod } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
 import Joi from 'joi';
+import { abortable } from '../async/abortable.ts';
 import { COUNT, checked, type Schemas } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
+import { type CheckedSource, type CheckOptions, checkScenes } from '../jobs/run/check-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
+import { type Finding, findingOf } from '../model/finding.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
@@ -93,6 +96,8 @@ export interface LocalRender {
   error: string | null;
   /** What it failed by, for programs; null when it completed, or a server rendered it, which does not say. */
   failedBy: SceneFault | null;
+  /** What is wrong with the scene, where, and what to write instead; null where `failedBy` is. */
+  diagnosis: Finding | null;
   /** Output of the scene, and warnings: at most 33,000 characters. */
   output: string;
   /** What the render took; null if it did not end by itself. */
@@ -193,6 +198,24 @@ export class LocalRenderer {
   }
 
   /**
+   * Runs the scenes of a source, or one of them, without drawing them, and tells what is wrong, where, and what to write
+   * instead. Errors: `invalid_request`, `renderer_unavailable`.
+   */
+  async check(
+    code: string | Uint8Array,
+    options: CheckOptions & { signal?: AbortSignal } = {},
+  ): Promise<CheckedSource> {
+    const { signal, ...named } = known('check', options, {
+      ...SIGNAL,
+      ...{ className: true, quality: true, aspectRatio: true, fps: true },
+    });
+    return checkScenes(this.#renderer, code, named, (run) => {
+      signal?.throwIfAborted();
+      return abortable(run({ background: false }), signal);
+    });
+  }
+
+  /**
    * Renders a scene; more than `workers` renders take turns. Errors: `invalid_request`; `renderer_unavailable`;
    * `not_running` when it is stopped meanwhile.
    */
@@ -277,6 +300,7 @@ export class LocalRenderer {
           durationMs,
           error: null,
           failedBy: null,
+          diagnosis: null,
           output: result.output ?? '',
           usage: result.usage ?? null,
           files,
@@ -291,6 +315,7 @@ export class LocalRenderer {
           durationMs,
           error: result.error,
           failedBy: result.failedBy,
+          diagnosis: result.finding ?? findingOf(result),
           output: result.output ?? '',
           usage: result.usage ?? null,
           files: [],

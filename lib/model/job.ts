@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { isoTime } from '../time/clock.ts';
 import { ARTIFACT_NAMES, type ArtifactName } from './artifacts.ts';
 import type { FailedBy } from './failures.ts';
+import type { Finding } from './finding-types.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play, RenderUsage } from './render-task.ts';
 
@@ -101,7 +102,7 @@ export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): 
 export type JobOutcome =
   | { kind: 'completed'; artifacts: Artifact[]; costCredits: number }
   /** `failedBy`: default `service`. */
-  | { kind: 'failed'; error: string; failedBy?: FailedBy };
+  | { kind: 'failed'; error: string; failedBy?: FailedBy; diagnosis?: Finding };
 
 /** A stored job. Times are epoch milliseconds (UTC). The scene's source is stored separately. */
 export interface JobRecord {
@@ -155,6 +156,8 @@ export interface JobRecord {
   error: string | null;
   /** What it failed by; absent unless failed. */
   failedBy?: FailedBy;
+  /** What is known about the failure, for its author; null unless its scene failed. */
+  diagnosis: Finding | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
@@ -218,6 +221,8 @@ export interface Job {
   error: string | null;
   /** What it failed by, for programs; kept when its content is erased; null unless it failed. */
   failedBy: FailedBy | null;
+  /** What is wrong with its scene, where, and what to write instead; null unless the scene failed. User content. */
+  diagnosis: Finding | null;
   /**
    * Counted attempts: 0 before the first, 1 during and after it, and one more for each that a killed scene or an
    * error of the service ended. Attempts that ended because the service was stopped, killed or short of memory or
@@ -274,6 +279,7 @@ export function jobOf(record: JobRecord): Job {
     artifacts: artifacts.map((artifact) => ({ ...artifact })),
     error,
     failedBy: record.failedBy ?? null,
+    diagnosis: record.diagnosis,
     attempts,
     createdAt: isoTime(record.createdAtMs),
     startedAt: record.startedAtMs === null ? null : isoTime(record.startedAtMs),

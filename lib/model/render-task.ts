@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from './artifacts.ts';
+import type { Finding } from './finding-types.ts';
 import type { LocalOutput, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
@@ -49,9 +50,40 @@ export interface ListTask {
 }
 
 /** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */
-export type ListResult =
-  | { kind: 'listed'; scenes: string[]; durationMs: number }
-  | { kind: 'failed'; error: string; durationMs: number }
+export type ListResult = { kind: 'listed'; scenes: string[]; durationMs: number } | ShortFailure;
+
+/** A task to run a scene without drawing it. */
+export interface CheckTask {
+  checkSceneOf: SceneSource;
+  className: string;
+  widthPx: number;
+  heightPx: number;
+  fps: number;
+  /** With a low CPU priority. */
+  background: boolean;
+  /** As of {@link RenderTask}. */
+  isTexHeld?: boolean;
+}
+
+/** The result of a {@link CheckTask}: the length of its video and its plays. */
+export type CheckResult =
+  | {
+      kind: 'checked';
+      frames: number;
+      seconds: number;
+      readsPixels: boolean;
+      plays: Play[];
+      durationMs: number;
+    }
+  | ShortFailure;
+
+/** What a worker is given, and what it returns. */
+export type AnyTask = RenderTask | ListTask | CheckTask;
+export type AnyResult = RenderResult | ListResult | CheckResult;
+
+/** Why a short task has no result. */
+export type ShortFailure =
+  | ({ kind: 'failed'; durationMs: number } & SceneFailure)
   /** The renderer is at fault. */
   | { kind: 'died'; message: string };
 
@@ -118,10 +150,11 @@ export interface RenderUsage {
   copiedFrames: number;
 }
 
-/** Why a scene failed: in a sentence for its author, and what it failed by. */
+/** Why a scene failed: in a sentence for its author, what it failed by, and what else is known about it. */
 export interface SceneFailure {
   error: string;
   failedBy: SceneFault;
+  finding?: Finding;
 }
 
 /** The result of a render. `durationMs` is wall-clock time. */

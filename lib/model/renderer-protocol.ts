@@ -1,5 +1,14 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
-import type { JobReport, JobStage, Play, SceneFault, WorkTimes, ZygoteReport } from './renderer-messages.ts';
+import { parseFinding } from './finding-parser.ts';
+import type {
+  FailedReport,
+  JobReport,
+  JobStage,
+  Play,
+  SceneFault,
+  WorkTimes,
+  ZygoteReport,
+} from './renderer-messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -61,7 +70,12 @@ export function parseJobReport(line: string): JobReport | undefined {
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
     case 'place':
-      return { type: 'place', text: sceneText(report['text']) };
+      return {
+        type: 'place',
+        text: sceneText(report['text']),
+        line: count(report['line']),
+        play: Number.isSafeInteger(report['play']) ? count(report['play']) : null,
+      };
     case 'work':
       return { type: 'work', ms: workTimes(report['ms']) };
     case 'done':
@@ -75,15 +89,31 @@ export function parseJobReport(line: string): JobReport | undefined {
       };
     case 'scenes':
       return { type: 'scenes', names: sceneNames(report['names']) };
+    case 'checked':
+      return {
+        type: 'checked',
+        frames: count(report['frames']),
+        seconds: amount(report['seconds']),
+        readsPixels: report['readsPixels'] === true,
+      };
     case 'failed':
       return {
         type: 'failed',
         error: sceneError(report['error']),
-        failedBy: SCENE_FAULTS.find((fault) => fault === report['failedBy']) ?? 'scene',
+        ...failure(report),
       };
     default:
       return undefined;
   }
+}
+
+function failure({
+  error,
+  failedBy,
+  finding,
+}: Record<string, unknown>): Omit<FailedReport, 'type' | 'error'> {
+  const fault = SCENE_FAULTS.find((known) => known === failedBy) ?? 'scene';
+  return { failedBy: fault, finding: parseFinding(finding, { error: sceneError(error), failedBy: fault }) };
 }
 
 function plays(value: unknown): Play[] {

@@ -2,12 +2,19 @@
 
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from '../assets/open-artifact.ts';
 import { abortable } from '../async/abortable.ts';
-import { EmitterBase } from '../async/emitter.ts';
+import { EmitterBase, tell } from '../async/emitter.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { isStorableText } from '../base/storable-text.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
 import { forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
+import {
+  CHECK_REQUEST,
+  type CheckedSource,
+  type CheckRequest,
+  checkManyOfOwner,
+  checkOfOwner,
+} from '../jobs/run/check-scenes.ts';
 import { scenesOfOwner } from '../jobs/run/scenes-of.ts';
 import { tellChangesElsewhere } from '../jobs/watch/changes-elsewhere.ts';
 import type { JobEvent } from '../jobs/watch/job-followers.ts';
@@ -57,14 +64,14 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { deliveries, events, webhooks } = this.#parts;
     this.deliveries = deliveries;
     events.on('change', (job) => this.#announce(job));
-    events.on('progress', (jobId, progress) => this.#tell('progress', jobId, progress));
-    events.on('preview', (jobId, jpeg) => this.#tell('preview', jobId, jpeg));
+    events.on('progress', (jobId, progress) => tell(this, 'progress', jobId, progress));
+    events.on('preview', (jobId, jpeg) => tell(this, 'preview', jobId, jpeg));
     tellChangesElsewhere(this.#parts, {
-      remoteJob: (job) => this.#tell('remoteJob', job),
-      progress: (jobId, progress) => this.#tell('progress', jobId, progress),
-      preview: (jobId, jpeg) => this.#tell('preview', jobId, jpeg),
+      remoteJob: (job) => tell(this, 'remoteJob', job),
+      progress: (jobId, progress) => tell(this, 'progress', jobId, progress),
+      preview: (jobId, jpeg) => tell(this, 'preview', jobId, jpeg),
     });
-    webhooks.on('delivery', (delivery) => this.#tell('delivery', delivery));
+    webhooks.on('delivery', (delivery) => tell(this, 'delivery', delivery));
   }
 
   /**
@@ -155,9 +162,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
-   * Re-encrypts secrets that are sealed with the previous master key: those of jobs, and those of `keys`. Works in
-   * steps while the service runs; can be repeated after an interruption. `signal` ends it between two steps. Pass it to {@link replaceMasterKey} as
-   * `reseal`. Returns the number of secrets re-encrypted.
+   * Re-encrypts secrets that are sealed with the previous master key: those of jobs, and those of `keys`. Works in steps
+   * while the service runs; can be repeated. `signal` ends it between two steps. For {@link replaceMasterKey}.
    */
   async resealSecrets(
     options: { keys?: ApiKeys; signal?: AbortSignal } = {},
@@ -294,6 +300,24 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
+   * Runs the scenes of a source without drawing them, and tells what is wrong, where, and what to write instead. Waits for a
+   * worker; costs no credits, but counts towards `budgets.checkSecondsPerHour`. Errors: `invalid_request` for options that
+   * no render can have, `renderer_unavailable`, `too_many_requests`, `queue_full`.
+   */
+  async check(code: string, options: CheckRequest = {}): Promise<CheckedSource> {
+    known('check', options, CHECK_REQUEST);
+    this.#assertWorking();
+    return checkOfOwner(this.#parts, code, options);
+  }
+
+  /** As {@link check}, for several sources. */
+  async checkMany(codes: readonly string[], options: CheckRequest = {}): Promise<CheckedSource[]> {
+    known('checkMany', options, CHECK_REQUEST);
+    this.#assertWorking();
+    return checkManyOfOwner(this.#parts, codes, options);
+  }
+
+  /**
    * The progress of a running job; undefined while it is not known. For a job of another process it becomes known
    * shortly after the first call, and stays known for half a minute after the last.
    */
@@ -353,20 +377,9 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return undefined;
   }
 
-  /** Emits an event. An error of a listener is thrown in the next tick: it must not affect the job. */
-  #tell<Name extends keyof RenderServiceEvents>(name: Name, ...values: RenderServiceEvents[Name]): void {
-    try {
-      this.emit(name, ...values);
-    } catch (error) {
-      process.nextTick(() => {
-        throw error;
-      });
-    }
-  }
-
   #announce(record: JobRecord): void {
     const { dispatcher, ends, fairness, webhooks } = this.#parts;
-    this.#tell('job', jobOf(record));
+    tell(this, 'job', jobOf(record));
     if (record.phase === 'queued') dispatcher.added();
     if (!isTerminal(record.phase)) return;
     fairness.note(record);

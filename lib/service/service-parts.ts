@@ -31,6 +31,7 @@ import { UnmeteredLedger } from '../ledger/unmetered-ledger.ts';
 import type { JobEvents } from '../model/job-events.ts';
 import type { Role } from '../model/roles.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
+import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
@@ -63,6 +64,7 @@ export interface ServiceParts {
   cancellations: Cancellations;
   admission: Admission;
   shortRuns: ShortRuns;
+  tex: TexInstallation | undefined;
   storedBytes: StoredBytes;
   dispatcher: Dispatcher;
   upkeep: Upkeep;
@@ -266,6 +268,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     cancellations,
     admission,
     shortRuns,
+    tex: options.tex,
     storedBytes,
     dispatcher,
     upkeep: new Upkeep({

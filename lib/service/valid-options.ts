@@ -87,7 +87,13 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
     DEFAULT_QUEUE,
   ),
   budgets: group<BudgetOptions>(
-    { failuresPerHour: LIMIT, unpaidSecondsPerHour: LIMIT, storedBytes: LIMIT, jobsPerSecond: LIMIT },
+    {
+      failuresPerHour: LIMIT,
+      unpaidSecondsPerHour: LIMIT,
+      checkSecondsPerHour: LIMIT,
+      storedBytes: LIMIT,
+      jobsPerSecond: LIMIT,
+    },
     DEFAULT_BUDGETS,
   ),
   retention: group<RetentionOptions>(

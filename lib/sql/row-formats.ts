@@ -37,6 +37,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     usage: 'sealed',
     failedBy: 'optionalText',
     forgottenAtMs: 'optionalNumber',
+    diagnosis: 'sealed',
   },
   {
     derived: {

@@ -380,8 +380,9 @@ function frozen(job: JobRecord | undefined): JobRecord | undefined {
   return Object.freeze(job);
 }
 
-function textBytesOf({ metadataJson, error, webhookUrl }: JobRecord): number {
-  return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0));
+function textBytesOf({ metadataJson, error, webhookUrl, diagnosis }: JobRecord): number {
+  const said = diagnosis ? JSON.stringify(diagnosis).length : 0;
+  return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0) + said);
 }
 
 /** Idempotency keys are hashed, because they may contain confidential data. */

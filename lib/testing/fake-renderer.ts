@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { known, type Names } from '../base/known-options.ts';
 import { ARTIFACT_NAMES, ARTIFACTS } from '../model/artifacts.ts';
 import type {
+  CheckResult,
+  CheckTask,
   ListResult,
   RenderResult,
   RenderTask,
@@ -110,6 +112,14 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
   async listScenes(code: SceneSource): Promise<ListResult> {
     const scenes = textOf(code).matchAll(/^class (\w+)\(.*Scene\b.*\):/gm);
     return { kind: 'listed', scenes: Array.from(scenes, ([, name = '']) => name), durationMs: 0 };
+  }
+
+  async check({ checkSceneOf, className }: CheckTask): Promise<CheckResult> {
+    const failure = this.#settings.failureOf({ code: textOf(checkSceneOf), className });
+    if (!failure)
+      return { kind: 'checked', frames: 15, seconds: 1, readsPixels: false, plays: [], durationMs: 0 };
+    const said = typeof failure === 'string' ? { error: failure, failedBy: 'scene' as const } : failure;
+    return { kind: 'failed', durationMs: 0, ...said };
   }
 
   get status(): Renderer['status'] {

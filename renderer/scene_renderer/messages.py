@@ -259,6 +259,40 @@ class ListJob:
 
 
 @dataclass(frozen=True)
+class CheckJob:
+    """Runs a scene without drawing it."""
+
+    code: str
+    # The code is that of a file: each of its characters stands for a byte.
+    is_bytes: bool
+    class_name: str
+    width_px: int
+    height_px: int
+    fps: int
+    # The machine's TeX is being changed: the check fails if it has to start TeX.
+    is_tex_held: bool
+    # The CPU time that it may use.
+    cpu_seconds: int
+    # The limits that the fork sets on itself.
+    limits: JobLimits
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "CheckJob":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            code=str(message["code"]),
+            is_bytes=bool(message["isBytes"]),
+            class_name=str(message["className"]),
+            width_px=int(message["widthPx"]),
+            height_px=int(message["heightPx"]),
+            fps=int(message["fps"]),
+            is_tex_held=bool(message["isTexHeld"]),
+            cpu_seconds=int(message["cpuSeconds"]),
+            limits=JobLimits.parse(message["limits"]),
+        )
+
+
+@dataclass(frozen=True)
 class EncodeJob:
     """Receives the frames of a render, and writes the files to publish."""
 
@@ -290,7 +324,7 @@ class EncodeJob:
 
 
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | EncodeJob
+RendererJob = RenderJob | ListJob | CheckJob | EncodeJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -300,6 +334,8 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return RenderJob.parse(message)
         case "list":
             return ListJob.parse(message)
+        case "check":
+            return CheckJob.parse(message)
         case "encode":
             return EncodeJob.parse(message)
         case other:
@@ -388,6 +424,10 @@ class PlaceReport(TypedDict):
 
     type: Literal["place"]
     text: str
+    # The innermost line of the author's file; 0: it does not run.
+    line: int
+    # The last play that had begun, counted from 0; null: none had.
+    play: int | None
 
 
 class WorkReport(TypedDict):
@@ -420,6 +460,17 @@ class ScenesReport(TypedDict):
     names: list[str]
 
 
+class CheckedReport(TypedDict):
+    """The scene would be rendered without an error."""
+
+    type: Literal["checked"]
+    # The length of its video.
+    frames: int
+    seconds: float
+    # It reads the pixels of its camera, which show nothing in a check: a render may differ.
+    readsPixels: bool
+
+
 # What a scene failed by: its code (`scene`), a formula (`tex`), or a limit of its render.
 SceneFault = Literal[
     "scene",
@@ -434,15 +485,97 @@ SceneFault = Literal[
 ]
 
 
+# What is wrong with a scene: with its code (`scene:…`), a formula (`tex`), or a limit that it exceeds.
+FindingKind = Literal[
+    "scene:syntax",
+    "scene:import",
+    "scene:name",
+    "scene:attribute",
+    "scene:argument",
+    "scene:type",
+    "scene:value",
+    "scene:lookup",
+    "scene:file",
+    "scene:network",
+    "scene:unsupported",
+    "scene:points",
+    "scene:class",
+    "scene:exit",
+    "scene:error",
+    "tex",
+    "limit:time",
+    "limit:memory",
+    "limit:disk",
+    "limit:files",
+    "limit:fileSize",
+    "limit:frames",
+    "limit:output",
+]
+
+
+class Call(TypedDict):
+    """A call in the author's code that led to an error."""
+
+    # Relative to the author's folder.
+    file: str
+    line: int
+    # Empty: none, but the file itself.
+    function: str
+    # The line, in short.
+    source: str
+
+
+class TexFinding(TypedDict):
+    """What TeX says about an expression."""
+
+    # The line of the expression, or all of it.
+    source: str
+    # TeX's message.
+    logLine: str
+    # LaTeX packages that define what is missing.
+    packages: list[str]
+
+
+class Finding(TypedDict):
+    """What is wrong with a scene, where, and what to write instead."""
+
+    kind: FindingKind
+    # An error keeps the scene from being rendered.
+    severity: Literal["error", "warning"]
+    # What is wrong, in a sentence.
+    message: str
+    # The line of the code that it is at, from 1; null: not known.
+    line: int | None
+    # The column, from 1, in characters; null: not known.
+    column: int | None
+    # The line that it ends in; null: not known.
+    endLine: int | None
+    # The column after its last character; null: not known.
+    endColumn: int | None
+    # The text of the line, without indentation, in short; null: not known.
+    sourceLine: str | None
+    # What to do about it, in a sentence; null: not known.
+    hint: str | None
+    # What can be written instead of what stands there, the likeliest first.
+    candidates: list[str]
+    # Of an error of TeX; null: of others.
+    tex: TexFinding | None
+    # The last play that had begun, counted from 0; null: none had, or it is not known.
+    play: int | None
+    # The calls of the author's code that led to it, outermost first.
+    calls: list[Call]
+
+
 class FailedReport(TypedDict):
     """Why there is no result, for the author of the scene."""
 
     type: Literal["failed"]
     error: str
     failedBy: SceneFault
+    finding: Finding
 
 
-# Fork to service, over its socket. Only the first done, encoded, scenes or failed report counts.
+# Fork to service, over its socket. Only the first done, encoded, scenes, checked or failed report counts.
 JobReport = (
     StageReport
     | ProgressReport
@@ -454,5 +587,6 @@ JobReport = (
     | DoneReport
     | EncodedReport
     | ScenesReport
+    | CheckedReport
     | FailedReport
 )

@@ -15,11 +15,11 @@ from .messages import (
     JobStage,
     Play,
     RendererJob,
-    SceneFault,
     WorkTimes,
     ZygoteReport,
     parse_renderer_job,
 )
+from .scene_error import Failure
 
 ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
@@ -128,9 +128,9 @@ class JobChannel:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
 
-    def place(self, text: str) -> None:
-        """Report what the scene is doing."""
-        self._send({"type": "place", "text": text})
+    def place(self, text: str, line: int = 0, play: int | None = None) -> None:
+        """Report what the scene is doing, at a line of its file and in or after a play."""
+        self._send({"type": "place", "text": text, "line": line, "play": play})
 
     def work(self, times: WorkTimes) -> None:
         """Report what the scene spent its time on."""
@@ -171,10 +171,23 @@ class JobChannel:
         self.flush_output()
         self._send({"type": "scenes", "names": names})
 
-    def failed(self, error: str, failed_by: SceneFault) -> None:
+    def checked(self, frames: int, fps: int, *, reads_pixels: bool) -> None:
+        """Report that a scene would be rendered without an error."""
+        self.flush_output()
+        seconds = frames / fps
+        self._send({"type": "checked", "frames": frames, "seconds": seconds, "readsPixels": reads_pixels})
+
+    def failed(self, failure: Failure) -> None:
         """Report why there is no result."""
         self.flush_output()
-        self._send({"type": "failed", "error": error, "failedBy": failed_by})
+        self._send(
+            {
+                "type": "failed",
+                "error": failure.error,
+                "failedBy": failure.failed_by,
+                "finding": failure.finding,
+            }
+        )
 
     def _send(self, message: JobReport) -> None:
         with self._lock:

@@ -1,14 +1,73 @@
 """Failures of a scene whose message its author gets."""
 
-from .messages import SceneFault
+from dataclasses import dataclass
+
+from .messages import Finding, FindingKind, SceneFault
 
 
 class SceneError(Exception):
-    """A failure whose message is shown to the scene's author."""
+    """A failure whose message is shown to the scene's author.
 
-    def __init__(self, message: str, failed_by: SceneFault = "scene") -> None:
+    `kind`: default that of `failed_by`, or `scene:error`; `hint`: what to do about it, in a sentence;
+    `candidates`: what can be written instead; `line`: where, if no traceback tells.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        failed_by: SceneFault = "scene",
+        *,
+        kind: FindingKind | None = None,
+        hint: str | None = None,
+        candidates: tuple[str, ...] = (),
+        line: int | None = None,
+    ) -> None:
         super().__init__(message)
         self.failed_by: SceneFault = failed_by
+        self.kind: FindingKind = kind or kind_of(failed_by)
+        self.hint = hint
+        self.candidates = candidates
+        self.line = line
+
+
+@dataclass(frozen=True)
+class Failure:
+    """Why a scene failed: in text for its author, what it failed by, and what is known about it."""
+
+    error: str
+    failed_by: SceneFault
+    finding: Finding
+
+
+def kind_of(failed_by: SceneFault) -> FindingKind:
+    """Return the kind of a failure about which nothing else is known."""
+    return "scene:error" if failed_by == "scene" else failed_by
+
+
+def failure_of(error: SceneError) -> Failure:
+    """Return a failure that has no place in the scene's code."""
+    return Failure(str(error), error.failed_by, finding(error.kind, str(error), error.hint, error.candidates))
+
+
+def finding(
+    kind: FindingKind, message: str, hint: str | None = None, candidates: tuple[str, ...] = ()
+) -> Finding:
+    """Return an error without a place."""
+    return {
+        "kind": kind,
+        "severity": "error",
+        "message": message,
+        "line": None,
+        "column": None,
+        "endLine": None,
+        "endColumn": None,
+        "sourceLine": None,
+        "hint": hint,
+        "candidates": list(candidates),
+        "tex": None,
+        "play": None,
+        "calls": [],
+    }
 
 
 def too_large(limit_bytes: int) -> SceneError:

@@ -78,6 +78,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'LocalRenderer.constructor': (given) => new LocalRenderer(given),
   'LocalRenderer.start': (given) => local.start(given),
   'LocalRenderer.scenesOf': (given) => local.scenesOf('', given),
+  'LocalRenderer.check': (given) => local.check('', given),
   'LocalRenderer.render 0': (given) => local.render(given),
   'LocalRenderer.render': (given) => local.render(request, given),
   'MasterKeys.constructor': (given) => new MasterKeys(null, given),
@@ -102,6 +103,8 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'RenderService.wait': (given) => service.wait('1', given),
   'RenderService.follow': (given) => service.follow('1', given),
   'RenderService.scenesOf': (given) => service.scenesOf('', given),
+  'RenderService.check': (given) => service.check('x', given),
+  'RenderService.checkMany': (given) => service.checkMany(['x'], given),
   'RenderService.openArtifact': (given) => service.openArtifact('1', 'video.mp4', given),
   'StoredLedger.constructor': (given) => new StoredLedger(given),
   'StoredLedger.grantMonth': (given) => ledger.grantMonth(given),
@@ -258,7 +261,7 @@ t.test('groups of options are checked, and the nearest name is told', async (t) 
     ],
     [
       { budgets: { perDay: 1 } },
-      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour, storedBytes, jobsPerSecond.',
+      'budgets has no option `perDay`. It has failuresPerHour, unpaidSecondsPerHour, checkSecondsPerHour, storedBytes, jobsPerSecond.',
     ],
   ];
   for (const [options, message] of wrong)

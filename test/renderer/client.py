@@ -75,6 +75,12 @@ def list_job(code: str) -> Message:
     return job | {"kind": "list"}
 
 
+def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
+    job = render_job(code, name)
+    del job["local"]
+    return job | {"kind": "check", "cpuSeconds": 5} | changes
+
+
 def encode_job(render: Message, **changes: Any) -> Message:
     """The encoding of what a render job sends."""
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
@@ -103,7 +109,7 @@ class Outcome:
     @property
     def result(self) -> Message:
         """The report that decides the job."""
-        kinds = ("failed", "done", "encoded", "scenes")
+        kinds = ("failed", "done", "encoded", "scenes", "checked")
         found = [report for report in self.reports if report["type"] in kinds]
         lengths = self.of_type("encoded") if len(found) > 1 else []
         return {**dict(*lengths), **min(reversed(found), key=lambda report: kinds.index(report["type"]))}

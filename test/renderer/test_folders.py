@@ -17,7 +17,8 @@ _USES: dict[str, set[str]] = {
     "video": set(),
     "encoder": {"video"},
     "tex": set(),
-    "job": {"sandbox", "video", "encoder", "tex"},
+    "advice": set(),
+    "job": {"sandbox", "video", "encoder", "tex", "advice"},
     "faster": {"job"},
 }
 # Modules at the top that every folder may import; they import only one another.

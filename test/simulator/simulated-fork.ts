@@ -10,6 +10,7 @@ import type {
   RendererJob,
 } from '../../lib/model/renderer-messages.ts';
 import type { Clock, Timer } from '../../lib/time/clock.ts';
+import { failedReport } from '../fixtures/failed-report.ts';
 import type { SimulatedSockets } from './simulated-sockets.ts';
 
 const LONGEST_JOB_BYTES = 1024 * 1024;
@@ -99,11 +100,7 @@ export class SimulatedFork {
 
   #attack(): void {
     const isLeaking = this.#around.fails(0.02);
-    this.#say({
-      type: 'failed',
-      error: isLeaking ? 'SandboxLeaks: reads a file' : 'SandboxHolds',
-      failedBy: 'scene',
-    });
+    this.#say(failedReport(isLeaking ? 'SandboxLeaks: reads a file' : 'SandboxHolds'));
     this.#end({ exitCode: 1 });
   }
 
@@ -132,7 +129,7 @@ export class SimulatedFork {
     const fault = faults.find(([share]) => fails(share));
     if (fault) at(early, fault[1]);
     at(1, () => {
-      if (isLong && random() < 0.1) this.#say({ type: 'failed', error: 'NameError', failedBy: 'scene' });
+      if (isLong && random() < 0.1) this.#say(failedReport('NameError'));
       else this.#finish();
     });
   }
@@ -159,8 +156,7 @@ export class SimulatedFork {
     const done: JobReport = { type: 'done' };
     if (this.#around.fails(0.02)) this.#channel?.write(JSON.stringify(done).slice(0, 20));
     else this.#say(done);
-    if (this.#around.fails(0.02))
-      this.#say({ type: 'failed', error: 'after it was done', failedBy: 'scene' });
+    if (this.#around.fails(0.02)) this.#say(failedReport('after it was done'));
     this.#end({ exitCode: 0 });
   }
 
@@ -168,7 +164,7 @@ export class SimulatedFork {
   #encode(): void {
     const { random, fails } = this.#around;
     const refuse = () => {
-      if (random() < 0.5) this.#say({ type: 'failed', error: 'no video', failedBy: 'scene' });
+      if (random() < 0.5) this.#say(failedReport('no video'));
       this.#end({ exitCode: 1 });
     };
     this.#say({ type: 'preview', jpeg: 'AAAA' });

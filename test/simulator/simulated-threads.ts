@@ -1,5 +1,5 @@
 import { EventEmitter } from 'node:events';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../../lib/model/render-task.ts';
+import type { AnyResult, AnyTask } from '../../lib/model/render-task.ts';
 import type { Threads } from '../../lib/render/pool/threads.ts';
 import type { WorkerData, WorkerMessage } from '../../lib/render/pool/worker-data.ts';
 import { startWorkerThread } from '../../lib/render/pool/worker-thread.ts';
@@ -7,8 +7,8 @@ import type { Processes } from '../../lib/render/start/processes.ts';
 import type { Clock, Timer } from '../../lib/time/clock.ts';
 import type { SimulatedPython } from './simulated-python.ts';
 
-type Task = RenderTask | ListTask;
-type Result = RenderResult | ListResult;
+type Task = AnyTask;
+type Result = AnyResult;
 
 interface Waiting {
   task: Task;

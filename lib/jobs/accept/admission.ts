@@ -346,6 +346,7 @@ export class Admission {
       outcome: null,
       artifacts: [],
       error: null,
+      diagnosis: null,
     };
   }
 

@@ -7,6 +7,7 @@ import { isShortage, isTransient } from '../../files/shortage.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import { CREDITS_RAN_OUT, type FailedBy, NOT_STORED, RENDERER_FAILED } from '../../model/failures.ts';
+import { type Finding, findingOf } from '../../model/finding.ts';
 import type { IndexedVideo, JobOutcome, JobRecord } from '../../model/job.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../model/render-task.ts';
 import type { Claim } from '../../storage/queue/queue.ts';
@@ -21,6 +22,7 @@ export type AttemptEnd =
       next: 'count';
       error: string;
       failedBy?: FailedBy;
+      diagnosis?: Finding;
       durationMs: number;
       details?: Pick<FinishOptions, 'usage' | 'output'>;
     }
@@ -64,13 +66,16 @@ export async function endOfAttempt(
     case 'rendered':
       return endOfRendered({ job, claim }, result, parts);
     case 'failed': {
-      const outcome: JobOutcome = { kind: 'failed', error: result.error, failedBy: result.failedBy };
+      const { error, failedBy } = result;
+      const diagnosis = result.finding ?? findingOf(result);
+      const outcome: JobOutcome = { kind: 'failed', error, failedBy, diagnosis };
       return { next: 'finish', outcome, options: { durationMs, storedNothing: true, ...detailsOf(result) } };
     }
     case 'killed': {
       const { error, failedBy } = result;
+      const diagnosis = result.finding ?? findingOf(result);
       logger.warn({ jobId, attempt: attempts }, 'The process of a scene was killed.');
-      return { next: 'count', error, failedBy, durationMs, details: detailsOf(result) };
+      return { next: 'count', error, failedBy, diagnosis, durationMs, details: detailsOf(result) };
     }
     case 'stopped':
       return endOfStopped(result.reason, durationMs);

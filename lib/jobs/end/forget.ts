@@ -29,6 +29,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,
+    diagnosis: null,
     forgottenAtMs: job.forgottenAtMs ?? clock.now(),
   };
   // Files first: after the record has been changed, nothing would remove them.

@@ -287,9 +287,12 @@ export class JobEnding {
         return { ...ended, phase: 'completed', creditsCost, artifacts: outcome.artifacts };
     }
     await this.#ledger.void({ jobId, owner }, tx);
-    const { error, failedBy = 'service' } =
-      outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
-    return { ...ended, phase: 'failed', error, failedBy };
+    const {
+      error,
+      failedBy = 'service',
+      diagnosis = null,
+    } = outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
+    return { ...ended, phase: 'failed', error, failedBy, diagnosis };
   }
 
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {

@@ -21,6 +21,8 @@ export interface BudgetOptions {
    * 0: unlimited. Default 3,600. A canceled job counts a second at least.
    */
   unpaidSecondsPerHour: number;
+  /** Maximum seconds per owner and hour of checks and listings of scenes; 0: unlimited. Default 3,600. */
+  checkSecondsPerHour: number;
   /** Maximum bytes of the sources, metadata and artifacts of an owner's jobs; 0: unlimited. Default 50 GiB. */
   storedBytes: number;
   /**
@@ -30,10 +32,11 @@ export interface BudgetOptions {
   jobsPerSecond: number;
 }
 
-/** 300 failed renders and 3,600 unpaid seconds per owner and hour, and 50 GiB. */
+/** 300 failed renders, 3,600 unpaid seconds and 3,600 seconds of checks per owner and hour, and 50 GiB. */
 export const DEFAULT_BUDGETS: BudgetOptions = {
   failuresPerHour: 300,
   unpaidSecondsPerHour: 3_600,
+  checkSecondsPerHour: 3_600,
   storedBytes: 50 * 1024 ** 3,
   jobsPerSecond: 0,
 };
@@ -62,6 +65,7 @@ export class Fairness {
   readonly #sums = new OwnerSums(() => ({
     failures: new SlidingSum(HOUR_MS),
     unpaidMs: new SlidingSum(HOUR_MS),
+    checkMs: new SlidingSum(HOUR_MS),
     completedMs: new SlidingSum(STANDING_MS),
     failedMs: new SlidingSum(STANDING_MS),
   }));
@@ -106,10 +110,22 @@ export class Fairness {
     if (durationMs !== null) sums.failedMs.add(atLeast(1, durationMs), endedAtMs, nowMs);
   }
 
-  /** Adds to an owner's unpaid time. */
-  noteUnpaid(owner: string, durationMs: number): void {
+  /** Adds to an owner's time of checks. */
+  noteCheck(owner: string, durationMs: number): void {
     const nowMs = this.#clock.now();
-    this.#sums.for(owner, nowMs).unpaidMs.add(durationMs, nowMs, nowMs);
+    this.#sums.for(owner, nowMs).checkMs.add(durationMs, nowMs, nowMs);
+  }
+
+  /** Error: `too_many_requests`, with `retryAfterMs`, while the checks of an owner exceed their budget. */
+  assertMayCheck(owner: string): void {
+    const { checkSecondsPerHour } = this.#budgets;
+    const spent = checkSecondsPerHour > 0 ? this.#sums.get(owner)?.checkMs : undefined;
+    const retryAfterMs = spent?.msUntilBelow(checkSecondsPerHour * 1000, this.#clock.now()) ?? 0;
+    if (retryAfterMs === 0) return;
+    const message =
+      `Checks of this account took ${checkSecondsPerHour} seconds within an hour, which is the limit. ` +
+      `Try again in ${inMinutes(retryAfterMs)}.`;
+    throw new ScenepressError('too_many_requests', message, { retryAfterMs });
   }
 
   /** Counts a job that an owner adds. Error: `too_many_requests`, with `retryAfterMs`, beyond the rate. */
@@ -143,8 +159,7 @@ export class Fairness {
         ? `The scenes of this account failed ${failuresPerHour} times within an hour, which is the limit.`
         : `Renders of this account that failed or were canceled took ${unpaidSecondsPerHour} seconds within an hour, ` +
           'which is the limit.';
-    const minutes = Math.ceil(retryAfterMs / 60_000);
-    const message = `${spent} Try again in ${minutes} minute${minutes === 1 ? '' : 's'}.`;
+    const message = `${spent} Try again in ${inMinutes(retryAfterMs)}.`;
     throw new ScenepressError('too_many_failures', message, { retryAfterMs });
   }
 
@@ -167,6 +182,11 @@ export class Fairness {
     const completedMs = sums.completedMs.sum(nowMs);
     return completedMs > 0 && completedMs >= sums.failedMs.sum(nowMs) + runningMs;
   }
+}
+
+function inMinutes(ms: number): string {
+  const minutes = Math.ceil(ms / 60_000);
+  return `${minutes} minute${minutes === 1 ? '' : 's'}`;
 }
 
 /** A render shorter than a millisecond counts as one. */

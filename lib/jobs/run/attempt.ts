@@ -230,9 +230,10 @@ export class Attempt {
         return this.#finish(end.outcome, end.options);
       case 'count': {
         hold.reset();
-        const { error, failedBy = 'service', durationMs, details } = end;
+        const { error, failedBy = 'service', diagnosis, durationMs, details } = end;
         if (this.#job.attempts < MOST_ATTEMPTS) return this.#waitAgain({ counted: true });
-        return this.#finish({ kind: 'failed', error, failedBy }, { durationMs, ...details });
+        const outcome: JobOutcome = { kind: 'failed', error, failedBy, ...(diagnosis && { diagnosis }) };
+        return this.#finish(outcome, { durationMs, ...details });
       }
     }
   }

@@ -20,15 +20,18 @@ export async function scenesOfOwner(
   code: string,
   { signal, owner }: ScenesOptions,
 ): Promise<string[]> {
-  if (!roles.includes('worker')) {
-    const message = 'This process has no role `worker`. Call `scenesOf` in a process that has it.';
-    throw new ScenepressError('renderer_unavailable', message);
-  }
+  assertWorker(roles, 'scenesOf');
   checkSource(code);
   const list = (how: { background: boolean }) => renderer.listScenes(code, how);
-  const durationOf = (listed: ListResult) => (listed.kind === 'died' ? 0 : listed.durationMs);
   // Jobs can have no other names.
-  return scenesIn(await shortRuns.run(list, durationOf, { owner, signal })).filter(isClassName);
+  return scenesIn(await shortRuns.run(list, { owner, signal })).filter(isClassName);
+}
+
+/** Error: `renderer_unavailable` in a process without the role `worker`. */
+export function assertWorker(roles: readonly Role[], method: string): void {
+  if (roles.includes('worker')) return;
+  const message = `This process has no role \`worker\`. Call \`${method}\` in a process that has it.`;
+  throw new ScenepressError('renderer_unavailable', message);
 }
 
 /** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */

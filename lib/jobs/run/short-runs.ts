@@ -1,12 +1,16 @@
 import { abortable } from '../../async/abortable.ts';
 import { ScenepressError } from '../../base/errors.ts';
+import type { CheckResult, ListResult } from '../../model/render-task.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 
 /** What a run is charged when it begins; corrected when it has ended. */
 const CHARGED_MS = 5_000;
 
+/** Of an owner that wait; more would only fill the memory. */
+const MOST_WAITING = 1_000;
+
 /** The part of {@link Fairness} that short runs use. */
-export type ChargedOwners = Pick<Fairness, 'assertWithinBudget' | 'noteUnpaid' | 'precedenceOf'>;
+export type ChargedOwners = Pick<Fairness, 'assertMayCheck' | 'noteCheck' | 'precedenceOf'>;
 
 /** For whom a short run is. */
 export interface ShortRunOptions {
@@ -24,9 +28,9 @@ interface Waiting {
 }
 
 /**
- * Runs of scene code that are not jobs, such as listings of scenes. They take turns with jobs for the same workers,
+ * Runs of scene code that are not jobs: checks, and listings of scenes. They take turns with jobs for the same workers,
  * except for the reserved ones; they count towards the limit of concurrent renders of their owners, get less CPU for
- * owners that are not in good standing, and are charged to the failure budgets.
+ * owners that are not in good standing, and are charged to a budget of their own.
  */
 export class ShortRuns {
   readonly #fairness: ChargedOwners;
@@ -54,15 +58,21 @@ export class ShortRuns {
   }
 
   /**
-   * Runs a task as soon as a worker is free for it. `durationOf`: its run time in milliseconds, 0 if the renderer failed.
-   * Errors: `too_many_failures` when the owner has used up its budget; `not_running` when the service stops first.
+   * Runs a task as soon as a worker is free for it. Errors: `too_many_requests` when the owner has used up its budget;
+   * `queue_full` when too many of its runs wait; `not_running` when the service stops first.
    */
-  run<Result>(
+  run<Result extends ListResult | CheckResult>(
     task: (how: { background: boolean }) => Promise<Result>,
-    durationOf: (result: Result) => number,
     { owner, signal }: ShortRunOptions,
   ): Promise<Result> {
-    if (owner !== undefined) this.#fairness.assertWithinBudget(owner);
+    if (owner !== undefined) {
+      this.#fairness.assertMayCheck(owner);
+      if (this.#waiting.filter((other) => other.owner === owner).length >= MOST_WAITING)
+        throw new ScenepressError(
+          'queue_full',
+          `${MOST_WAITING} checks of this account wait. Try again later.`,
+        );
+    }
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const begin = async () => {
@@ -71,7 +81,8 @@ export class ShortRuns {
       let durationMs = 0;
       try {
         const result = await task({ background });
-        durationMs = durationOf(result);
+        // The renderer's own failures are not charged.
+        durationMs = result.kind === 'died' ? 0 : result.durationMs;
         resolve(result);
       } catch (error) {
         reject(error);
@@ -119,6 +130,6 @@ export class ShortRuns {
   }
 
   #charge(owner: string | undefined, durationMs: number): void {
-    if (owner !== undefined) this.#fairness.noteUnpaid(owner, durationMs);
+    if (owner !== undefined) this.#fairness.noteCheck(owner, durationMs);
   }
 }

@@ -11,6 +11,8 @@ import { OLD_WORK_SUFFIX } from '../../files/data-files.ts';
 import type { KnownFolder } from '../../files/disk.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type {
+  CheckResult,
+  CheckTask,
   ListResult,
   RenderMessage,
   RenderResult,
@@ -263,6 +265,12 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   ): Promise<ListResult> {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
     return (await this.#threads.run({ listScenesOf: code, background })) as ListResult;
+  }
+
+  /** Runs a scene without drawing it, on the next free worker. */
+  async check(task: CheckTask): Promise<CheckResult> {
+    if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
+    return (await this.#threads.run(task)) as CheckResult;
   }
 
   /** Stops all renders and zygotes, then the threads. */

@@ -10,7 +10,7 @@ import type { FolderLock } from '../../files/folder-lock.ts';
 import type { FolderPlace } from '../../files/folder-place.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { ListResult, RenderTask, SceneSource } from '../../model/render-task.ts';
+import type { CheckResult, CheckTask, ListResult, RenderTask, SceneSource } from '../../model/render-task.ts';
 import type { RendererVersions } from '../../model/service-problems.ts';
 import type { Clock } from '../../time/clock.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
@@ -202,6 +202,11 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
   async listScenes(code: SceneSource, how?: { background: boolean }): Promise<ListResult> {
     return this.#started.listScenes(code, how);
+  }
+
+  /** Runs a scene without drawing it; see {@link RenderPool.check}. Error: `not_running` without workers. */
+  async check(task: CheckTask): Promise<CheckResult> {
+    return this.#started.check(task);
   }
 
   get #started(): RenderPool {

@@ -1,5 +1,5 @@
 import piscina, { type Piscina } from 'piscina';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
+import type { AnyResult, AnyTask } from '../../model/render-task.ts';
 import type { WorkerData } from './worker-data.ts';
 
 // TypeScript when running from source.
@@ -7,10 +7,7 @@ const WORKER_FILE = new URL(import.meta.url.endsWith('.ts') ? './thread.ts' : '.
   .href;
 
 /** The threads of a pool, each of which runs one task at a time. */
-export type Threads = Pick<
-  Piscina<RenderTask | ListTask, RenderResult | ListResult>,
-  'run' | 'on' | 'threads' | 'destroy'
->;
+export type Threads = Pick<Piscina<AnyTask, AnyResult>, 'run' | 'on' | 'threads' | 'destroy'>;
 
 /** Starts threads. Injected, so a simulation can replace them. */
 export type StartThreads = (size: number, workerData: WorkerData) => Threads;

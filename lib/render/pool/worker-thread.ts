@@ -1,5 +1,5 @@
 import { BroadcastChannel } from 'node:worker_threads';
-import type { ListResult, ListTask, RenderResult, RenderTask } from '../../model/render-task.ts';
+import type { AnyResult, AnyTask } from '../../model/render-task.ts';
 import type { Clock } from '../../time/clock.ts';
 import { STARTED, STOPPING } from '../counters/thread-counters.ts';
 import { RenderWorker } from '../run/render-worker.ts';
@@ -20,7 +20,7 @@ export function startWorkerThread(
     clock,
     processes,
   }: { threadId: number; post: (message: WorkerMessage) => void; clock: Clock; processes: Processes },
-): (task: RenderTask | ListTask) => Promise<RenderResult | ListResult> {
+): (task: AnyTask) => Promise<AnyResult> {
   const index = Atomics.add(data.threads, STARTED, 1) % USER_IDS;
   const zygotes = (): WarmZygotes => ({ thread: threadId, warm: worker.warm });
   const worker = new RenderWorker(
@@ -41,5 +41,8 @@ export function startWorkerThread(
   shutdown.onmessage = () => stop();
   if (Atomics.load(data.threads, STOPPING) === 1) void stop();
   else worker.warmUp();
-  return (task) => ('listScenesOf' in task ? worker.list(task) : worker.render(task));
+  return (task) => {
+    if ('listScenesOf' in task) return worker.list(task);
+    return 'checkSceneOf' in task ? worker.check(task) : worker.render(task);
+  };
 }

@@ -1,6 +1,7 @@
 import { chownSync } from 'node:fs';
 import { makeFolderWithin } from '../../files/disk.ts';
 import { newShortage } from '../../files/shortage.ts';
+import { findingOf } from '../../model/finding.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
 import type {
@@ -8,6 +9,7 @@ import type {
   FailedReport,
   JobEnded,
   JobReport,
+  PlaceReport,
   RenderEnded,
   RendererJob,
 } from '../../model/renderer-messages.ts';
@@ -20,7 +22,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for captions and a thumbnail. */
 const OTHER_FILES_BYTES = 64 * 1024 * 1024;
-const VERDICTS = new Set<JobReport['type']>(['done', 'encoded', 'scenes', 'failed']);
+const VERDICTS = new Set<JobReport['type']>(['done', 'encoded', 'scenes', 'checked', 'failed']);
 
 /** Why a job is stopped early. */
 export type EndReason = StopReason | 'timeout';
@@ -48,10 +50,13 @@ export class JobInterrupted extends Error {
 export interface ForkOutcome {
   end: JobEnded;
   /** The first `done`, `encoded` or `failed` report. */
-  verdict: Extract<JobReport, { type: 'done' | 'encoded' | 'scenes' | 'failed' }> | undefined;
-  /** What the scene was doing when it last reported that; empty: it did not. */
-  place: string;
+  verdict: Extract<JobReport, { type: 'done' | 'encoded' | 'scenes' | 'checked' | 'failed' }> | undefined;
+  /** What the scene was doing when it last reported that. */
+  place: Place;
 }
+
+/** `text`: in sentences, empty if the scene did not report it. */
+export type Place = Pick<PlaceReport, 'text'> & { line: number | null; play: number | null };
 
 /** The forks of one worker's zygotes. */
 export class Forks {
@@ -82,7 +87,7 @@ export class Forks {
     const { clock, limits, processes } = this.#settings;
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
-    let place = '';
+    let place: Place = { text: '', line: null, play: null };
     // A render sends a report before it reads the scene.
     let isRead = job.kind === 'encode';
     this.makeFolder(folder);
@@ -97,7 +102,7 @@ export class Forks {
         isRead = true;
         if (verdict) return;
         if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
-        else if (report.type === 'place') place = report.text;
+        else if (report.type === 'place') place = { ...report, line: report.line || null };
         else onReport(report);
       },
     }).catch(rejectUnread);
@@ -154,6 +159,7 @@ export class Forks {
     durationMs: number,
   ): RenderResult | undefined {
     const { reason, signal, shortage } = outcome.end;
+    const described = () => withFinding(describe(outcome.end, this.#settings.limits), outcome.place);
     if (reason === 'disk_full') return { kind: 'disk_full', durationMs };
     const hasSucceeded = outcome.verdict !== undefined && outcome.verdict.type !== 'failed';
     if (shortage !== null && !hasSucceeded && reason === null && endReason === undefined)
@@ -164,17 +170,24 @@ export class Forks {
       return {
         kind: 'failed',
         durationMs,
-        ...(isFull ? describe(outcome.end, this.#settings.limits) : failureIn(outcome.verdict)),
+        ...(isFull ? described() : failureIn(outcome.verdict)),
       };
     // A fork killed after its verdict may have left incomplete files.
     const isIncomplete = endReason !== undefined && signal === 'SIGKILL';
     if (outcome.verdict && !isIncomplete) return undefined;
     // Ending a job that exceeded another limit can take until the time-out.
     if (endReason === 'timeout' && outcome.end.reason === null)
-      return { kind: 'failed', durationMs, ...tooSlow(this.#settings.limits, outcome.place) };
+      return {
+        kind: 'failed',
+        durationMs,
+        ...withFinding(tooSlow(this.#settings.limits, outcome.place.text), outcome.place),
+      };
     if (endReason && endReason !== 'timeout') return { kind: 'stopped', durationMs, reason: endReason };
-    const failure = describe(outcome.end, this.#settings.limits);
-    return { kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed', durationMs, ...failure };
+    return {
+      kind: signal === 'SIGKILL' && reason === null ? 'killed' : 'failed',
+      durationMs,
+      ...described(),
+    };
   }
 
   /** The path of a folder in the worker's, as the forks see it. */
@@ -198,8 +211,13 @@ export class Forks {
   }
 }
 
-function failureIn({ error, failedBy }: FailedReport): SceneFailure {
-  return { error, failedBy };
+function failureIn({ error, failedBy, finding }: FailedReport): SceneFailure {
+  return { error, failedBy, finding };
+}
+
+/** A failure of a process that could not report it, at the place that it reported last. */
+export function withFinding(failure: SceneFailure, place: Place): SceneFailure {
+  return { ...failure, finding: findingOf(failure, place) };
 }
 
 function rejectUnread(cause: Error): never {

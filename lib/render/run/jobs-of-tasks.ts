@@ -1,7 +1,10 @@
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
-import type { RenderTask, SceneSource } from '../../model/render-task.ts';
-import type { EncodeJob, ListJob, RenderJob } from '../../model/renderer-messages.ts';
+import type { CheckTask, RenderTask, SceneSource } from '../../model/render-task.ts';
+import type { CheckJob, EncodeJob, ListJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
+
+/** The CPU time of a check. */
+const CHECK_CPU_SECONDS = 5;
 
 /** The job of a render. */
 export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
@@ -24,6 +27,23 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
 /** The job that lists the scenes of a source. */
 export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
   return { kind: 'list', ...sourceOf(code), ...OWN_SIZE, limits: jobLimits(limits) };
+}
+
+/** The job that runs a scene without drawing it. */
+export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
+  const { checkSceneOf: code, className, widthPx, heightPx, isTexHeld = false } = task;
+  const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
+  const size = { widthPx, heightPx, fps };
+  const cpuSeconds = CHECK_CPU_SECONDS;
+  return {
+    kind: 'check',
+    ...sourceOf(code),
+    className,
+    ...size,
+    isTexHeld,
+    cpuSeconds,
+    limits: jobLimits(limits),
+  };
 }
 
 /** The job that encodes the frames of a render. */

@@ -2,16 +2,19 @@ import { join } from 'node:path';
 import { freeSpaceOf, isLess, isOutOfSpace } from '../../files/disk.ts';
 import { isShortage } from '../../files/shortage.ts';
 import type {
+  CheckResult,
+  CheckTask,
   ListResult,
   ListTask,
   RenderMessage,
   RenderResult,
   RenderTask,
   RenderUsage,
+  ShortFailure,
   StopMessage,
   StopReason,
 } from '../../model/render-task.ts';
-import type { JobReport, Play, WorkTimes } from '../../model/renderer-messages.ts';
+import type { JobReport, Play, RendererJob, WorkTimes } from '../../model/renderer-messages.ts';
 import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
 import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
@@ -26,13 +29,15 @@ import { silentEncoding, silentEnd } from './end-messages.ts';
 import {
   copiedFramesOf,
   type EndReason,
+  type ForkOutcome,
   Forks,
   JobInterrupted,
   JobNotRead,
   lengthOf,
   type Occupied,
+  withFinding,
 } from './forks.ts';
-import { encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
+import { checkJob, encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { Zygotes } from './zygotes.ts';
@@ -40,8 +45,10 @@ import { Zygotes } from './zygotes.ts';
 /** A disk with less counts as full; the failed job may have deleted some of its files. */
 const FULL_BELOW = { bytes: 1024 * 1024, files: 16 };
 
-/** Time-out of a listing of scenes, which may use 5 seconds of processor time. */
-const LIST_TIMEOUT_MS = 15_000;
+/** Time-out of listings and checks, which may use 5 seconds of processor time. */
+const SHORT_TIMEOUT_MS = 15_000;
+const LISTED_TOO_SLOWLY = 'The code takes too long before it defines its scenes.';
+const CHECKED_TOO_SLOWLY = 'The check took too long.';
 
 /** Renders one task at a time in a fork of a zygote; another fork encodes its frames. */
 export class RenderWorker {
@@ -238,28 +245,62 @@ export class RenderWorker {
 
   /** Lists the scenes of a source by running it in the sandbox. */
   async list({ listScenesOf: code, background }: ListTask): Promise<ListResult> {
-    const folder = join(this.#folder, `${++this.#attempts}`);
     const job = listJob(code, this.#settings.limits);
+    return this.#runAlone(job, 'landscape', background, ({ verdict }, durationMs) =>
+      verdict?.type === 'scenes' ? { kind: 'listed', scenes: verdict.names, durationMs } : undefined,
+    );
+  }
+
+  /** Runs a scene in the sandbox without drawing it. */
+  async check(task: CheckTask): Promise<CheckResult> {
+    const job = checkJob(task, this.#settings.limits);
+    const plays: Play[] = [];
+    const hear = (report: JobReport) => {
+      if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
+    };
+    const orientation = task.heightPx > task.widthPx ? 'portrait' : 'landscape';
+    return this.#runAlone(
+      job,
+      orientation,
+      task.background,
+      ({ verdict }, durationMs) => {
+        if (verdict?.type !== 'checked') return undefined;
+        const { type: _, ...length } = verdict;
+        return { kind: 'checked', ...length, plays, durationMs };
+      },
+      hear,
+    );
+  }
+
+  /** Runs a job that has no encoder. `resultOf`: undefined if it failed. */
+  async #runAlone<Result>(
+    job: RendererJob,
+    orientation: 'landscape' | 'portrait',
+    background: boolean,
+    resultOf: (outcome: ForkOutcome, durationMs: number) => Result | undefined,
+    hear: (report: JobReport) => void = () => {},
+  ): Promise<Result | ShortFailure> {
+    const folder = join(this.#folder, `${++this.#attempts}`);
     try {
-      const current: Occupied = {
-        zygote: await this.#zygotes.get('landscape'),
-        background,
-        endReason: undefined,
-      };
+      const zygote = await this.#zygotes.get(orientation);
+      const current: Occupied = { zygote, background, endReason: undefined };
       this.#current = current;
       const { clock } = this.#settings;
       const startedMs = clock.uptimeMs();
-      const timer = clock.after(LIST_TIMEOUT_MS, () => this.#end('timeout'));
-      const outcome = await this.#forks.run(current, folder, job, () => {}).finally(() => timer.cancel());
+      const timer = clock.after(SHORT_TIMEOUT_MS, () => this.#end('timeout'));
+      const outcome = await this.#forks.run(current, folder, job, hear).finally(() => timer.cancel());
       const durationMs = Math.round(clock.uptimeMs() - startedMs);
-      if (outcome.verdict?.type === 'scenes')
-        return { kind: 'listed', scenes: outcome.verdict.names, durationMs };
-      if (current.endReason === 'timeout' || outcome.end.signal === 'SIGXCPU') {
-        const error = `The code takes too long before it defines its scenes. ${outcome.place}`.trimEnd();
-        return { kind: 'failed', error, durationMs };
+      const result = resultOf(outcome, durationMs);
+      if (result) return result;
+      const isOutOfTime = current.endReason === 'timeout' || outcome.end.signal === 'SIGXCPU';
+      if (isOutOfTime && !outcome.verdict) {
+        const said = job.kind === 'list' ? LISTED_TOO_SLOWLY : CHECKED_TOO_SLOWLY;
+        const failure = { error: `${said} ${outcome.place.text}`.trimEnd(), failedBy: 'limit:time' as const };
+        return { kind: 'failed', durationMs, ...withFinding(failure, outcome.place) };
       }
       const failure = this.#forks.failureOf(outcome, silentEnd, current.endReason, 0);
-      if (failure?.kind === 'failed') return { kind: 'failed', error: failure.error, durationMs };
+      if (failure?.kind === 'failed' || failure?.kind === 'killed')
+        return { ...failure, kind: 'failed', durationMs };
       return { kind: 'died', message: failure?.kind === 'died' ? failure.message : 'it ended unexpectedly' };
     } catch (error) {
       return { kind: 'died', message: (error as Error).message };

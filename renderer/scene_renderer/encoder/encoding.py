@@ -13,7 +13,7 @@ import av
 
 from ..messages import EncodeJob
 from ..protocol import JobChannel
-from ..scene_error import SceneError, too_large
+from ..scene_error import SceneError, failure_of, too_large
 from ..video.frames import Cue, CutOffError, Form, Frame, Receiver, Section, Sound
 from . import captions, formats
 from .index import EarlierFiles
@@ -27,6 +27,7 @@ from .video_file import Gif, IndexedVideo, VideoFile
 _PREVIEW_WIDTH_PX = 320
 _THUMBNAIL_WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
+_TOO_MUCH_MEMORY = "The video needs more memory to be encoded than the limit."
 
 
 class Output(Protocol):
@@ -61,11 +62,11 @@ def encode(
     except CutOffError:
         return
     except SceneError as error:
-        channel.failed(str(error), error.failed_by)
+        channel.failed(failure_of(error))
     except MemoryError:
-        channel.failed("The video needs more memory to be encoded than the limit.", "limit:memory")
+        channel.failed(failure_of(SceneError(_TOO_MUCH_MEMORY, "limit:memory")))
     except av.error.FFmpegError as error:
-        channel.failed(f"The video can't be encoded: {error}.", "scene")
+        channel.failed(failure_of(SceneError(f"The video can't be encoded: {error}.")))
     else:
         channel.encoded(frames, form.fps, encoding.copied_frames)
 

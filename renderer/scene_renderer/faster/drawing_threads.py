@@ -25,7 +25,7 @@ from manim.utils.iterables import list_update
 
 import scenepress_native
 
-from ..job.capture import CaptureRenderer
+from ..job.capture import HAS_READ_PIXELS, CaptureRenderer
 from ..replacing import add
 from . import drawing, projection
 
@@ -33,7 +33,6 @@ from . import drawing, projection
 _PIXELS = "pixel_array"
 _BACKGROUND = "background"
 _RECORDED = "_recorded_frame"  # a picture and its background, which the pixels don't show yet
-_IS_READ = "_has_read_pixels"
 _METHODS = (
     "cache_cairo_context",
     "capture_mobjects",
@@ -85,7 +84,7 @@ class _Background:
         except KeyError:
             raise AttributeError(f"{kind.__name__!r} object has no attribute {_BACKGROUND!r}") from None
         if sys._getframe(1).f_code not in _PASSING_BACKGROUND:
-            attributes[_IS_READ] = True
+            attributes[HAS_READ_PIXELS] = True
             background = attributes[_BACKGROUND] = copy.copy(background)
         return background
 
@@ -93,7 +92,7 @@ class _Background:
         attributes = vars(camera)
         attributes[_BACKGROUND] = background
         if sys._getframe(1).f_code not in _PASSING_BACKGROUND:
-            attributes[_IS_READ] = True
+            attributes[HAS_READ_PIXELS] = True
 
 
 class _Pixels:
@@ -109,7 +108,7 @@ class _Pixels:
         elif _RECORDED in attributes:
             _show(attributes)
         if reader not in _PASSING:
-            attributes[_IS_READ] = True
+            attributes[HAS_READ_PIXELS] = True
         try:
             return attributes[_PIXELS]
         except KeyError:
@@ -120,7 +119,7 @@ class _Pixels:
         attributes.pop(_RECORDED, None)
         attributes[_PIXELS] = pixels
         if sys._getframe(1).f_code not in _PASSING:
-            attributes[_IS_READ] = True
+            attributes[HAS_READ_PIXELS] = True
 
 
 _pixels, _background = _Pixels(), _Background()
@@ -166,7 +165,7 @@ def _record(renderer: Any, scene: Scene, mobjects: Any) -> tuple[Any, Any] | Non
     methods = _kinds.get(getattr(camera.capture_mobjects, "__func__", None))
     if (
         methods is None
-        or attributes.get(_IS_READ)
+        or attributes.get(HAS_READ_PIXELS)
         or type(camera).pixel_array is not _pixels
         or type(camera).background is not _background
         or not drawing.has_methods(camera, methods)
@@ -222,5 +221,5 @@ def _state(self: Any) -> dict[str, Any]:
     attributes: dict[str, Any] = vars(self)
     if _RECORDED in attributes:
         _show(attributes)
-    attributes[_IS_READ] = True
+    attributes[HAS_READ_PIXELS] = True
     return attributes

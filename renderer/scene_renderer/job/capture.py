@@ -8,22 +8,24 @@ from manim.renderer.cairo_renderer import CairoRenderer
 from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
-from ..messages import RenderJob
+from ..messages import CheckJob, RenderJob
 from ..scene_error import SceneError
 from ..video.frames import Cue, Section
-from ..video.movie import Movie, Picture, Still
+from ..video.movie import Movie, Picture, Still, Unseen
 from .timeline import Timeline
 from .work_times import stopwatch
 
 # Limit for waits with a stop condition, which usually have a generous maximum duration. Manim allocates
 # eight bytes for each of their time steps.
 _STEPS_MAX = 10_000_000
+# An attribute of cameras whose pixels the scene has read (`faster/drawing_threads.py`).
+HAS_READ_PIXELS = "_has_read_pixels"
 
 
 class MovieWriter(SceneFileWriter):
     """Replaces a scene's file writer: all output goes to `movie` and to no other file."""
 
-    def __init__(self, plain: SceneFileWriter, movie: Movie) -> None:
+    def __init__(self, plain: SceneFileWriter, movie: Movie | Unseen) -> None:
         super().__init__(plain.settings)
         vars(self).update(vars(plain))  # sections, sounds and captions of the scene's __init__
         self.movie = movie
@@ -125,8 +127,8 @@ class CaptureRenderer(CairoRenderer):
     def __init__(
         self,
         plain: CairoRenderer,
-        movie: Movie,
-        job: RenderJob,
+        movie: Movie | Unseen,
+        job: RenderJob | CheckJob,
         timeline: Timeline,
     ) -> None:
         vars(self).update(vars(plain))

@@ -6,14 +6,18 @@ The text contains no paths of the machine and no lines of other code.
 import errno
 import re
 import sys
-import traceback
 from collections.abc import Callable
 from pathlib import Path
 
-from ..messages import SceneFault
+from ..advice import typeset
+from ..advice.advice import Advice
+from ..advice.causes import advise
+from ..advice.place import Place, Span, place_of
+from ..messages import Call, Finding, FindingKind, SceneFault
 from ..protocol import ERROR_BYTES_MAX
-from ..scene_error import SceneError
+from ..scene_error import Failure, SceneError, finding
 from ..tex import errors as tex_errors
+from ..tex.errors import TexError
 from . import author_frames, scene_folder, studio
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
@@ -28,51 +32,108 @@ def describe(
     folder: Path,
     *,
     disk_bytes: int,
-    complete: Callable[[BaseException, str], str],
-) -> tuple[str, SceneFault]:
-    """Describe, in at most 4 KiB, an error raised by the source `code`, run in `folder`, and say what it is.
+    complete: Callable[[BaseException, str], tuple[str, FindingKind | None]],
+    play: int | None,
+) -> Failure:
+    """Describe an error that the source `code`, run in `folder`, raised. The text has at most 4 KiB.
 
     `disk_bytes`: the disk limit, which is named if the scene's file system is full; `complete`: adds the
-    cause that the message of an error leaves out.
+    cause that the message of an error leaves out; `play`: the last play that had begun.
     """
     path = str(scene_folder.source_path(folder))
+    tex = tex_errors.read(error)
+    place = place_of(error, path, code)
+    advice = _advice(error, place, code)
     if isinstance(error, SyntaxError) and error.filename == path:
-        number, summary, fault = error.lineno, f"{type(error).__name__}: {error.msg}", _CODE
+        message, fault, kind = f"{type(error).__name__}: {error.msg}", _CODE, advice.kind
+    elif tex is not None:
+        message, fault, kind = tex.message, "tex", "tex"
     else:
-        number, (summary, fault) = _line_number(error, path), _summary(error, disk_bytes, complete)
-    text = _without_paths(summary, folder)[:_MESSAGE_CHARACTERS_MAX]
-    if number is not None:
-        lines = re.split(r"\r\n|\r|\n", code)
-        if 1 <= number <= len(lines):
-            text += f"\nline {number}: {lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]}"
-    text = "\n".join([text, *author_frames.describe(error, folder)])
-    text = _CONTROL.sub(" ", text)
-    return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore"), fault
+        message, fault, kind = _summary(error, disk_bytes, complete, advice.kind)
+    message = _one_line(_without_paths(message, folder)[:_MESSAGE_CHARACTERS_MAX])
+    calls = author_frames.calls_to(error, folder)
+    found = finding(kind, message, advice.hint, advice.candidates)
+    if isinstance(error, SceneError):
+        found["hint"], found["candidates"] = error.hint, list(error.candidates)
+        if error.line is not None:
+            _locate(found, Span(error.line), code)
+    found["play"] = play
+    found["calls"] = author_frames.shortened(calls)
+    if place is not None:
+        _locate(found, advice.span or place.span, code)
+    if tex is not None:
+        _explain_tex(found, tex, place)
+    return Failure(_text(message, tex, place, code, calls), fault, found)
+
+
+def _text(message: str, tex: TexError | None, place: Place | None, code: str, calls: list[Call]) -> str:
+    parts = [f"{message}\nin: {_one_line(tex.source)}" if tex and tex.source else message]
+    line = _line_of(code, place.span.line) if place else None
+    if place is not None and line is not None:
+        parts.append(f"line {place.span.line}: {line}")
+    text = _CONTROL.sub(" ", "\n".join([*parts, *author_frames.describe(calls)]))
+    return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
+
+
+def _locate(found: Finding, span: Span, code: str) -> None:
+    found["line"], found["column"] = span.line, span.column
+    found["endLine"], found["endColumn"] = span.end_line, span.end_column
+    found["sourceLine"] = _line_of(code, span.line)
+
+
+def _line_of(code: str, number: int) -> str | None:
+    lines = re.split(r"\r\n|\r|\n", code)
+    return lines[number - 1].strip()[:_LINE_CHARACTERS_MAX] if 1 <= number <= len(lines) else None
+
+
+def _explain_tex(found: Finding, tex: TexError, place: Place | None) -> None:
+    packages = typeset.packages_for(tex.message)
+    is_math = place is None or typeset.is_of_math(place.node)
+    hint, candidates = typeset.advice_for(tex.message, tex.source, is_math=is_math)
+    found["hint"], found["candidates"] = hint, list(candidates)
+    found["tex"] = {
+        "source": tex.source,
+        "logLine": tex.message.removeprefix("TeX: "),
+        "packages": [*packages],
+    }
+
+
+def _advice(error: BaseException, place: Place | None, code: str) -> Advice:
+    """Return the advice for an error; none if looking at the scene's objects fails, whatever they do."""
+    try:
+        return advise(error, place, code)
+    except Exception:
+        return Advice("scene:error")
+
+
+def _one_line(text: str) -> str:
+    return _CONTROL.sub(" ", text)
 
 
 def _summary(
-    error: BaseException, disk_bytes: int, complete: Callable[[BaseException, str], str]
-) -> tuple[str, SceneFault]:
-    tex = tex_errors.describe(error)
-    if tex is not None:
-        return tex, "tex"
+    error: BaseException,
+    disk_bytes: int,
+    complete: Callable[[BaseException, str], tuple[str, FindingKind | None]],
+    kind: FindingKind,
+) -> tuple[str, SceneFault, FindingKind]:
     if isinstance(error, SceneError):
-        return str(error), error.failed_by
+        return str(error), error.failed_by, error.kind
     if isinstance(error, SystemExit):
-        return "The scene ended itself with sys.exit().", _CODE
+        return "The scene ended itself with sys.exit().", _CODE, "scene:exit"
     if isinstance(error, KeyboardInterrupt):
-        return "The scene was interrupted (KeyboardInterrupt).", _CODE
+        return "The scene was interrupted (KeyboardInterrupt).", _CODE, "scene:exit"
     if isinstance(error, MemoryError):
-        return "MemoryError: the scene needs more memory than the limit.", "limit:memory"
+        return "MemoryError: the scene needs more memory than the limit.", "limit:memory", "limit:memory"
     if isinstance(error, OSError) and error.errno == errno.EFBIG:
-        return "A file grew beyond the limit for files.", "limit:fileSize"
+        return "A file grew beyond the limit for files.", "limit:fileSize", "limit:fileSize"
     if isinstance(error, OSError) and error.errno == errno.ENOSPC:
-        return f"The scene's files were larger than the limit of {_size(disk_bytes)} together.", "limit:disk"
+        text = f"The scene's files were larger than the limit of {_size(disk_bytes)} together."
+        return text, "limit:disk", "limit:disk"
     name = type(error).__name__
-    message = complete(error, _message(error))
+    message, cause = complete(error, _message(error))
     if isinstance(error, ModuleNotFoundError):
         message += _import_hint(error.name or "")
-    return f"{name}: {message}" if message else name, _CODE
+    return f"{name}: {message}" if message else name, _CODE, cause or kind
 
 
 def _size(size_bytes: int) -> str:
@@ -100,15 +161,6 @@ def _import_hint(module: str) -> str:
         ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library and "
         "what the studio that runs this service has put into python/."
     )
-
-
-def _line_number(error: BaseException, path: str) -> int | None:
-    """Return the line of the innermost frame in the author's file."""
-    number = None
-    for frame, line in traceback.walk_tb(error.__traceback__):
-        if frame.f_code.co_filename == path:
-            number = line
-    return number
 
 
 def _without_paths(text: str, folder: Path) -> str:

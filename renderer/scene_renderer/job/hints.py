@@ -8,6 +8,7 @@ import manim
 import numpy as np
 from manim import Mobject, Scene
 
+from ..messages import FindingKind
 from ..replacing import replace
 from ..scene_error import SceneError
 from . import settings
@@ -30,19 +31,22 @@ def refuse_windows() -> None:
 
 
 def _refuse_window(name: str) -> NoReturn:
-    raise SceneError(f"Scene.{name}() needs a window of Manim's OpenGL renderer. Remove it. {NO_OPENGL}")
+    message = f"Scene.{name}() needs a window of Manim's OpenGL renderer. Remove it. {NO_OPENGL}"
+    raise SceneError(message, kind="scene:unsupported", hint=f"Remove the call of `{name}`.")
 
 
-def complete(error: BaseException, message: str) -> str:
-    """Return the message of an error, completed with its cause."""
+def complete(error: BaseException, message: str) -> tuple[str, FindingKind | None]:
+    """Return the message of an error, completed with its cause; and the kind of a cause that was found."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     manims = [frame for frame in reversed(frames) if frame.f_code.co_filename.startswith(_MANIM)]
     strange = next((found for frame in manims for found in _without_numbers(frame.f_locals)), None)
-    if strange is not None:
-        return strange if message.startswith(_NOT_NUMBERS) else f"{message}. {strange}"
+    if strange is not None and "broadcast" not in message:
+        return (strange if message.startswith(_NOT_NUMBERS) else f"{message}. {strange}"), "scene:points"
     files = [Path(frame.f_code.co_filename).name for frame in frames]
     is_opengls = "OpenGL" in message or any(name.startswith("opengl") for name in files)
-    return f"{message}. {NO_OPENGL}" if is_opengls or settings.asks_for_opengl() else message
+    if is_opengls or settings.asks_for_opengl():
+        return f"{message}. {NO_OPENGL}", "scene:unsupported"
+    return message, None
 
 
 def _without_numbers(values: dict[str, object]) -> list[str]:

@@ -1,10 +1,11 @@
-"""A render job: renders source to frames, sound and captions, or lists its scenes."""
+"""A job that runs source: renders a scene to frames, sound and captions, checks it, or lists the scenes."""
 
 import os
 import random
 import resource
 import socket
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -13,13 +14,13 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from ..messages import ListJob, RenderJob
+from ..messages import CheckJob, ListJob, RenderJob
 from ..protocol import JobChannel
-from ..scene_error import SceneError
+from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import errors, hints, output, scene, scene_folder, settings, studio
+from . import dry_run, errors, hints, output, scene, scene_folder, settings, studio
 from .capture import CaptureRenderer
 from .timeline import Timeline
 from .whereabouts import Whereabouts
@@ -33,34 +34,43 @@ _LIST_CPU_SECONDS_MAX = 5
 
 
 def render(
-    job: RenderJob | ListJob, folder: Path, channel: JobChannel, frames: socket.socket | None = None
+    job: RenderJob | CheckJob | ListJob,
+    folder: Path,
+    channel: JobChannel,
+    frames: socket.socket | None = None,
 ) -> None:
-    """Render the job's scene to an encoder, if one is connected, or list the scenes; report the outcome."""
+    """Render the job's scene to an encoder, check it, or list the scenes; report the outcome."""
     process = os.getpid()
     output.capture(channel, folder)
+    timeline = Timeline(scene_folder.source_path(folder))
     try:
-        names = _render(job, folder, channel, Sender(frames))
+        report = _run(job, folder, channel, Sender(frames), timeline)
     except BaseException as error:  # also SystemExit etc., which the scene raised
-        text, fault = errors.describe(
-            error, scene.text_of(job), folder, disk_bytes=job.limits.disk_bytes, complete=hints.complete
+        failure = errors.describe(
+            error,
+            scene.text_of(job),
+            folder,
+            disk_bytes=job.limits.disk_bytes,
+            complete=hints.complete,
+            play=timeline.play,
         )
-        if os.getpid() == process:
-            channel.work(stopwatch.times())
-            output.finish()
-            channel.failed(text, fault)
-        return
+        report = partial(channel.failed, failure)
     output.finish()
     if os.getpid() != process:
         return  # a child that the scene has forked
-    if names is not None:
-        channel.scenes(names)
-    else:
+    if not isinstance(job, ListJob):
         channel.work(stopwatch.times())
-        channel.done()
+    report()
 
 
-def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender: Sender) -> list[str] | None:
-    """Render a scene; or return the names of the scenes, if they are asked for."""
+def _run(
+    job: RenderJob | CheckJob | ListJob,
+    folder: Path,
+    channel: JobChannel,
+    sender: Sender,
+    timeline: Timeline,
+) -> Callable[[], None]:
+    """Do a job, and return what reports its success."""
     if job.fps > job.limits.frames:
         raise SceneError(
             f"One second at {job.fps} frames per second is more than the {job.limits.frames} frames "
@@ -75,7 +85,7 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender:
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
-    is_tex_held = isinstance(job, RenderJob) and job.is_tex_held
+    is_tex_held = not isinstance(job, ListJob) and job.is_tex_held
     typesetting.begin_job(partial(_end_without_tex, channel, os.getpid()) if is_tex_held else None)
     stopwatch.start()
     whereabouts = Whereabouts(channel, folder)
@@ -83,52 +93,77 @@ def _render(job: RenderJob | ListJob, folder: Path, channel: JobChannel, sender:
     if isinstance(job, ListJob):
         limit = (_LIST_CPU_SECONDS_MAX, _LIST_CPU_SECONDS_MAX + 1)
         resource.setrlimit(resource.RLIMIT_CPU, limit)
-        return scene.names(scene.source_of(job), folder)
+        return partial(channel.scenes, scene.names(scene.source_of(job), folder))
+    if isinstance(job, CheckJob):
+        dry_run.limit_time(job.cpu_seconds)
     scene_class = scene.load(scene.source_of(job), job.class_name, folder)
     channel.stage("rendering")
-    job = settings.as_set_by_scene(job)
-    movie = movies.create(job, channel, sender)
-    timeline = Timeline(scene_folder.source_path(folder))
     whereabouts.follow(timeline)
+    if isinstance(job, RenderJob):
+        job = settings.as_set_by_scene(job)
     try:
-        renderer = _play(scene_class(), movie, job, timeline)
+        playing = scene_class()
+        if isinstance(job, CheckJob):
+            report = _check(playing, job, channel, timeline)
+        else:
+            report = _render(playing, job, channel, sender, timeline, whereabouts)
     except TypeError as error:
         scene.explain_call(scene_class, error, folder)
         raise
-    channel.stage("finishing")
-    whereabouts.end()
-    with stopwatch.during("encode"):
-        movie.finish(renderer.file_writer.sound(), renderer.file_writer.cues())
     for plays in timeline.reports():
         channel.plays(plays)
-    return None
+    return report
 
 
-def _end_without_tex(channel: JobChannel, process: int) -> None:
-    """End a render that needs TeX, at once: no `except` of the scene may go on without the formula."""
-    error = "TeX: it is being changed on this machine."
-    if os.getpid() != process:
-        raise SceneError(error, "tex")
-    channel.failed(error, "tex")
-    os._exit(0)
-
-
-def _play(
+def _render(
     playing: Scene,
-    movie: movies.Movie,
     job: RenderJob,
+    channel: JobChannel,
+    sender: Sender,
     timeline: Timeline,
-) -> CaptureRenderer:
-    plain = playing.renderer
-    if not isinstance(plain, CairoRenderer):
-        raise SceneError(f"The scene uses {type(plain).__name__}. {hints.NO_OPENGL}")
-    renderer = CaptureRenderer(plain, movie, job, timeline)
-    playing.renderer = renderer
-    Manager(playing)
-    playing.render()
+    whereabouts: Whereabouts,
+) -> Callable[[], None]:
+    movie = movies.create(job, channel, sender)
+    renderer = CaptureRenderer(_plain_renderer(playing), movie, job, timeline)
+    _play(playing, renderer)
     # If nothing was played, or all was skipped, show the picture for one second.
     if movie.frames == 0 and not isinstance(movie, movies.Still):
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)
-    return renderer
+    channel.stage("finishing")
+    whereabouts.end()
+    with stopwatch.during("encode"):
+        movie.finish(renderer.file_writer.sound(), renderer.file_writer.cues())
+    return channel.done
+
+
+def _check(playing: Scene, job: CheckJob, channel: JobChannel, timeline: Timeline) -> Callable[[], None]:
+    renderer = dry_run.DryRenderer(_plain_renderer(playing), job, timeline)
+    dry_run.skip_frames()
+    _play(playing, renderer)
+    frames = renderer.file_writer.movie.frames or job.fps
+    return partial(channel.checked, frames, job.fps, reads_pixels=renderer.are_pixels_read)
+
+
+def _end_without_tex(channel: JobChannel, process: int) -> None:
+    """End a render that needs TeX, at once: no `except` of the scene may go on without the formula."""
+    error = SceneError("TeX: it is being changed on this machine.", "tex")
+    if os.getpid() != process:
+        raise error
+    channel.failed(failure_of(error))
+    os._exit(0)
+
+
+def _plain_renderer(playing: Scene) -> CairoRenderer:
+    if not isinstance(playing.renderer, CairoRenderer):
+        name = type(playing.renderer).__name__
+        message = f"The scene uses {name}. {hints.NO_OPENGL}"
+        raise SceneError(message, kind="scene:unsupported")
+    return playing.renderer
+
+
+def _play(playing: Scene, renderer: CaptureRenderer) -> None:
+    playing.renderer = renderer
+    Manager(playing)
+    playing.render()

@@ -5,6 +5,7 @@ import importlib.util
 import inspect
 import io
 import keyword
+import linecache
 import sys
 import tokenize
 import traceback
@@ -15,11 +16,12 @@ from typing import Any
 
 from manim import Scene
 
-from ..messages import ListJob, RenderJob
+from ..messages import CheckJob, ListJob, RenderJob
 from ..scene_error import SceneError
 from . import author_frames, scene_folder
 
 _LINE_CHARACTERS_MAX = 200
+_CANDIDATES_MAX = 5
 
 
 def load(source: bytes, class_name: str, folder: Path) -> type[Scene]:
@@ -54,7 +56,12 @@ def explain_call(scene: type[Scene], error: TypeError, folder: Path) -> None:
     ]
     if others:
         text += f" Scenes in the code that can be rendered: {', '.join(others)}."
-    raise SceneError(f"{text}{_line_of(place)}") from error
+    number = _line_number(place)
+    if number is not None:
+        line = linecache.getline(str(scene_folder.source_path(folder)), number)
+        text += f"\nline {number}: {line.strip()[:_LINE_CHARACTERS_MAX]}"
+    hint = "Manim makes the scene, and calls `construct`, without arguments: give the others a default."
+    raise SceneError(text, kind="scene:class", hint=hint, candidates=tuple(others), line=number) from error
 
 
 def _uncallable(scene: type[Scene]) -> object:
@@ -71,15 +78,15 @@ def _uncallable(scene: type[Scene]) -> object:
     return None
 
 
-def _line_of(place: Any) -> str:
+def _line_number(place: Any) -> int | None:
+    """Return the line of a class or method in the source; None if it isn't there."""
     try:
-        lines, index = inspect.findsource(place)
-        return f"\nline {index + 1}: {lines[index].strip()[:_LINE_CHARACTERS_MAX]}"
+        return inspect.findsource(place)[1] + 1
     except (OSError, TypeError, IndexError):
-        return ""
+        return None
 
 
-def text_of(job: RenderJob | ListJob) -> str:
+def text_of(job: RenderJob | CheckJob | ListJob) -> str:
     """Return the code of a job as Python decodes it, or approximately if it can't."""
     if not job.is_bytes:
         return job.code
@@ -89,7 +96,7 @@ def text_of(job: RenderJob | ListJob) -> str:
         return job.code.encode("latin-1").decode("utf-8", "replace")
 
 
-def source_of(job: RenderJob | ListJob) -> bytes:
+def source_of(job: RenderJob | CheckJob | ListJob) -> bytes:
     """Return the file that Python reads: a text is encoded as its coding line says. Raises SceneError."""
     return job.code.encode("latin-1") if job.is_bytes else _encoded(job.code)
 
@@ -104,7 +111,7 @@ def _encoded(code: str) -> bytes:
     """Encode a text as declared in its coding line, because Python decodes it accordingly."""
     for number, line in enumerate(code.split("\n"), start=1):
         if "\0" in line:
-            raise SceneError(f"line {number}: the code contains a NUL character.")
+            raise SceneError(f"line {number}: the code contains a NUL character.", kind="scene:syntax")
     data = code.encode()
     encoding = "utf-8"
     try:
@@ -113,7 +120,8 @@ def _encoded(code: str) -> bytes:
     except SyntaxError:
         return data  # unknown encoding: the import reports it
     except UnicodeEncodeError:
-        raise SceneError(f"The code has characters that the encoding it names, {encoding}, lacks.") from None
+        message = f"The code has characters that the encoding it names, {encoding}, lacks."
+        raise SceneError(message, kind="scene:syntax") from None
 
 
 def _import(path: Path, name: str, file: str) -> ModuleType:
@@ -141,14 +149,18 @@ def _find(module: ModuleType, name: str) -> type[Scene]:
         problem = f"{name!r} is Manim's own class: the code has to define a subclass of it."
     else:
         problem = f"{name!r} is not a class."
-    return _refuse(problem, name, module)
+    raise _refusal(problem, name, found, _defined(module))
 
 
-def _refuse(problem: str, name: str, module: ModuleType) -> type[Scene]:
-    scenes = _defined(module)
+def _refusal(problem: str, name: str, found: object, scenes: dict[str, type[Scene]]) -> SceneError:
     hint = f"Scenes in the code: {', '.join(scenes)}." if scenes else "The code defines no scene."
-    near = difflib.get_close_matches(name, scenes, n=1)
-    raise SceneError(f"{problem} Did you mean {near[0]!r}? {hint}" if near else f"{problem} {hint}")
+    folded = [other for other in scenes if other.casefold() == name.casefold()]
+    near = folded or difflib.get_close_matches(name, scenes, n=1)
+    meant = found if found is not None else scenes.get(next(iter([*near, *scenes]), ""))
+    message = f"{problem} Did you mean {near[0]!r}? {hint}" if near else f"{problem} {hint}"
+    candidates = tuple(dict.fromkeys([*near, *scenes]))[:_CANDIDATES_MAX]
+    line = _line_number(meant)
+    return SceneError(message, kind="scene:class", hint=hint, candidates=candidates, line=line)
 
 
 def _defined(module: ModuleType) -> dict[str, type[Scene]]:

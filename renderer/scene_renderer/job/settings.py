@@ -12,7 +12,7 @@ from typing import Any
 from manim import config
 from manim._config.utils import ManimConfig
 
-from ..messages import ListJob, LocalOutput, RenderJob
+from ..messages import CheckJob, ListJob, LocalOutput, RenderJob
 
 _FIXED: dict[str, Any] = {
     "format": "auto",
@@ -119,7 +119,7 @@ def prepare() -> None:
         setattr(config, name, value)
 
 
-def fix(job: RenderJob | ListJob) -> None:
+def fix(job: RenderJob | CheckJob | ListJob) -> None:
     """Apply the settings of the job to the prepared configuration, and protect all that are fixed."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
     local = job.local if isinstance(job, RenderJob) else None

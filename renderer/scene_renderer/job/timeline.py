@@ -31,6 +31,11 @@ class Timeline:
         """Whether further plays are dropped."""
         return len(self._plays) >= _PLAYS_MAX
 
+    @property
+    def play(self) -> int | None:
+        """The last play that has begun, counted from 0; None: none has."""
+        return self._begun - 1 if self._begun else None
+
     def line(self) -> int:
         """Return the innermost running line of the scene's own file; 0 if there is none."""
         frame: FrameType | None = sys._getframe(1)

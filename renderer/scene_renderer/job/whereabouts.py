@@ -52,11 +52,11 @@ class Whereabouts:
             if self._has_ended:
                 return
             try:
-                self._channel.place(self._describe())
+                self._channel.place(*self._describe())
             except OSError:  # the service has closed the channel
                 return
 
-    def _describe(self) -> str:
+    def _describe(self) -> tuple[str, int, int | None]:
         frame = sys._current_frames().get(self._scenes_thread)
         stack = list(traceback.walk_stack(frame))[::-1] if frame else []
         lines = [line for frame, line in stack if frame.f_code.co_filename == self._path]
@@ -65,7 +65,9 @@ class Whereabouts:
         if lines:
             line = linecache.getline(self._path, lines[-1]).strip()[:_LINE_CHARACTERS_MAX]
             text.append(f"line {lines[-1]}: {line}")
-        return "\n".join([*text, *author_frames.describe_stack(stack, self._folder)])
+        text += author_frames.describe_stack(stack, self._folder)
+        play = self._timeline.play if self._timeline is not None else None
+        return "\n".join(text), lines[-1] if lines else 0, play
 
     def _doing(self) -> str:
         if stopwatch.is_at("tex"):

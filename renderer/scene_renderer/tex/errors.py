@@ -2,6 +2,7 @@
 
 import re
 import traceback
+from dataclasses import dataclass
 from pathlib import Path
 
 _WRAPPER = re.compile(r"\\special\{dvisvgm:raw[^}]*\}")
@@ -17,8 +18,20 @@ _BYTES_MAX = 1_048_576
 _CHARACTERS_MAX = 300
 
 
-def describe(error: BaseException) -> str | None:
-    """Return TeX's message and the affected line of TeX; None if the error isn't TeX's."""
+@dataclass(frozen=True)
+class TexError:
+    """TeX's message, and the affected line of TeX; empty if it isn't known."""
+
+    message: str
+    source: str = ""
+
+    def __str__(self) -> str:
+        """Return the text for the scene's author."""
+        return f"{self.message}\nin: {self.source}" if self.source else self.message
+
+
+def read(error: BaseException) -> TexError | None:
+    """Return what TeX says about an error; None if the error isn't TeX's."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
         if not frame.f_code.co_filename.endswith("tex_file_writing.py"):
             continue
@@ -26,27 +39,26 @@ def describe(error: BaseException) -> str | None:
             source = frame.f_locals.get("tex_file")
             compiler = frame.f_locals.get("compiler", "TeX")
             if isinstance(error, FileNotFoundError):
-                return f"TeX: the program {compiler!r} isn't there."
+                return TexError(f"TeX: the program {compiler!r} isn't there.")
             if isinstance(source, Path):
                 return _from_log(source)
         if frame.f_code.co_name == "convert_to_svg":
-            return "TeX: the output can't be converted to curves (dvisvgm)."
+            return TexError("TeX: the output can't be converted to curves (dvisvgm).")
     return None
 
 
-def _from_log(source: Path) -> str:
+def _from_log(source: Path) -> TexError:
     log = _lines(source.with_suffix(".log"))
     start = next((number for number, line in enumerate(log) if line.startswith("!")), None)
     if start is None:
-        return "TeX failed without a message."
+        return TexError("TeX failed without a message.")
     text = f"TeX: {log[start].removeprefix('! ')}"
     # TeX prints the input line broken at the error: the unknown command ends the first part.
     if "Undefined control sequence" in text and (command := _LAST_COMMAND.search(log[start + 1])):
         text = f"{text.rstrip('.')} {command[1]}"
     text += _advice(text)
     place = next((int(match[1]) for line in log[start:] if (match := _LINE.match(line))), None)
-    expression = _expression(_lines(source), place)
-    return f"{text}\nin: {expression}" if expression else text
+    return TexError(text, _expression(_lines(source), place))
 
 
 def _advice(text: str) -> str:

@@ -78,21 +78,58 @@ class _Queued:
     begins_play: bool
 
 
-class Movie:
+class Length:
+    """The number of frames of a movie, which is limited."""
+
+    def __init__(self, frames_max: int) -> None:
+        self.frames = 0
+        self._frames_max = frames_max
+        self._error: BaseException | None = None
+
+    def grow(self, count: int) -> None:
+        """Count frames. Raises SceneError if the movie becomes too long."""
+        if self._error:
+            raise self._error
+        if self.frames + count > self._frames_max:
+            self.fail(too_long(self._frames_max))
+        self.frames += count
+
+    def fail(self, error: BaseException) -> NoReturn:
+        """Raise an error now and on every later use of the movie: scenes may catch exceptions."""
+        self._error = error
+        raise error
+
+
+class Unseen(Length):
+    """A movie of which only the length is known."""
+
+    def write(self, pixels: Pixels, repeat: int = 1) -> None:
+        """Drop a frame: it has been counted."""
+
+    def write_picture(self, picture: Picture, background: Pixels) -> None:
+        """Drop a frame: it has been counted."""
+
+    def begin_play(self) -> None:
+        """Do nothing."""
+
+    def begin_section(self, section: Section) -> None:
+        """Do nothing."""
+
+
+class Movie(Length):
     """Sends the frames of a scene.
 
     `form`: that of all frames; odd sizes are an error of the scene if the encoder takes only even ones.
     """
 
     def __init__(self, job: RenderJob, form: Form, channel: JobChannel | None, sender: Sender) -> None:
-        self.frames = 0
+        super().__init__(job.limits.frames)
         self._job = job
         self._form = form
         self._channel = channel
         self._sender = sender
         self._shape = (job.height_px, job.width_px, 4)
         self._begins_play = False
-        self._error: BaseException | None = None
         frame_bytes = job.height_px * job.width_px * 4
         self._queue: queue.Queue[_Queued | Section | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
@@ -132,8 +169,6 @@ class Movie:
 
     def _canvas(self, pixels: Pixels, repeat: int) -> Canvas:
         """Return a canvas for a frame with pixels like these, if it may be appended to the movie."""
-        if self._error:
-            raise self._error
         if pixels.shape != self._shape or pixels.dtype != np.uint8:
             raise SceneError(
                 f"The camera drew a frame of shape {pixels.shape} and type {pixels.dtype}; "
@@ -141,9 +176,7 @@ class Movie:
             )
         if repeat < 1:
             raise SceneError(f"A frame can't be repeated {repeat} times.")
-        limit = self._job.limits.frames
-        if self.frames + repeat > limit:
-            self.fail(too_long(limit))
+        self.grow(repeat)
         try:
             return self._canvases.pop()
         except IndexError:
@@ -152,14 +185,8 @@ class Movie:
     def _put(self, canvas: Canvas, count: int, picture: Picture | None) -> None:
         self._queue.put(_Queued(canvas, count, picture, self._begins_play))
         self._begins_play = False
-        self.frames += count
         if self._channel:
             self._channel.progress(self.frames, self.frames / self._job.fps)
-
-    def fail(self, error: BaseException) -> NoReturn:
-        """Raise an error now and on every later use of the movie: scenes may catch exceptions."""
-        self._error = error
-        raise error
 
     def finish(self, segment: Any, cues: list[Cue]) -> None:
         """Send the last frames, a pydub segment as the sound if there is one, and the captions.

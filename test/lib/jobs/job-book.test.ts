@@ -102,7 +102,7 @@ for (const [name, open] of [
         ...{ aspectRatio: '9:16', fps: 24, metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
         ...{ keyId: 'key', reserveCredits: 20, attempts: 0, createdAtMs: clock.now() },
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
-        ...{ outcome: null, artifacts: [], error: null },
+        ...{ outcome: null, artifacts: [], error: null, diagnosis: null },
       };
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);

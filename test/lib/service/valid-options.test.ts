@@ -61,7 +61,10 @@ t.test('valid options replace the defaults', async (t) => {
     qualities: ['high'],
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
+    budgets: {
+      ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
+      ...{ storedBytes: 7, jobsPerSecond: 0.5 },
+    },
     retention: { maxAgeDays: 0.5 },
     incremental: false,
     pricing: { reserveSeconds: 1 },
@@ -77,7 +80,10 @@ t.test('valid options replace the defaults', async (t) => {
     workers: 3,
     pricing: { creditsPerSecond, reserveSeconds: 1 },
     queue: { ...queue, maxQueuedOf },
-    budgets: { failuresPerHour: 0, unpaidSecondsPerHour: 2.5, storedBytes: 7, jobsPerSecond: 0.5 },
+    budgets: {
+      ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
+      ...{ storedBytes: 7, jobsPerSecond: 0.5 },
+    },
     incremental: false,
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });

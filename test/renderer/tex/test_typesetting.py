@@ -359,9 +359,10 @@ def test_errors_are_those_of_latex(replaced: list[str]) -> None:
         text = r"x\foo" if template is None else "x"
         with pytest.raises(ValueError, match="latex error converting to dvi") as raised:
             MathTex(text, tex_template=template)
-        described = tex_errors.describe(raised.value)
-        assert described is not None
-        assert ("Undefined control sequence \\foo" if template is None else "no-such-package") in described
+        found = tex_errors.read(raised.value)
+        assert found is not None
+        expected = "Undefined control sequence \\foo" if template is None else "no-such-package"
+        assert expected in found.message
     assert len(MathTex("x")[0]) == 1
 
 
@@ -370,7 +371,7 @@ def test_a_missing_latex_is_named(replaced: list[str], monkeypatch: pytest.Monke
     monkeypatch.setenv("PATH", "/nonexistent")
     with pytest.raises(FileNotFoundError) as raised:
         MathTex("x")
-    assert tex_errors.describe(raised.value) == "TeX: the program 'latex' isn't there."
+    assert str(tex_errors.read(raised.value)) == "TeX: the program 'latex' isn't there."
 
 
 def test_a_dead_server_is_bypassed(replaced: list[str]) -> None:

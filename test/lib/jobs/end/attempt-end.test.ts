@@ -8,6 +8,7 @@ import type { ClaimedJob } from '../../../../lib/jobs/run/job-claims.ts';
 import { Pricing } from '../../../../lib/ledger/pricing.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../../../lib/model/render-task.ts';
 import { SCENE_FAULTS } from '../../../../lib/model/renderer-protocol.ts';
+import { failedReport } from '../../../fixtures/failed-report.ts';
 import { jobRecord } from '../../../fixtures/job-record.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
@@ -83,16 +84,17 @@ t.test('a render is stored, then its job completes with its cost', async (t) => 
 });
 
 t.test('a scene that failed fails its job', async (t) => {
+  const { finding } = failedReport('NameError');
   const { world } = newWorld();
   t.strictSame(
     await endOfAttempt(
       claimed(),
-      { kind: 'failed', durationMs: 5, error: 'NameError', failedBy: 'scene' },
+      { kind: 'failed', durationMs: 5, error: 'NameError', failedBy: 'scene', finding },
       world,
     ),
     {
       next: 'finish',
-      outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene' },
+      outcome: { kind: 'failed', error: 'NameError', failedBy: 'scene', diagnosis: finding },
       options: { durationMs: 5, storedNothing: true },
     },
   );

@@ -18,7 +18,7 @@ async function openFairness(t: Test, { jobsPerSecond = 0 } = {}) {
   const { storage } = folder;
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const ids = new SortableIds(clock, systemRandom);
-  const budgets = { failuresPerHour: 1, unpaidSecondsPerHour: 0, jobsPerSecond };
+  const budgets = { failuresPerHour: 1, unpaidSecondsPerHour: 0, checkSecondsPerHour: 0, jobsPerSecond };
   const fairness = new Fairness({ storage, clock, budgets });
   /** Stores a job that ends now. */
   const end = (owner: string, phase: 'completed' | 'failed') =>
@@ -91,7 +91,7 @@ function budgetsOf(limits: Partial<BudgetOptions>) {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
   const budgets = new Fairness({
     storage: WITHOUT_JOBS,
-    budgets: { failuresPerHour: 3, unpaidSecondsPerHour: 100, jobsPerSecond: 0, ...limits },
+    budgets: { ...DEFAULT_BUDGETS, failuresPerHour: 3, unpaidSecondsPerHour: 100, ...limits },
     clock,
   });
   const over = (change: Partial<JobRecord>) =>

@@ -158,9 +158,16 @@ async function setUp(
   };
 }
 
+const LISTED = { kind: 'listed' as const, scenes: [], durationMs: 1 };
+
+function noted(owners: (string | undefined)[], owner: string | undefined): typeof LISTED {
+  owners.push(owner);
+  return LISTED;
+}
+
 function shortRunsOf(fairness: DispatcherOptions['fairness']): ShortRuns {
   const { precedenceOf } = fairness;
-  return new ShortRuns({ precedenceOf, assertWithinBudget: () => {}, noteUnpaid: () => {} });
+  return new ShortRuns({ precedenceOf, assertMayCheck: () => {}, noteCheck: () => {} });
 }
 
 /** Appends the owner of each job that starts to `owners`. */
@@ -531,16 +538,12 @@ t.test('a short run that waits keeps no job from a reserved worker', async (t) =
     fairness: precedences,
     shortRuns,
   });
-  const waiting = shortRuns.run(
-    async () => 'listed',
-    () => 1,
-    { owner: 'b' },
-  );
+  const waiting = shortRuns.run(async () => LISTED, { owner: 'b' });
   await add('good');
   await until(() => ends.length === 2);
   t.equal(shortRuns.waiting, 1, 'the job of `a` is on the only worker that may run it');
   for (const end of ends) end({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
-  t.equal(await waiting, 'listed');
+  t.equal(await waiting, LISTED);
   await dispatcher.stop(0);
 });
 
@@ -560,9 +563,9 @@ t.test('short runs take turns with jobs, and leave the reserved workers to them'
       t.equal(background, true);
       owners.push(`${owner}'s listing`);
       await new Promise<void>((resolve) => endOf.push(resolve));
-      return 'listed';
+      return LISTED;
     };
-    return shortRuns.run(run, () => 1, { owner });
+    return shortRuns.run(run, { owner });
   };
   const first = begin('b');
   const second = begin('b');
@@ -572,7 +575,7 @@ t.test('short runs take turns with jobs, and leave the reserved workers to them'
   await until(() => endOf.length === 1);
   t.equal(ends.length, 1);
   endOf[0]?.();
-  t.equal(await first, 'listed');
+  t.equal(await first, LISTED);
   await until(() => ends.length === 2);
   ends[1]?.({ kind: 'failed', durationMs: 1, error: 'x', failedBy: 'scene' });
   await until(() => endOf.length === 2);
@@ -582,9 +585,9 @@ t.test('short runs take turns with jobs, and leave the reserved workers to them'
   const waiting = [begin('b'), begin('b')];
   await until(() => endOf.length === 3);
   await dispatcher.stop(0);
-  await t.rejects(waiting[1] as Promise<string>, { code: 'not_running' });
+  await t.rejects(waiting[1] as Promise<unknown>, { code: 'not_running' });
   endOf[2]?.();
-  t.equal(await waiting[0], 'listed');
+  t.equal(await waiting[0], LISTED);
 });
 
 t.test('a short run counts towards the concurrent renders of its owner', async (t) => {
@@ -594,22 +597,11 @@ t.test('a short run counts towards the concurrent renders of its owner', async (
     shortRuns,
   });
   const owners: (string | undefined)[] = [];
-  const run = (owner: string | undefined) =>
-    shortRuns.run(
-      async () => void owners.push(owner),
-      () => 1,
-      { owner },
-    );
+  const run = (owner: string | undefined) => shortRuns.run(async () => noted(owners, owner), { owner });
   const waiting = run('a');
   const aborted = new AbortController();
-  const gone = shortRuns.run(
-    async () => void owners.push('gone'),
-    () => 1,
-    {
-      owner: 'a',
-      signal: aborted.signal,
-    },
-  );
+  const { signal } = aborted;
+  const gone = shortRuns.run(async () => noted(owners, 'gone'), { owner: 'a', signal });
   await run('b');
   await run(undefined);
   t.same(owners, ['b', undefined], 'those of others run');

@@ -1,6 +1,6 @@
 import { getEventListeners } from 'node:events';
 import t from 'tap';
-import { Fairness } from '../../../../lib/jobs/fairness/fairness.ts';
+import { DEFAULT_BUDGETS, Fairness } from '../../../../lib/jobs/fairness/fairness.ts';
 import { scenesOf, scenesOfOwner } from '../../../../lib/jobs/run/scenes-of.ts';
 import { ShortRuns } from '../../../../lib/jobs/run/short-runs.ts';
 import type { ListResult } from '../../../../lib/model/render-task.ts';
@@ -28,7 +28,7 @@ t.test('the scenes of a source are listed', async (t) => {
 
 t.test('a service lists no scenes whose names no job can have', async (t) => {
   const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'Größe'], durationMs: 1 });
-  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
+  const budgets = { ...DEFAULT_BUDGETS, checkSecondsPerHour: 60 };
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const shortRuns = new ShortRuns(new Fairness({ storage: {} as Storage, clock, budgets }));
   shortRuns.onChange = () => shortRuns.begin(() => true);
@@ -39,7 +39,7 @@ t.test('a service lists no scenes whose names no job can have', async (t) => {
 });
 
 t.test('errors of the source and of the renderer are distinguished', async (t) => {
-  const failed = rendererOf({ kind: 'failed', error: 'NameError', durationMs: 1 });
+  const failed = rendererOf({ kind: 'failed', error: 'NameError', failedBy: 'scene', durationMs: 1 });
   await t.rejects(scenesOf(failed, 'code'), { code: 'invalid_request', message: 'NameError' });
   const died = rendererOf({ kind: 'died', message: 'killed' });
   await t.rejects(scenesOf(died, 'code'), { code: 'renderer_unavailable', message: /failed: killed/ });
@@ -64,7 +64,7 @@ t.test('the wait can be aborted', async (t) => {
 
 t.test('the time counts for the owner, whose budget must not be spent', async (t) => {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
-  const budgets = { failuresPerHour: 0, unpaidSecondsPerHour: 60, jobsPerSecond: 0 };
+  const budgets = { ...DEFAULT_BUDGETS, checkSecondsPerHour: 60 };
   const fairness = new Fairness({ storage: {} as Storage, clock, budgets });
   const listing = (result: ListResult, owner?: string) => {
     const renderer = rendererOf(result);
@@ -76,9 +76,11 @@ t.test('the time counts for the owner, whose budget must not be spent', async (t
   t.same(await listing(slow, 'ada'), ['A']);
   t.same(await listing(slow), ['A']);
   await t.rejects(listing({ kind: 'died', message: 'killed' }, 'ada'), { code: 'renderer_unavailable' });
-  const failed: ListResult = { kind: 'failed', error: 'too long', durationMs: 30_000 };
+  const failed: ListResult = {
+    ...{ kind: 'failed', error: 'too long', failedBy: 'limit:time', durationMs: 30_000 },
+  };
   await t.rejects(listing(failed, 'ada'), { code: 'invalid_request' });
-  await t.rejects(listing(slow, 'ada'), { code: 'too_many_failures', retryAfterMs: 3_600_000 });
+  await t.rejects(listing(slow, 'ada'), { code: 'too_many_requests', retryAfterMs: 3_600_000 });
   t.same(await listing(slow, 'bob'), ['A']);
   clock.advance(3_600_000);
   t.same(await listing(slow, 'ada'), ['A']);

@@ -4,6 +4,7 @@ import type { JobReport } from '../../../../lib/model/renderer-messages.ts';
 import { Encoding } from '../../../../lib/render/run/encoding.ts';
 import type { ForkOutcome, Forks, Occupied } from '../../../../lib/render/run/forks.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
+import { failedReport } from '../../../fixtures/failed-report.ts';
 
 /** An encoder with a fork that connects and ends when it is told to. */
 class Encoder {
@@ -29,7 +30,7 @@ class Encoder {
     const exitCode = signal === null ? 0 : null;
     const ended = { type: 'ended', job: '1.out', exitCode, signal } as const;
     const end = { ...ended, reason: null, memoryBytes: null, problem: null, shortage: null };
-    this.#end.resolve({ end, verdict, place: '' });
+    this.#end.resolve({ end, verdict, place: { text: '', line: null, play: null } });
   }
 
   die(error: Error): void {
@@ -93,7 +94,7 @@ t.test('only previews are heard', async (t) => {
 });
 
 for (const [how, end] of [
-  ['is refused', { verdict: { type: 'failed', error: 'a defect', failedBy: 'scene' } }],
+  ['is refused', { verdict: failedReport('a defect') }],
   ['is killed', { signal: 'SIGKILL' }],
 ] as const) {
   t.test(`an encoding that ${how} ends its render`, async (t) => {

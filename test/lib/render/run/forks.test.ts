@@ -9,6 +9,7 @@ import { threadCounters } from '../../../../lib/render/counters/thread-counters.
 import { Forks, type Occupied } from '../../../../lib/render/run/forks.ts';
 import type { Processes } from '../../../../lib/render/start/processes.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
+import { failedReport } from '../../../fixtures/failed-report.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 import { LAUNCHER } from '../../../simulator/simulated-pool.ts';
@@ -23,11 +24,7 @@ const JOB: ListJob = {
   fps: 1,
   limits: jobLimits(DEFAULT_LIMITS),
 };
-const FAILED: JobReport = {
-  type: 'failed',
-  error: "RuntimeError: can't start new thread",
-  failedBy: 'scene',
-};
+const FAILED: JobReport = failedReport("RuntimeError: can't start new thread");
 const LIMIT: SceneFailure = { error: 'a limit', failedBy: 'limit:memory' };
 const SHORTAGE = 'no more processes';
 

@@ -1,0 +1,177 @@
+import { ScenepressError } from '../../base/errors.ts';
+import type { Names } from '../../base/known-options.ts';
+import { type Finding, findingOf } from '../../model/finding.ts';
+import { type AspectRatio, frameSizeOf, QUALITIES, type Quality } from '../../model/qualities.ts';
+import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
+import type {
+  CheckResult,
+  CheckTask,
+  ListResult,
+  Play,
+  SceneSource,
+  ShortFailure,
+} from '../../model/render-task.ts';
+import type { WaitOptions } from '../../model/requests.ts';
+import type { Role } from '../../model/roles.ts';
+import type { TexInstallation } from '../../render/tex/tex-installation.ts';
+import { assertWorker } from './scenes-of.ts';
+import type { ShortRuns } from './short-runs.ts';
+
+/** What is checked besides the code. */
+export interface CheckOptions {
+  /** Default: every scene that the code defines. */
+  className?: string;
+  /** Of the render that it is checked for; default `medium`. */
+  quality?: Quality;
+  /** Default `16:9`. */
+  aspectRatio?: AspectRatio;
+  /** Frames per second; default: those of the quality. */
+  fps?: number;
+}
+
+/** A scene that would be rendered. */
+export interface CheckedScene {
+  className: string;
+  /** The length of its video. */
+  frames: number;
+  /** The length of its video. */
+  seconds: number;
+  /** It reads the pixels of its camera, which show nothing in a check: a render may differ. */
+  readsPixels: boolean;
+  /** Its plays, at most 1,000. */
+  plays: Play[];
+}
+
+/** What was found in a source. */
+export interface CheckedSource {
+  /** Whether no finding is an error: the scenes would be rendered. */
+  ok: boolean;
+  /** What is wrong, each once. */
+  findings: Finding[];
+  /** The scenes that would be rendered. */
+  scenes: CheckedScene[];
+}
+
+/** Runs code of a scene on a worker. */
+export interface ChecksScenes {
+  listScenes(code: SceneSource, how: { background: boolean }): Promise<ListResult>;
+  check(task: CheckTask): Promise<CheckResult>;
+}
+
+/** For whom a source is checked. */
+export interface CheckRequest extends CheckOptions, WaitOptions {}
+
+/** What a check needs of a service. */
+export interface CheckParts {
+  renderer: ChecksScenes;
+  shortRuns: ShortRuns;
+  roles: readonly Role[];
+  tex: TexInstallation | undefined;
+}
+
+/** The options of a check. */
+export const CHECK_REQUEST: Names<CheckRequest> = {
+  ...{ className: true, quality: true, aspectRatio: true, fps: true },
+  ...{ owner: true, signal: true },
+};
+
+/**
+ * As {@link checkScenes}, for an owner, when workers are free for it. Errors: `invalid_request` for options that no render
+ * can have, `renderer_unavailable` in a process without the role `worker`, and those of {@link ShortRuns.run}.
+ */
+export async function checkOfOwner(
+  { renderer, shortRuns, roles, tex }: CheckParts,
+  code: string,
+  request: CheckRequest,
+): Promise<CheckedSource> {
+  const { owner, signal, className, ...options } = request;
+  assertWorker(roles, 'check');
+  parseRenderRequest({ code, className: className ?? 'Scene', ...options });
+  const isTexHeld = () => tex?.state === 'changing';
+  const checks: ChecksScenes = {
+    listScenes: (source, how) => renderer.listScenes(source, how),
+    async check(task) {
+      const before = tex?.changes ?? 0;
+      const checked = await renderer.check({ ...task, isTexHeld: isTexHeld() });
+      const isOfTex = checked.kind === 'failed' && checked.failedBy === 'tex';
+      if (!isOfTex || !tex?.mayHaveFailed(before)) return checked;
+      await tex.settled(signal ?? new AbortController().signal);
+      return renderer.check(task);
+    },
+  };
+  const named = className === undefined ? options : { ...options, className };
+  return checkScenes(checks, code, named, (task) => shortRuns.run(task, { owner, signal }));
+}
+
+/** Checks several sources, of which as many wait for workers as the service has. */
+export async function checkManyOfOwner(
+  parts: CheckParts & { workers: number },
+  codes: readonly string[],
+  request: CheckRequest,
+): Promise<CheckedSource[]> {
+  const found: CheckedSource[] = [];
+  const left = codes.entries();
+  const checkNext = async () => {
+    for (const [index, code] of left) found[index] = await checkOfOwner(parts, code, request);
+  };
+  await Promise.all(Array.from({ length: Math.min(codes.length, 2 * parts.workers) }, checkNext));
+  return found;
+}
+
+/** Runs a task when it may. */
+export type Runs = <Result extends ListResult | CheckResult>(
+  task: (how: { background: boolean }) => Promise<Result>,
+) => Promise<Result>;
+
+/**
+ * Runs the scenes of a source without drawing them, and returns what is wrong with them. `run` waits for a worker. Errors:
+ * `invalid_request` for a source that is empty, `renderer_unavailable`, and those of `run`.
+ */
+export async function checkScenes(
+  renderer: ChecksScenes,
+  code: SceneSource,
+  { className, quality = 'medium', aspectRatio = '16:9', fps = QUALITIES[quality].fps }: CheckOptions,
+  run: Runs,
+): Promise<CheckedSource> {
+  checkSource(code);
+  const found: CheckedSource = { ok: true, findings: [], scenes: [] };
+  const listed = className === undefined ? await run((how) => renderer.listScenes(code, how)) : undefined;
+  if (listed && listed.kind !== 'listed') return withFailure(found, listed);
+  const names = className === undefined ? (listed?.scenes ?? []) : [className];
+  if (names.length === 0) return withFailure(found, NO_SCENE);
+  for (const name of names) {
+    const size = frameSizeOf(quality, aspectRatio);
+    const task = { checkSceneOf: code, className: name, ...size, fps };
+    const checked = await run((how) => renderer.check({ ...task, ...how }));
+    if (checked.kind !== 'checked') {
+      withFailure(found, checked);
+      continue;
+    }
+    const { frames, seconds, readsPixels, plays } = checked;
+    found.scenes.push({ className: name, frames, seconds, readsPixels, plays });
+  }
+  return found;
+}
+
+const NO_SCENE: ShortFailure = {
+  kind: 'failed',
+  durationMs: 0,
+  error: 'The code defines no scene.',
+  failedBy: 'scene',
+  finding: {
+    ...findingOf({ error: 'The code defines no scene.', failedBy: 'scene' }),
+    kind: 'scene:class',
+    hint: 'Define a class that is derived from `Scene`, with a method `construct`.',
+  },
+};
+
+/** Adds the finding of a failure, unless it is there already, as of an error of the whole file. */
+function withFailure(found: CheckedSource, failure: ShortFailure): CheckedSource {
+  if (failure.kind === 'died')
+    throw new ScenepressError('renderer_unavailable', `The renderer failed: ${failure.message}.`);
+  const finding = failure.finding ?? findingOf(failure);
+  found.ok = false;
+  const text = JSON.stringify(finding);
+  if (!found.findings.some((other) => JSON.stringify(other) === text)) found.findings.push(finding);
+  return found;
+}

@@ -1,0 +1,73 @@
+import { withoutControlCharacters } from '../base/line-reader.ts';
+import { FINDING_KINDS, faultOf, findingOf } from './finding.ts';
+import type { Call, Finding, TexFinding } from './finding-types.ts';
+import type { SceneFault } from './renderer-messages.ts';
+
+const LONGEST = { message: 2000, hint: 500, line: 200, name: 100, tex: 300 };
+const MOST = { candidates: 5, packages: 5, calls: 14 };
+const GREATEST_NUMBER = 1e7;
+
+type Fields = Record<string, unknown>;
+
+/** Sanitizes what a scene's process says about a failure; what is missing or invalid is as if it were not known. */
+export function parseFinding(value: unknown, failure: { error: string; failedBy: SceneFault }): Finding {
+  const plain = findingOf(failure);
+  if (!isObject(value)) return plain;
+  const kind = FINDING_KINDS.find((known) => known === value['kind'] && faultOf(known) === failure.failedBy);
+  return {
+    kind: kind ?? plain.kind,
+    severity: 'error',
+    message: text(value['message'], LONGEST.message) ?? plain.message,
+    line: position(value['line']),
+    column: position(value['column']),
+    endLine: position(value['endLine']),
+    endColumn: position(value['endColumn']),
+    sourceLine: text(value['sourceLine'], LONGEST.line),
+    hint: text(value['hint'], LONGEST.hint) ?? plain.hint,
+    candidates: texts(value['candidates'], MOST.candidates),
+    tex: isObject(value['tex']) ? tex(value['tex']) : null,
+    play: value['play'] === 0 ? 0 : position(value['play']),
+    calls: items(value['calls'], MOST.calls).filter(isObject).map(call),
+  };
+}
+
+function tex({ source, logLine, packages }: Fields): TexFinding {
+  return {
+    source: text(source, LONGEST.tex) ?? '',
+    logLine: text(logLine, LONGEST.tex) ?? '',
+    packages: texts(packages, MOST.packages),
+  };
+}
+
+function call({ file, line, function: name, source }: Fields): Call {
+  return {
+    file: text(file, LONGEST.line) ?? '',
+    line: position(line) ?? 0,
+    function: text(name, LONGEST.name) ?? '',
+    source: text(source, LONGEST.line) ?? '',
+  };
+}
+
+function texts(value: unknown, most: number): string[] {
+  return items(value, most).flatMap((item) => text(item, LONGEST.name) ?? []);
+}
+
+function items(value: unknown, most: number): unknown[] {
+  return Array.isArray(value) ? value.slice(0, most) : [];
+}
+
+/** In one line. Null when it is no text, or empty. */
+function text(value: unknown, longest: number): string | null {
+  if (typeof value !== 'string') return null;
+  const line = withoutControlCharacters(value.slice(0, longest)).replaceAll(/\s/g, ' ').trim();
+  return line === '' ? null : line.toWellFormed();
+}
+
+function position(value: unknown): number | null {
+  const isPosition = Number.isSafeInteger(value) && (value as number) >= 1;
+  return isPosition && (value as number) <= GREATEST_NUMBER ? (value as number) : null;
+}
+
+function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

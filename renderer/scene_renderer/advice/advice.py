@@ -1,0 +1,48 @@
+"""What is known about an error besides its message."""
+
+import difflib
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+from ..messages import FindingKind
+from .place import Span
+from .renamed import Renamed
+
+CANDIDATES_MAX = 5
+_SIMILARITY = 0.7
+_MISSPELLED = 0.8
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What kind of error it is, what to do about it, and what can be written instead."""
+
+    kind: FindingKind
+    hint: str | None = None
+    candidates: tuple[str, ...] = ()
+    # Where exactly, if that is known better than by the traceback.
+    span: Span | None = None
+
+
+def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
+    """Return the known names that are most like a name, the likeliest first."""
+    names = sorted({other for other in known if not other.startswith("_")})
+    folded = name.replace("_", "").casefold()
+    same = [other for other in names if other.replace("_", "").casefold() == folded]
+    words = set(name.split("_"))
+    longer = [other for other in names if words < set(other.split("_"))]
+    close = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_SIMILARITY)
+    misspelled = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_MISSPELLED)
+    # A name whose words are in one other name only, such as `center` in `arc_center`.
+    meant = longer if len(longer) == 1 else []
+    return tuple(dict.fromkeys([*same, *misspelled, *meant, *close]))[:CANDIDATES_MAX]
+
+
+def did_you_mean(candidates: Collection[str]) -> str | None:
+    """Return a question that names the likeliest candidate; None if there is none."""
+    return f"Did you mean `{next(iter(candidates))}`?" if candidates else None
+
+
+def instead(old: str, new: Renamed) -> str:
+    """Return a sentence that says what to write instead of a name."""
+    return new.advice or f"`{old}` is called `{new.name}` in this version of Manim."

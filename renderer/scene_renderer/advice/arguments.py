@@ -1,0 +1,183 @@
+"""Advice for calls that fail: unknown or missing arguments, and objects of the wrong type."""
+
+import ast
+import re
+from collections.abc import Sequence
+
+import manim
+
+from . import renamed, signatures
+from .advice import Advice, did_you_mean, instead, nearest
+from .names import missing_attribute
+from .place import Place, callee_of, keyword_of, span_of, value_of
+
+_UNEXPECTED = re.compile(r"got an unexpected keyword argument '([^']+)'")
+_CALLED = re.compile(r"(\w+)(?:\.(\w+))?\(\)")
+_MISSING = re.compile(r"missing (\d+) required (?:positional|keyword-only) arguments?: (.+)")
+_TOO_MANY = re.compile(r"takes .*(?:positional arguments?|arguments?) but (\d+) (?:was|were) given")
+_TWICE = re.compile(r"got multiple values for (?:keyword )?argument '([^']+)'")
+_GETTER = re.compile(r"\.(?:getter|setter)\(\) (?:takes|missing|got)")
+_NOT_AN_ANIMATION = re.compile(r"cannot be converted to an animation$")
+_NOT_CALLABLE = re.compile(r"'([^']+)' object is not callable")
+_OPERANDS = re.compile(r"unsupported operand type\(s\) for (\S+): '([^']+)' and '([^']+)'")
+_CONCATENATED = re.compile(r"can only concatenate (?:list|tuple)")
+_SEQUENCES = ("list", "tuple")
+
+
+def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
+    """Return advice for an argument or an operand that doesn't fit."""
+    message = str(error)
+    if _GETTER.search(message):
+        return _of_accessor(place)
+    if match := _UNEXPECTED.search(message):
+        return _of_keyword(match[1], message, place, code)
+    if match := _MISSING.search(message):
+        return Advice("scene:argument", _of_missing(message, place))
+    if _TOO_MANY.search(message):
+        return Advice("scene:argument", _of_too_many(message, place))
+    if match := _TWICE.search(message):
+        return Advice(
+            "scene:argument", f"`{match[1]}` is given twice: once by its place. {_call(place)}".strip()
+        )
+    if _NOT_AN_ANIMATION.search(message) or "to Scene.play" in message:
+        return Advice("scene:argument", _of_play(place))
+    if message == "Animation only works on Mobjects":
+        hint = "An animation takes the mobject that it animates first. For several use a `VGroup(…)`."
+        return Advice("scene:argument", hint)
+    if match := _NOT_CALLABLE.search(message):
+        hint = f"It is of type `{match[1]}`, no function: remove the parentheses."
+        return Advice("scene:type", hint)
+    if _CONCATENATED.search(message):
+        return Advice("scene:type", _of_operands("+", "list", ""))
+    if match := _OPERANDS.search(message):
+        return Advice("scene:type", _of_operands(match[1], match[2], match[3]))
+    if "can't multiply sequence by non-int" in message:
+        return Advice("scene:type", "For points and vectors use `np.array([x, y, 0])` instead of a list.")
+    if "VMobject can be added" in message or "add this value into a Group" in message:
+        return Advice(
+            "scene:type", "Use `Group(…)` for pictures and other mobjects that are no VMobjects.", ("Group",)
+        )
+    return Advice("scene:type")
+
+
+def _of_accessor(place: Place | None) -> Advice:
+    """Advise on `get_…` and `set_…`, for which Manim makes a function whatever follows."""
+    node = place.node if place else None
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        owner = value_of(node.func.value, place.frame if place else None)
+        if owner is not None:
+            found = missing_attribute(owner, node.func.attr)
+            said = f"`{type(owner).__name__}` has no method `{node.func.attr}`."
+            hint = said if not found.hint or found.hint.startswith("`") else f"{said} {found.hint}"
+            return Advice("scene:attribute", found.hint if _is_renaming(found) else hint, found.candidates)
+        said = f"There is no method `{node.func.attr}` with these arguments."
+        candidates = nearest(node.func.attr, dir(manim.VMobject))
+        new = _renamed_anywhere(node.func.attr)
+        if new is not None:
+            return Advice("scene:attribute", instead(node.func.attr, new), (new.name,) if new.name else ())
+        return Advice("scene:attribute", f"{said} {did_you_mean(candidates) or ''}".strip(), candidates)
+    return Advice("scene:attribute", "There is no method of this name with these arguments.")
+
+
+def _is_renaming(found: Advice) -> bool:
+    return found.hint is not None and ("is called" in found.hint or found.hint.startswith("Use "))
+
+
+def _renamed_anywhere(name: str) -> renamed.Renamed | None:
+    return next((names[name] for names in renamed.ATTRIBUTES.values() if name in names), None)
+
+
+def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> Advice:
+    node, frame = (place.node, place.frame) if place else (None, None)
+    refusing = _named_in(message)  # what it was passed on to
+    called = callee_of(node, frame) or refusing
+    found = keyword_of(node, keyword)
+    span = span_of(found, code) if found else None
+    functions = [function for function in (called, refusing) if function is not None]
+    accepted = list(dict.fromkeys(name for one in functions for name in signatures.keywords_of(one)))
+    candidates = nearest(keyword, accepted)
+    new = renamed_keyword(called, keyword, accepted)
+    if new is not None and (new.name is not None or not candidates):
+        written = new.advice or f"`{keyword}` is called `{new.name}` here."
+        return Advice("scene:argument", written, (new.name,) if new.name else (), span)
+    hint = did_you_mean(candidates) or _accepts(called, accepted)
+    return Advice("scene:argument", hint, candidates, span)
+
+
+def _named_in(message: str) -> object:
+    """Return the class or method of Manim that a message names, such as `Mobject.next_to()`."""
+    match = _CALLED.match(message)
+    owner = vars(manim).get(match[1]) if match else None
+    if match is None or match[2] in (None, "__init__"):
+        return owner
+    return getattr(owner, match[2], None)
+
+
+def renamed_keyword(called: object, keyword: str, accepted: Sequence[str]) -> renamed.Renamed | None:
+    """Return what a keyword argument is called now; None if that isn't known, or not accepted here."""
+    bases = [base.__name__ for base in called.__mro__] if isinstance(called, type) else []
+    for name in dict.fromkeys([*bases, getattr(called, "__name__", ""), "object"]):
+        new = renamed.KEYWORDS.get(name, {}).get(keyword)
+        if new is not None and (new.name is None or new.name in accepted or not accepted):
+            return new
+    return None
+
+
+def _accepts(called: object, accepted: Sequence[str]) -> str | None:
+    name = getattr(called, "__name__", None)
+    return f"`{name}` accepts {', '.join(accepted[:12])}." if name and accepted else None
+
+
+def _of_missing(message: str, place: Place | None) -> str:
+    if "construct()" in message or "'self'" in message:
+        return "Methods of a scene take `self` and nothing else: `def construct(self):`."
+    if "<lambda>" in message or "updater" in message:
+        return "An updater takes the mobject, and `dt` if it has a second parameter of this name."
+    return _call(place) or "Give the arguments that are missing."
+
+
+def _of_too_many(message: str, place: Place | None) -> str:
+    if "construct()" in message or re.search(r"takes 0 positional arguments but 1 was given", message):
+        return "A method's first parameter is `self`: `def construct(self):`."
+    return _call(place) or "Give fewer arguments, or name them."
+
+
+def _call(place: Place | None) -> str:
+    """Show how what was called there is called."""
+    called = callee_of(place.node, place.frame) if place else None
+    shown = signatures.call_of(called) if called is not None else None
+    return f"It is called as `{shown}`." if shown else ""
+
+
+def _of_play(place: Place | None) -> str:
+    node, frame = (place.node, place.frame) if place else (None, None)
+    arguments = node.args if isinstance(node, ast.Call) else []
+    for argument in arguments:
+        value = value_of(argument, frame)
+        if isinstance(argument, ast.List | ast.Tuple) or isinstance(value, list | tuple):
+            return "Put a star before the list: `self.play(*animations)`."
+        if isinstance(value, type) and issubclass(value, manim.Animation):
+            return f"`{value.__name__}` is a class: give it its mobject, `{value.__name__}(mobject)`."
+        if isinstance(value, manim.Mobject):
+            return "A mobject is no animation: write `Create(mobject)` or `mobject.animate.…`."
+        if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
+            owner = value_of(argument.func.value, frame)
+            if isinstance(owner, manim.Mobject):
+                return "Put `.animate` before the method: `mobject.animate.shift(…)`."
+    return (
+        "`play` takes animations: `Create(mobject)`, or `mobject.animate.shift(…)` for a change of a mobject."
+    )
+
+
+def _of_operands(operator: str, left: str, right: str) -> str:
+    if left in _SEQUENCES or right in _SEQUENCES:
+        return "For points and vectors use `np.array([x, y, 0])` instead of a list or tuple."
+    if "NoneType" in (left, right):
+        return "One side is None: the function that it comes from returns nothing."
+    if "method" in left + right or "function" in left + right:
+        return "One side is a function: call it, with `()`."
+    if "str" in (left, right):
+        return "One side is text: convert it with `float(…)`, or the other with `str(…)`."
+    if {left, right} & {"ValueTracker", "DecimalNumber", "Integer"}:
+        return "Use its number: `.get_value()`."
+    return f"`{operator}` needs two numbers or arrays: convert one side."

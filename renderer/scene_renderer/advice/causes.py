@@ -1,0 +1,33 @@
+"""Finds the advice for an error of a scene."""
+
+from .advice import Advice
+from .arguments import of_type
+from .names import of_attribute, of_import, of_name
+from .place import Place
+from .syntax import of_syntax
+from .values import of_file, of_lookup, of_other, of_value
+
+
+def advise(error: BaseException, place: Place | None, code: str) -> Advice:
+    """Return what is known about an error that the source `code` raised at a place in it.
+
+    Runs no code of the scene, but looks at its objects, which may be anything: call it where an error of
+    its own is harmless.
+    """
+    if isinstance(error, SyntaxError):
+        return of_syntax(error, code)
+    if isinstance(error, NameError):
+        return of_name(error, place)
+    if isinstance(error, ImportError):
+        return of_import(error)
+    if isinstance(error, AttributeError):
+        return of_attribute(error, place)
+    if isinstance(error, TypeError):
+        return of_type(error, place, code)
+    if isinstance(error, LookupError):
+        return of_lookup(error, place)
+    if isinstance(error, OSError):
+        return of_file(error)
+    if isinstance(error, ValueError):
+        return of_value(error, place)
+    return of_other(error)

@@ -1,0 +1,182 @@
+"""Advice for names, modules and attributes that don't exist."""
+
+import builtins
+import re
+import sys
+import traceback
+from collections.abc import Iterable
+from types import ModuleType
+
+import manim
+import numpy as np
+
+from . import renamed
+from .advice import Advice, did_you_mean, instead, nearest
+from .place import Place
+
+_IMPORTS = {
+    "np": "import numpy as np",
+    "numpy": "import numpy",
+    "plt": "import matplotlib.pyplot as plt",
+    "nx": "import networkx as nx",
+    "sp": "import sympy as sp",
+    **{
+        name: f"import {name}"
+        for name in (
+            "math",
+            "random",
+            "itertools",
+            "os",
+            "sys",
+            "time",
+            "json",
+            "re",
+            "colorsys",
+            "functools",
+        )
+    },
+    **{name: f"from math import {name}" for name in ("sqrt", "factorial", "comb", "gcd", "floor", "ceil")},
+}
+_MANIMGL = ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports")
+_CANNOT_IMPORT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
+_REMOVED = re.compile(r"`np\.(\w+)` was removed")
+_NO_ATTRIBUTE = re.compile(r"has no attribute '([^']+)'")
+_CONFIG = "Manim no longer reads CONFIG dictionaries: set the attribute in `__init__` or in the class."
+_PACKAGES = "Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst and the standard library."
+
+
+def of_name(error: NameError, place: Place | None) -> Advice:
+    """Return advice for a name that isn't defined."""
+    name = error.name or ""
+    if isinstance(error, UnboundLocalError):
+        hint = f"`{name}` is assigned later in the same function: give it a value before, or another name."
+        return Advice("scene:name", hint)
+    if (new := renamed.NAMES.get(name)) is not None:
+        return Advice("scene:name", instead(name, new), (new.name,) if new.name else ())
+    if name in vars(manim) and not name.startswith("_"):
+        return Advice("scene:name", f"Import it: `from manim import {name}`, or `from manim import *`.")
+    if name in _IMPORTS:
+        return Advice("scene:name", f"Import it: `{_IMPORTS[name]}`.")
+    if name in ("true", "false", "null", "none"):
+        right = {"true": "True", "false": "False", "null": "None", "none": "None"}[name]
+        return Advice("scene:name", did_you_mean([right]), (right,))
+    own = {*place.frame.f_locals, *place.frame.f_globals} if place and place.frame else set()
+    if "self" in own and place and place.frame and _has(place.frame.f_locals.get("self"), name):
+        return Advice("scene:name", f"Did you mean `self.{name}`?", (f"self.{name}",))
+    candidates = nearest(name, own | {*vars(manim), *vars(builtins)})
+    return Advice("scene:name", did_you_mean(candidates) or f"Define `{name}` before this line.", candidates)
+
+
+def of_import(error: ImportError) -> Advice:
+    """Return advice for a module, or a name in one, that isn't there."""
+    match = _CANNOT_IMPORT.search(str(error))
+    if match and match[2] in sys.modules:
+        name, is_manim = match[1], match[2].partition(".")[0] == "manim"
+        if is_manim and (new := renamed.NAMES.get(name)) is not None:
+            return Advice("scene:import", instead(name, new), (new.name,) if new.name else ())
+        candidates = nearest(name, vars(manim if is_manim else sys.modules[match[2]]))
+        return Advice("scene:import", did_you_mean(candidates), candidates)
+    top = (error.name or "").partition(".")[0]
+    if top in _MANIMGL:
+        hint = (
+            "This is ManimGL, another library: use `from manim import *`, and the classes of Manim Community."
+        )
+        return Advice("scene:import", hint, ("manim",))
+    if top == "manim" and error.name != "manim":
+        return Advice("scene:import", "Everything of Manim is imported by `from manim import *`.", ("manim",))
+    if isinstance(error, ModuleNotFoundError):
+        if top in ("requests", "httpx", "aiohttp", "urllib3"):
+            return Advice("scene:import", "There is no network: write the data into the code.")
+        return Advice("scene:import", _PACKAGES)
+    return Advice("scene:import")
+
+
+def of_attribute(error: AttributeError, place: Place | None) -> Advice:
+    """Return advice for an attribute that an object doesn't have."""
+    message = str(error)
+    owner, name = error.obj, error.name
+    prefix = ""
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        # Manim's own: it makes `get_…` of any attribute.
+        if frame.f_code.co_name == "getter" and "to_get" in frame.f_locals:
+            prefix = "get_"
+        if frame.f_code.co_name == "__getattr__" and "attr" in frame.f_locals:
+            owner, name = frame.f_locals.get("self"), prefix + frame.f_locals["attr"]
+    if name is None:
+        match = _NO_ATTRIBUTE.search(message) or _REMOVED.search(message)
+        name = match[1] if match else ""
+    if owner is None and "NoneType" not in message:
+        modules = (sys.modules[word] for word in re.findall(r"\w+", message) if word in sys.modules)
+        owner = next(modules, np if "np." in message else object())
+    return missing_attribute(owner, name)
+
+
+def missing_attribute(owner: object, name: str) -> Advice:
+    """Return advice for an attribute `name` that `owner` doesn't have."""
+    if owner is None:
+        hint = (
+            "It is None: the function that it comes from returns nothing, as `append`, `sort` and `play` do."
+        )
+        return Advice("scene:attribute", hint)
+    if isinstance(owner, ModuleType):
+        return _of_module(owner, name)
+    if callable(owner) and not isinstance(owner, type) and hasattr(owner, "__code__"):
+        shown = getattr(owner, "__name__", "it")
+        return Advice("scene:attribute", f"`{shown}` is a function: call it, `{shown}(…)`.")
+    kind = owner if isinstance(owner, type) else type(owner)
+    new = next((found for found in _renamed_of(kind, name)), None)
+    if new is not None:
+        return Advice("scene:attribute", instead(name, new), (new.name,) if new.name else ())
+    if kind is list or kind is tuple:
+        hint = f"It is a {kind.__name__}: put the mobjects into a `VGroup(*…)`, or go through them in a loop."
+        if _has(manim.VMobject, name):
+            return Advice("scene:attribute", hint)
+    candidates = nearest(name, {*dir(kind), *_own(owner)})
+    if candidates:
+        return Advice("scene:attribute", did_you_mean(candidates), candidates)
+    if isinstance(owner, manim.Scene):
+        return Advice("scene:attribute", _of_scene(kind, name))
+    if hasattr(kind, "CONFIG"):
+        return Advice("scene:attribute", _CONFIG)
+    return Advice("scene:attribute", f"`{kind.__name__}` has no `{name}`.")
+
+
+def _of_module(module: ModuleType, name: str) -> Advice:
+    if module is manim and (new := renamed.NAMES.get(name)) is not None:
+        return Advice("scene:attribute", instead(name, new), (new.name,) if new.name else ())
+    candidates = nearest(name, vars(module))
+    return Advice("scene:attribute", did_you_mean(candidates), candidates)
+
+
+def _of_scene(kind: type, name: str) -> str:
+    owners = [
+        scene
+        for scene in (manim.ThreeDScene, manim.MovingCameraScene, manim.ZoomedScene, manim.VectorScene)
+        if hasattr(scene, name) and not issubclass(kind, scene)
+    ]
+    if owners:
+        return f"Derive the scene from `{owners[0].__name__}`, which has `{name}`."
+    if hasattr(kind, "CONFIG"):
+        return _CONFIG
+    return f"Assign `self.{name}` before this line, or use a local variable."
+
+
+def _renamed_of(kind: type, name: str) -> Iterable[renamed.Renamed]:
+    for base in kind.__mro__:
+        if (new := renamed.ATTRIBUTES.get(base.__name__, {}).get(name)) is not None:
+            yield new
+    if issubclass(kind, manim.Graph | manim.DiGraph) and (new := renamed.ATTRIBUTES["Graph"].get(name)):
+        yield new
+
+
+def _own(owner: object) -> Iterable[str]:
+    try:
+        return vars(owner)
+    except TypeError:  # without a dictionary of attributes
+        return ()
+
+
+def _has(owner: object, name: str) -> bool:
+    return any(
+        name in vars(base) for base in (owner if isinstance(owner, type) else type(owner)).__mro__
+    ) or (not isinstance(owner, type) and name in _own(owner))

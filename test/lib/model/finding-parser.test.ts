@@ -1,0 +1,61 @@
+import t from 'tap';
+import { FINDING_KINDS, faultOf, findingOf } from '../../../lib/model/finding.ts';
+import { parseFinding } from '../../../lib/model/finding-parser.ts';
+
+const FAILURE = { error: 'NameError: x\nline 3: x', failedBy: 'scene' } as const;
+const PLAIN = findingOf(FAILURE);
+
+t.test('a finding is kept as it is', async (t) => {
+  const finding = {
+    ...{ kind: 'scene:name', severity: 'error', message: 'NameError: x', hint: 'Did you mean `y`?' },
+    ...{ line: 3, column: 5, endLine: 3, endColumn: 6, sourceLine: 'x', candidates: ['y'], play: 0 },
+    tex: { source: '\\foo', logLine: 'Undefined control sequence', packages: ['bar'] },
+    calls: [{ file: 'scene.py', line: 3, function: 'construct', source: 'x' }],
+  };
+  t.same(parseFinding(finding, FAILURE), finding);
+});
+
+t.test('without a finding, the failure is all that is known', async (t) => {
+  for (const given of [undefined, null, 1, 'text', [], {}]) t.same(parseFinding(given, FAILURE), PLAIN);
+  t.match(PLAIN, { kind: 'scene:error', message: 'NameError: x', line: null, hint: null, candidates: [] });
+  t.match(findingOf({ error: 'too long', failedBy: 'limit:time' }), { kind: 'limit:time', hint: /shorter/ });
+});
+
+t.test('the kind belongs to what the scene failed by', async (t) => {
+  for (const kind of FINDING_KINDS) {
+    const failedBy = faultOf(kind);
+    t.equal(parseFinding({ kind }, { error: 'x', failedBy }).kind, kind);
+    if (failedBy !== 'scene') t.equal(parseFinding({ kind }, FAILURE).kind, 'scene:error');
+    else t.equal(parseFinding({ kind }, { error: 'x', failedBy: 'tex' }).kind, 'tex');
+  }
+  t.equal(parseFinding({ kind: 'layout:odd' }, FAILURE).kind, 'scene:error');
+});
+
+t.test('fields of other types and numbers out of range are not known', async (t) => {
+  const odd = [0, -1, 1.5, 2 ** 60, Number.NaN, '3', {}, [], true];
+  for (const value of odd) {
+    const found = parseFinding({ line: value, column: value, endLine: value, endColumn: value }, FAILURE);
+    t.match(found, { line: null, column: null, endLine: null, endColumn: null });
+  }
+  const texts = { message: 1, hint: [], sourceLine: {}, candidates: 'abc', tex: 'x', calls: { length: 3 } };
+  t.same(parseFinding({ ...texts, play: -1, severity: 'warning' }, FAILURE), PLAIN);
+  t.same(parseFinding({ candidates: [1, '', 'y'], calls: [null, 1, 'x'] }, FAILURE).candidates, ['y']);
+});
+
+t.test('texts are cut, in one line and without control characters', async (t) => {
+  const long = `a\u001b[31m\nb\u202ec${'x'.repeat(10_000)}\ud800`;
+  const items = Array.from({ length: 100 }, () => long);
+  const found = parseFinding(
+    {
+      ...{ message: long, hint: long, sourceLine: long, candidates: items },
+      tex: { source: long, logLine: long, packages: items },
+      calls: items.map((text) => ({ file: text, line: 1, function: text, source: text })),
+    },
+    FAILURE,
+  );
+  const json = JSON.stringify(found);
+  t.ok(json.length < 13_000, `${json.length} characters`);
+  t.ok(json.isWellFormed());
+  t.notMatch(json, /\\u001b|\\n|\u202e|\\ud800/);
+  t.match(found, { message: /^a/, hint: /^a/, candidates: Array, calls: Array });
+});
