@@ -1,6 +1,7 @@
 import type {
   Account,
   FailedBy,
+  Finding,
   Job,
   JobStatus,
   LedgerEntry,
@@ -170,6 +171,8 @@ export interface JobInfo {
 export interface ShownJob extends JobInfo {
   /** Time and memory of the render; null until it has ended by itself. */
   usage: RenderUsage | null;
+  /** What is wrong with the scene, where, and what to write instead; null unless the scene failed. */
+  diagnosis: Finding | null;
   /** Output of the scene, and warnings; empty until the job has ended. */
   output: string;
 }

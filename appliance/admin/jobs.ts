@@ -116,8 +116,8 @@ export class JobAdministration {
 
   async show({ jobId }: { jobId: string }): Promise<ShownJob> {
     const job = await this.#service.get(jobId);
-    const { usage } = job;
-    return { ...(await this.#jobInfo(job)), usage, output: await this.#service.output(jobId) };
+    const { usage, diagnosis } = job;
+    return { ...(await this.#jobInfo(job)), usage, diagnosis, output: await this.#service.output(jobId) };
   }
 
   /** The job with its code and metadata. */

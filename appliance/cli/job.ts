@@ -235,6 +235,7 @@ function show(job: ShownJob): void {
     ['Webhook', job.webhookUrl],
     ['Failed by', job.failedBy],
     ['Error', job.error],
+    ['Hint', job.diagnosis?.hint],
     ...job.artifacts.map(({ url, sizeBytes }): [string, string] => [
       'Artifact',
       `${url} (${shownSize(sizeBytes)})`,

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../support/version.ts';
 import { accountCommand } from './account.ts';
 import { backupCommand, restoreCommand } from './backup.ts';
+import { checkCommand } from './check.ts';
 import { completionCommand } from './completion.ts';
 import { configCommand } from './config.ts';
 import { creditsCommand } from './credits.ts';
@@ -58,6 +59,7 @@ export function createProgram(): Command {
     .addCommand(serveCommand())
     .addCommand(workerCommand())
     .addCommand(renderCommand())
+    .addCommand(checkCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
     .addCommand(setupLinkCommand())

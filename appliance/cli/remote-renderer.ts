@@ -91,6 +91,7 @@ export class RemoteRenderer implements Renders {
       durationMs: Number(durationMs) || 0,
       error: error === null ? null : String(error).slice(0, LONGEST_ERROR),
       failedBy: null,
+      diagnosis: null,
       files,
       output: '',
       usage: null,

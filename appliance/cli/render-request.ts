@@ -1,13 +1,20 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
+import { InvalidArgumentError } from 'commander';
 import {
   type AspectRatio,
   isScenepressError,
   type LocalRequest,
+  QUALITIES,
   type Quality,
   sceneFolderOf,
 } from '../../lib/index.ts';
-import { isReadableByOthers, parseLocalRequest, type SceneFolder } from '../../lib/internal.ts';
+import {
+  isReadableByOthers,
+  parseLocalRequest,
+  QUALITY_NAMES,
+  type SceneFolder,
+} from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
@@ -166,7 +173,7 @@ export async function readCode(file: string): Promise<Uint8Array> {
 }
 
 /** The folder that scenes may read: that of the file, which for standard input must be given. */
-function folderOf(file: string, { folder }: RenderFlags): SceneFolder | null {
+export function folderOf(file: string, { folder }: Pick<RenderFlags, 'folder'>): SceneFolder | null {
   if (folder === false || (file === '-' && typeof folder !== 'string')) return null;
   try {
     const found = sceneFolderOf(file === '-' ? null : file, typeof folder === 'string' ? folder : undefined);
@@ -198,6 +205,13 @@ function checkSingleFiles(flags: RenderFlags, several: boolean): void {
   throw wrongUsage(
     `--${named} names a single file, but there are several scenes. A folder ends with a slash.`,
   );
+}
+
+/** Reads a name of a quality, or the letter that the `manim` command uses. */
+export function qualityOf(text: string): Quality {
+  const quality = QUALITY_NAMES.find((name) => name === text || QUALITIES[name].manimLetter === text);
+  if (quality) return quality;
+  throw new InvalidArgumentError(`Allowed choices are ${QUALITY_NAMES.join(', ')}.`);
 }
 
 export function wrongUsage(message: string, cause?: unknown): UserError {

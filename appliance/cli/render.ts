@@ -1,46 +1,32 @@
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { join, resolve } from 'node:path';
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { ASPECT_RATIOS, isScenepressError, LocalRenderer, QUALITIES, type Quality } from '../../lib/index.ts';
-import { abortable, ownCacheFolder, QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
-import type { Config } from '../config/config.ts';
+import { Command, Option } from 'commander';
+import { ASPECT_RATIOS, isScenepressError } from '../../lib/index.ts';
+import { abortable, QUALITY_NAMES } from '../../lib/internal.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';
-import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
 import { UserError } from '../support/user-error.ts';
 import { shownWork } from '../support/work-times.ts';
-import { addConfigFlags, flagsOf } from './config-flags.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { type Files, remedyOf } from './missing-files.ts';
 import { openFile } from './open-file.ts';
 import { print, printable, printJson } from './output.ts';
+import { hostOwnRenderer, keptVideosFolder, RENDERER_FLAGS, withOwnRenderer } from './own-renderer.ts';
 import type { Played } from './player-page.ts';
 import { ProgressLine } from './progress-line.ts';
 import { RemoteRenderer } from './remote-renderer.ts';
 import { checkTargets, FORMATS, OTHER_ARTIFACTS, saveAll, targetsOf } from './render-output.ts';
-import { type Asked, askedOf, type RenderFlags, wrongUsage } from './render-request.ts';
-import { hostRenderer } from './warm-host.ts';
-import {
-  HOST_VARIABLE,
-  type HostSettings,
-  type Renders,
-  WarmRenderer,
-  warmKey,
-  warmSocket,
-} from './warm-renderer.ts';
+import { type Asked, askedOf, qualityOf, type RenderFlags, wrongUsage } from './render-request.ts';
+import { HOST_VARIABLE, type HostSettings, type Renders } from './warm-renderer.ts';
 
 interface Running {
   progress: ProgressLine;
   interrupted: AbortSignal;
 }
 
-const FLAGS = flagsOf('render');
-/** Options with paths, which a host must not resolve in another folder. */
-const PATHS = ['python', 'rendererDir', 'studioDir'] as const;
-const KEPT_MINUTES = 5;
 const MIB = 1024 * 1024;
 
 /** `scenepress render FILE [SCENE…]` */
@@ -104,7 +90,7 @@ export function renderCommand(): Command {
     .option('--json', 'print JSON')
     .action(async (file: string, scenes: string[], flags: RenderFlags) => {
       const settings = process.env[HOST_VARIABLE];
-      if (settings) return host(JSON.parse(settings) as HostSettings);
+      if (settings) return hostOwnRenderer(JSON.parse(settings) as HostSettings);
       readManimFlags(flags);
       if (flags.watch && file === '-') throw wrongUsage('--watch needs a file.');
       await render(await askedOf(file, scenes, flags));
@@ -134,44 +120,12 @@ export function renderCommand(): Command {
   );
 }
 
-function localRenderer(
-  options: CommandRendererOptions,
-  workers: number,
-  folder: SceneFolder | null,
-): LocalRenderer {
-  const cache = keptVideosFolder();
-  return new LocalRenderer({
-    ...options,
-    workers,
-    ...(folder && { sceneFolder: folder }),
-    ...(cache !== undefined && { cacheFolder: cache }),
-  });
-}
-
-/** The last videos of scenes, of which the next renders copy the frames that are equal. */
-function keptVideosFolder(): string | undefined {
-  const folder = ownCacheFolder();
-  return folder && join(folder, 'videos');
-}
-
-/** Keeps a renderer for calls of the command. */
-async function host({ folder, config, ...settings }: HostSettings): Promise<void> {
-  const make = (options: CommandRendererOptions) => localRenderer(options, 1, folder);
-  const serve = (renderer: LocalRenderer, signal: AbortSignal) =>
-    hostRenderer(renderer, { ...settings, signal });
-  // The missing options do not affect a renderer.
-  await withRenderer(config as Config, make, serve, { lasting: true });
-}
-
 async function render(asked: Asked): Promise<void> {
   const { folder, scenes, flags, config } = asked;
   const progress = new ProgressLine();
   const cache = keptVideosFolder();
   if (flags.flush_cache && cache !== undefined) await rm(cache, { recursive: true, force: true });
   const workers = flags.all || scenes.length > 1 ? availableParallelism() : 1;
-  const make = (options: CommandRendererOptions) => localRenderer(options, workers, folder);
-  const idleMs = (flags.keepWarm ?? (process.stderr.isTTY ? KEPT_MINUTES : 0)) * 60_000;
-  const path = idleMs > 0 && workers === 1 && !flags.watch && !asked.server ? await warmSocket() : undefined;
   const work = async (renderer: Renders, interrupted: AbortSignal) => {
     progress.start();
     try {
@@ -184,7 +138,7 @@ async function render(asked: Asked): Promise<void> {
     }
   };
   if (asked.server) {
-    const unused = [...FLAGS, 'times', 'keepWarm'].filter(
+    const unused = [...RENDERER_FLAGS, 'times', 'keepWarm'].filter(
       (name) => name !== 'renderOutputMb' && flags[name] !== undefined,
     );
     if (unused.length > 0)
@@ -192,18 +146,8 @@ async function render(asked: Asked): Promise<void> {
     const remote = new RemoteRenderer(asked.server, config.renderOutputMb * MIB);
     return interruptible((signal) => work(remote, signal));
   }
-  if (path !== undefined) {
-    const used: Partial<Config> = Object.fromEntries(FLAGS.map((name) => [name, config[name]]));
-    for (const name of PATHS) if (used[name] !== undefined) used[name] = resolve(used[name]);
-    const warm = new WarmRenderer({ path, key: warmKey(folder, used), idleMs, folder, config: used });
-    return interruptible((signal) => work(warm, signal));
-  }
-  const start = async (renderer: LocalRenderer, interrupted: AbortSignal) => {
-    progress.start();
-    await renderer.start().finally(() => progress.stop());
-    await work(renderer, interrupted);
-  };
-  await withRenderer(config, make, start, { say: (words) => progress.say(words), lasting: true });
+  const { keepWarm, watch: isLasting = false } = flags;
+  await withOwnRenderer({ folder, config, workers, keepWarm, isLasting, progress }, work);
 }
 
 /** Renders the scenes that were asked for, or lists those of the file. */
@@ -241,20 +185,23 @@ async function renderScene(
     },
   );
   progress.show(null);
-  const { status, durationMs, failedBy, output: printed, usage } = rendered;
+  const { status, durationMs, failedBy, diagnosis, output: printed, usage } = rendered;
   const saved = await saveAll(rendered.files, targetsOf(className, format, flags), {
     className,
     format,
     most: config.renderFrames,
   });
   await renderer.discard(rendered);
-  const error = rendered.error === null ? null : withRemedy(rendered.error, asked);
+  const remedy = rendered.error === null ? undefined : remedyOf(rendered.error, asked);
+  const error = rendered.error === null ? null : withRemedy(rendered.error, remedy);
+  const hint = remedy === undefined ? diagnosis?.hint : undefined;
   if (error !== null) process.exitCode = 1;
   const { output, ...others } = saved;
   made.push(...Object.values(saved).filter((path) => path !== null));
   if (!flags.json) {
     progress.clear();
-    if (error !== null) process.stderr.write(`${className}: ${printable(error)}\n`);
+    if (error !== null)
+      process.stderr.write(`${className}: ${printable(hint ? `${error}\nHint: ${hint}` : error)}\n`);
     for (const path of [output, ...Object.values(others)]) if (path) print(path);
     if (flags.times && usage?.workMs)
       process.stderr.write(`${className}: ${shownWork(usage.workMs)}${shownCopies(usage.copiedFrames)}\n`);
@@ -269,6 +216,7 @@ async function renderScene(
     usage,
     error,
     failedBy,
+    diagnosis,
     output: printed,
   };
 }
@@ -288,14 +236,16 @@ async function scenesIn(
     return await abortable(renderer.scenesOf(asked.code, { signal }), signal);
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request')) throw error;
-    throw new UserError(`The scenes can't be listed:\n${withRemedy(error.message, asked)}`, {
-      cause: error,
-    });
+    throw new UserError(
+      `The scenes can't be listed:\n${withRemedy(error.message, remedyOf(error.message, asked))}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-function withRemedy(error: string, files: Files): string {
-  const remedy = remedyOf(error, files);
+function withRemedy(error: string, remedy: string | undefined): string {
   return remedy === undefined ? error : `${error}\n${remedy}`;
 }
 
@@ -314,10 +264,4 @@ function printScenes(scenes: string[], { json }: RenderFlags, progress: Progress
   progress.stop();
   if (json) printJson(scenes);
   else for (const name of scenes) print(printable(name));
-}
-
-function qualityOf(text: string): Quality {
-  const quality = QUALITY_NAMES.find((name) => name === text || QUALITIES[name].manimLetter === text);
-  if (quality) return quality;
-  throw new InvalidArgumentError(`Allowed choices are ${QUALITY_NAMES.join(', ')}.`);
 }

@@ -53,6 +53,10 @@ export async function hostRenderer(
           scenes: await renderer.scenesOf(code, { signal: closed.signal }),
         });
       }
+      if (request.kind === 'check') {
+        const checked = await renderer.check(code, { ...request.options, signal: closed.signal });
+        return send({ kind: 'checked', checked });
+      }
       const render = await renderer.render(
         { code, ...request.request },
         {

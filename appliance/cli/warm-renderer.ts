@@ -5,6 +5,8 @@ import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import {
+  type CheckedSource,
+  type CheckRequest,
   type ErrorCode,
   type LocalRender,
   type LocalRenderer,
@@ -19,9 +21,12 @@ import { VERSION } from '../support/version.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
+type CheckOptions = Omit<CheckRequest, 'owner' | 'signal'>;
+
 /** Caller to host, one for each connection. `code`: in base64. Hosts with another key are replaced. */
 export type WarmRequest = { key: string; code: string } & (
   | { kind: 'list' }
+  | { kind: 'check'; options: CheckOptions }
   | { kind: 'render'; request: Omit<LocalRequest, 'code'> }
 );
 
@@ -31,11 +36,16 @@ export type WarmAnswer =
   | { kind: 'progress'; progress: RenderProgress }
   | { kind: 'output'; text: string }
   | { kind: 'scenes'; scenes: string[] }
+  | { kind: 'checked'; checked: CheckedSource }
   | { kind: 'rendered'; render: LocalRender }
   | { kind: 'failed'; code: ErrorCode; message: string };
 
 /** The part of a renderer that the command uses. */
 export type Renders = Pick<LocalRenderer, 'scenesOf' | 'render' | 'discard'>;
+/** A renderer of this machine. */
+export type OwnRenders = Renders & Pick<LocalRenderer, 'check'>;
+
+type LastAnswer = Extract<WarmAnswer, { kind: 'scenes' | 'checked' | 'rendered' }>;
 
 /** The parameters of a host. Plain data: it is passed as the value of {@link HOST_VARIABLE}. */
 export interface HostSettings {
@@ -76,7 +86,7 @@ async function isOwnFile(path: unknown): Promise<boolean> {
 }
 
 /** A renderer in a process that stays for later calls of the command. */
-export class WarmRenderer implements Renders {
+export class WarmRenderer implements OwnRenders {
   readonly #host: HostSettings;
   readonly #open = new WeakMap<LocalRender, Socket>();
 
@@ -91,6 +101,18 @@ export class WarmRenderer implements Renders {
     );
     socket.destroy();
     return answer.kind === 'scenes' ? answer.scenes : [];
+  }
+
+  async check(
+    code: LocalRequest['code'],
+    { signal, ...options }: CheckOptions & { signal?: AbortSignal } = {},
+  ): Promise<CheckedSource> {
+    const { key } = this.#host;
+    const request: WarmRequest = { key, kind: 'check', code: base64(code), options };
+    const { answer, socket } = await this.#ask(request, signal ? { signal } : {});
+    socket.destroy();
+    if (answer.kind !== 'checked') throw gone();
+    return answer.checked;
   }
 
   async render({ code, ...request }: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
@@ -113,7 +135,7 @@ export class WarmRenderer implements Renders {
   async #ask(
     request: WarmRequest,
     options: LocalRenderOptions,
-  ): Promise<{ answer: Extract<WarmAnswer, { kind: 'scenes' | 'rendered' }>; socket: Socket }> {
+  ): Promise<{ answer: LastAnswer; socket: Socket }> {
     const { path } = this.#host;
     const found = await connect(path);
     const first = found && (await exchange(found, request, options));
@@ -140,7 +162,7 @@ async function exchange(
   socket: Socket,
   request: WarmRequest,
   { signal, onProgress, onOutput }: LocalRenderOptions,
-): Promise<{ answer: Extract<WarmAnswer, { kind: 'scenes' | 'rendered' }>; socket: Socket } | undefined> {
+): Promise<{ answer: LastAnswer; socket: Socket } | undefined> {
   const interrupt = () => socket.destroy();
   signal?.addEventListener('abort', interrupt);
   let isAnswered = false;

@@ -1,4 +1,5 @@
 /** `npm run bench -- NAME` runs a benchmark, `npm run bench` lists them. The machine must be otherwise idle. */
+import { bench as check } from './check.ts';
 import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as edit } from './edit.ts';
@@ -13,6 +14,10 @@ import { bench as together } from './together.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
+  check: {
+    about: 'how many broken scenes a check finds, with the right place and advice, and how long it takes',
+    bench: check,
+  },
   cluster: {
     about:
       'jobs per second of several processes on one Postgres, and fairness with 100,000 waiting, beside pg-boss',

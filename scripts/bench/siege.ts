@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { TestAuthority } from '../../test/fixtures/certificates.ts';
+import { quantile } from './numbers.ts';
 import { PASSWORD } from './person.ts';
 import type { AttackOrders, AttackReport } from './siege/attackers.ts';
 import { BesiegedService, type Holdings } from './siege/besieged-service.ts';
@@ -211,11 +212,6 @@ function printHoldings(outcome: {
   console.log(row('problems of the books', '', String(problems)));
   console.log(row('memory', mib(usage.firstBytes), mib(usage.lastBytes), `at most ${mib(usage.mostBytes)}`));
   console.log(row('least free memory', '', mib(usage.leastFreeBytes)));
-}
-
-function quantile(values: number[], share: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(2)} s`;

@@ -7,7 +7,7 @@ import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
 import { ADDRESS_BYTES, answerText, deliveryTag, isPending } from './delivery-views.ts';
 import { stateTag } from './job-views.ts';
-import { lineOf, outcome } from './outcome.ts';
+import { outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
 
@@ -82,9 +82,13 @@ function region(id: string, content: Value): Html {
   return html`<div id="${id}" data-live class="part">${content}</div>`;
 }
 
-function source({ jobId, code, error, plays }: JobDetails): Html | false {
+function source({ jobId, code, diagnosis, plays }: JobDetails): Html | false {
   if (code === null) return false;
-  return codeCard(code, { jobId, marked: lineOf(error), linked: plays.map(({ line }) => line) });
+  return codeCard(code, {
+    jobId,
+    marked: diagnosis?.line ?? undefined,
+    linked: plays.map(({ line }) => line),
+  });
 }
 
 function metadata({ jobId, metadataJson }: JobDetails): Html | false {

@@ -18,15 +18,14 @@ export async function outcome(
   job: JobDetails,
   { admin, assetUrl }: { admin: Pick<RemoteAdministration, 'queue'>; assetUrl: string },
 ): Promise<Value> {
-  const { status, error, artifacts, jobId, forgottenAt } = job;
+  const { status, error, diagnosis, artifacts, jobId, forgottenAt } = job;
   if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
   if (error !== null) {
-    const line = lineOf(error);
+    const line = diagnosis?.line;
     const isCanceled = stateOf(job) === 'canceled';
     return html`<section class="card"><header><h2>${isCanceled ? 'Canceled' : 'Error'}</h2>${
-      line !== undefined &&
-      html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
-    }</header>${!isCanceled && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${printed(job)}</section>`;
+      line && html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
+    }</header>${!isCanceled && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${diagnosis?.hint && html`<p class="hint">${withCode(diagnosis.hint)}</p>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job, await admin.queue.show());
   const video = player(job, assetUrl);
@@ -120,8 +119,7 @@ function clock(seconds: number): string {
   return `${Math.floor(tenths / 600)}:${rest.padStart(4, '0')}`;
 }
 
-/** The line of the author's code that an error names. */
-export function lineOf(error: string | null): number | undefined {
-  const found = /\bline (\d+)/.exec(error ?? '')?.[1];
-  return found === undefined ? undefined : Number(found);
+/** A sentence whose code stands between backticks. */
+function withCode(sentence: string): Value {
+  return sentence.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

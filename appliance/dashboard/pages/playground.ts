@@ -18,7 +18,7 @@ import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
-import { lastVideo, lineOf, outcome } from './outcome.ts';
+import { lastVideo, outcome } from './outcome.ts';
 
 /** Each byte of the code may take three in a form. */
 const MOST_FORM_BYTES = 3 * MAX_BODY_BYTES + 16 * 1024;
@@ -269,9 +269,9 @@ function nothingYet(): Html {
 
 async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {
   const { assetUrl, csrf } = visit;
-  const { jobId, status, error, durationMs, creditsCost } = job;
+  const { jobId, status, error, diagnosis, durationMs, creditsCost } = job;
   const isOver = status === 'completed' || status === 'failed';
-  return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${lineOf(error)}" data-error="${error}">
+  return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${diagnosis?.line ?? undefined}" data-error="${error}">
 ${await outcome(job, visit)}
 <div class="actions small muted">${
     isOver

@@ -1,0 +1,125 @@
+import { Command, Option } from 'commander';
+import {
+  ASPECT_RATIOS,
+  type AspectRatio,
+  type CheckedSource,
+  type Finding,
+  isScenepressError,
+  type Quality,
+} from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/internal.ts';
+import { UserError } from '../support/user-error.ts';
+import { addConfigFlags, configOf } from './config-flags.ts';
+import { addExamples } from './describe.ts';
+import { wholeNumber } from './job.ts';
+import { print, printable, printJson } from './output.ts';
+import { withOwnRenderer } from './own-renderer.ts';
+import { ProgressLine } from './progress-line.ts';
+import { folderOf, qualityOf, readCode } from './render-request.ts';
+import { whyWithheld } from './withheld-folder.ts';
+
+const LONGEST_LINE = 200;
+
+interface CheckFlags extends Record<string, unknown> {
+  quality?: Quality;
+  aspect: AspectRatio;
+  frame_rate?: number;
+  folder?: string | boolean;
+  /** Minutes. */
+  keepWarm?: number;
+  json?: boolean;
+}
+
+/** `scenepress check FILE [SCENE]` */
+export function checkCommand(): Command {
+  const command = addConfigFlags(new Command('check'), 'render')
+    .description('Tell what is wrong with scenes of a file, without rendering them')
+    .argument('<file>', 'Python file; - reads standard input')
+    .argument('[scene]', 'scene class to check (default: all of the file)')
+    .option(
+      '-q, --quality <quality>',
+      `quality of the render that they are checked for: ${QUALITY_NAMES.join(', ')} (default: medium)`,
+      qualityOf,
+    )
+    .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
+    .option(
+      '--fps, --frame_rate <number>',
+      'frames per second (default: depends on the quality)',
+      wholeNumber,
+    )
+    .option('--folder <folder>', 'folder that the scenes may read (default: that of <file>)')
+    .option('--no-folder', 'let the scenes read no files of this machine')
+    .option(
+      '--keep-warm <minutes>',
+      'keep the renderer for the next call (default: 5 in a terminal, else 0)',
+      wholeNumber,
+    )
+    .option('--json', 'print JSON')
+    .action(check);
+  command.addHelpText(
+    'after',
+    '\nExit codes: 0 nothing is wrong, 1 at least one finding is an error, 2 it could not be checked.',
+  );
+  return addExamples(
+    command,
+    ['scenepress check scene.py', 'all scenes of the file'],
+    ['scenepress check scene.py Hello --json', 'for programs'],
+    'generate-scene | scenepress check -',
+  );
+}
+
+async function check(file: string, className: string | undefined, flags: CheckFlags): Promise<void> {
+  const { quality = 'medium', aspect: aspectRatio, frame_rate: fps, keepWarm } = flags;
+  const { quality: _, ...options } = flags;
+  const config = configOf(options);
+  const found = folderOf(file, flags);
+  const isWithheld =
+    found !== null && typeof flags.folder !== 'string' && whyWithheld(found.path, config) !== null;
+  const code = await readCode(file);
+  const progress = new ProgressLine();
+  const asked = {
+    ...(className !== undefined && { className }),
+    ...{ quality, aspectRatio },
+    ...(fps !== undefined && { fps }),
+  };
+  await withOwnRenderer(
+    { folder: isWithheld ? null : found, config, workers: 1, keepWarm, progress },
+    async (renderer, signal) => {
+      progress.start();
+      const checked = await renderer.check(code, { ...asked, signal }).finally(() => progress.stop());
+      progress.clear();
+      if (flags.json) printJson(checked);
+      else printFound(file, new TextDecoder().decode(code), checked);
+      if (!checked.ok) process.exitCode = 1;
+    },
+  ).catch((error: unknown) => {
+    if (!isScenepressError(error)) throw error;
+    throw new UserError(error.message, { exitCode: 2, cause: error });
+  });
+}
+
+function printFound(file: string, code: string, { findings, scenes }: CheckedSource): void {
+  const lines = code.split(/\r\n|\r|\n/);
+  for (const finding of findings) print(shownFinding(file, finding, lines));
+  for (const { className, plays, seconds } of scenes)
+    print(`${className}: ${plays.length} ${plays.length === 1 ? 'play' : 'plays'}, ${seconds.toFixed(1)} s`);
+}
+
+/** As compilers print what they find, with the line and a mark beneath it. */
+function shownFinding(file: string, finding: Finding, code: string[]): string {
+  const { kind, severity, message, line, column, hint } = finding;
+  const place = [file === '-' ? 'standard input' : file, line, line === null ? null : column];
+  const head = `${place.filter((part) => part !== null).join(':')}: ${severity}: ${message} [${kind}]`;
+  const lines = [head, ...marked(finding, code), ...(hint === null ? [] : [`  Hint: ${hint}`])];
+  return lines.map(printable).join('\n');
+}
+
+function marked({ line, endLine, column, endColumn }: Finding, code: string[]): string[] {
+  const text = line === null ? undefined : code[line - 1];
+  if (text === undefined || text.length > LONGEST_LINE) return [];
+  if (column === null || endColumn === null || line !== endLine || endColumn <= column)
+    return [`    ${text}`];
+  // The space before the mark is as wide as the text, also where that has tabs.
+  const before = text.slice(0, column - 1).replaceAll(/[^\t]/g, ' ');
+  return [`    ${text}`, `    ${before}${'^'.repeat(endColumn - column)}`];
+}

@@ -1,0 +1,45 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import t from 'tap';
+import { type Finding, LocalRenderer } from '../../lib/index.ts';
+import { type BrokenScene, brokenScenes } from '../fixtures/broken-scenes.ts';
+
+const renderer = new LocalRenderer({ folder: await mkdtemp(join(tmpdir(), 'scenepress-')), workers: 2 });
+t.before(() => renderer.start());
+t.teardown(() => renderer.stop());
+
+/** Whether a finding names what to write instead. */
+const names = ({ candidates, hint, tex }: Finding, replacement: string) =>
+  candidates[0] === replacement || tex?.packages.includes(replacement) || hint?.includes(replacement);
+
+t.test('broken scenes are found, with kind, line and advice', { timeout: 300_000 }, async (t) => {
+  const scenes = brokenScenes();
+  const misses: Record<'found' | 'kind' | 'line' | 'advice', string[]> = {
+    ...{ found: [], kind: [], line: [], advice: [] },
+  };
+  const left = scenes.values();
+  const checkNext = async () => {
+    for (const scene of left)
+      note(scene, await renderer.check(scene.code, { className: 'Demo', quality: 'low' }));
+  };
+  const note = (
+    { group, title, kind, line, replacement }: BrokenScene,
+    { findings }: { findings: Finding[] },
+  ) => {
+    const name = `${group}: ${title}`;
+    const [finding] = findings;
+    if (!finding) return void misses.found.push(name);
+    if (finding.kind !== kind) misses.kind.push(`${name}: ${finding.kind}`);
+    if (finding.line !== line) misses.line.push(`${name}: ${finding.line}`);
+    if (replacement !== undefined && !names(finding, replacement))
+      misses.advice.push(`${name}: ${finding.hint}`);
+  };
+  await Promise.all([checkNext(), checkNext()]);
+  const known = scenes.filter(({ replacement }) => replacement !== undefined).length;
+  t.ok(scenes.length > 200, `${scenes.length} scenes`);
+  t.same(misses.found, []);
+  t.ok(misses.kind.length <= 0.02 * scenes.length, misses.kind.join('\n'));
+  t.ok(misses.line.length <= 0.03 * scenes.length, misses.line.join('\n'));
+  t.ok(misses.advice.length <= 0.1 * known, misses.advice.join('\n'));
+});
