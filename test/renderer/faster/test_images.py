@@ -1,10 +1,11 @@
 """Images are drawn on frames as Manim draws them."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from manim import Circle, Square, VMobject
+from manim import LEFT, ORIGIN, RESAMPLING_ALGORITHMS, RIGHT, Circle, ImageMobject, Square, VMobject
 from manim.camera.camera import BackgroundColoredVMobjectDisplayer, Camera
 from PIL import Image
 
@@ -75,3 +76,79 @@ def test_mobjects_are_coloured_by_images_as_by_manim() -> None:
         assert type(ours) is type(theirs)
         assert np.asarray(ours).tobytes() == np.asarray(theirs).tobytes()
         assert np.asarray(ours).dtype == np.asarray(theirs).dtype
+
+
+def test_an_image_that_stays_is_transformed_once_and_drawn_as_by_manim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    camera = Camera(pixel_width=128, pixel_height=72)
+    image = ImageMobject(_noise(1, (20, 30, 4)))
+    image.scale(4)
+    transformed: list[object] = []
+    transform = images._transformed
+
+    def counted(*given: Any) -> Any:
+        transformed.append(given)
+        return transform(*given)
+
+    monkeypatch.setattr(images, "_transformed", counted)
+
+    def change_pixels() -> None:
+        image.pixel_array[3:9, 4:7] = 77
+
+    steps: list[tuple[Callable[[], object], int]] = [
+        (lambda: None, 1),
+        (lambda: None, 0),
+        (lambda: image.shift(0.3 * RIGHT), 1),
+        (lambda: image.rotate(0.4), 1),
+        (change_pixels, 1),
+        (lambda: image.set_opacity(0.5), 1),
+        (lambda: None, 0),
+        (lambda: image.set_resampling_algorithm(RESAMPLING_ALGORITHMS["nearest"]), 1),
+        (lambda: image.shift(6 * LEFT), 1),  # partly outside of the frame
+        (lambda: image.shift(20 * LEFT), 1),
+        (lambda: None, 0),
+        (lambda: image.move_to(ORIGIN).scale(0.001), 1),
+        (lambda: image.scale(1000).stretch(0, 0), 1),
+        (lambda: image.become(ImageMobject(_noise(3, (20, 30, 4))).scale(3)), 1),
+    ]
+    for step, times in steps:
+        step()
+        ours, theirs = (_noise(2, (72, 128, 4)) for _ in range(2))
+        transformed.clear()
+        with monkeypatch.context() as replaced:
+            replaced.setattr(Camera, "overlay_PIL_image", images._overlay)
+            images._place(camera, image, ours)
+        images._manims_placing(camera, image, theirs)
+        assert ours.tobytes() == theirs.tobytes()
+        assert len(transformed) == times
+
+
+def test_few_and_small_images_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Camera, "overlay_PIL_image", images._overlay)
+    camera = Camera(pixel_width=128, pixel_height=72)
+    images._placed.clear()
+    several = [ImageMobject(_noise(seed, (4, 4, 4))) for seed in range(40)]
+    for image in several:
+        images._place(camera, image, _noise(2, (72, 128, 4)))
+        assert len(images._placed) <= images._KEPT_IMAGES
+    images._placed.clear()
+    images._place(camera, ImageMobject(np.zeros((1100, 1000, 4), np.uint8)), _noise(2, (72, 128, 4)))
+    assert len(images._placed) == 0
+    images._place(camera, several[0], _noise(2, (72, 128, 4)))
+    assert len(images._placed) == 1
+    del image, several
+    assert len(images._placed) == 0
+
+
+def test_a_camera_that_blends_in_its_own_way_is_left_to_manim() -> None:
+    seen: list[object] = []
+
+    class Own(Camera):
+        def overlay_PIL_image(self, pixel_array: Any, image: Image.Image) -> None:  # noqa: N802 (Manim's)
+            seen.append(image)
+
+    camera, image = Own(pixel_width=64, pixel_height=36), ImageMobject(_noise(1, (9, 9, 4))).scale(9)
+    for _ in range(2):
+        images._place(camera, image, _noise(2, (36, 64, 4)))
+    assert len(seen) == 2
