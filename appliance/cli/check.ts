@@ -7,11 +7,12 @@ import {
   isScenepressError,
   type Quality,
 } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/internal.ts';
+import { QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
 import { UserError } from '../support/user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
+import { remedyOf } from './missing-files.ts';
 import { print, printable, printJson } from './output.ts';
 import { withOwnRenderer } from './own-renderer.ts';
 import { ProgressLine } from './progress-line.ts';
@@ -73,8 +74,8 @@ async function check(file: string, className: string | undefined, flags: CheckFl
   const { quality: _, ...options } = flags;
   const config = configOf(options);
   const found = folderOf(file, flags);
-  const isWithheld =
-    found !== null && typeof flags.folder !== 'string' && whyWithheld(found.path, config) !== null;
+  const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
+  const folder = withheld === null ? found : null;
   const code = await readCode(file);
   const progress = new ProgressLine();
   const asked = {
@@ -82,32 +83,36 @@ async function check(file: string, className: string | undefined, flags: CheckFl
     ...{ quality, aspectRatio },
     ...(fps !== undefined && { fps }),
   };
-  await withOwnRenderer(
-    { folder: isWithheld ? null : found, config, workers: 1, keepWarm, progress },
-    async (renderer, signal) => {
-      progress.start();
-      const checked = await renderer.check(code, { ...asked, signal }).finally(() => progress.stop());
-      progress.clear();
-      if (flags.json) printJson(checked);
-      else printFound(file, new TextDecoder().decode(code), checked);
-      if (!checked.ok) process.exitCode = 1;
-    },
-  ).catch((error: unknown) => {
+  await withOwnRenderer({ folder, config, workers: 1, keepWarm, progress }, async (renderer, signal) => {
+    progress.start();
+    const checked = await renderer.check(code, { ...asked, signal }).finally(() => progress.stop());
+    progress.clear();
+    if (flags.json) printJson(checked);
+    else printFound({ file, folder, withheld }, new TextDecoder().decode(code), checked);
+    if (!checked.ok) process.exitCode = 1;
+  }).catch((error: unknown) => {
     if (!isScenepressError(error)) throw error;
     throw new UserError(error.message, { exitCode: 2, cause: error });
   });
 }
 
-function printFound(file: string, code: string, { findings, scenes }: CheckedSource): void {
+interface Checked {
+  file: string;
+  folder: SceneFolder | null;
+  withheld: string | null;
+}
+
+function printFound(of: Checked, code: string, { findings, scenes }: CheckedSource): void {
   const lines = code.split(/\r\n|\r|\n/);
-  for (const finding of findings) print(shownFinding(file, finding, lines));
+  for (const finding of findings) print(shownFinding(of, finding, lines));
   for (const { className, plays, seconds } of scenes)
     print(`${className}: ${plays.length} ${plays.length === 1 ? 'play' : 'plays'}, ${seconds.toFixed(1)} s`);
 }
 
 /** As compilers print what they find, with the line and a mark beneath it. */
-function shownFinding(file: string, finding: Finding, code: string[]): string {
-  const { kind, severity, message, line, column, hint } = finding;
+function shownFinding({ file, ...files }: Checked, finding: Finding, code: string[]): string {
+  const { kind, severity, message, line, column } = finding;
+  const hint = remedyOf(message, { ...files, server: undefined }) ?? finding.hint;
   const place = [file === '-' ? 'standard input' : file, line, line === null ? null : column];
   const head = `${place.filter((part) => part !== null).join(':')}: ${severity}: ${message} [${kind}]`;
   const lines = [head, ...marked(finding, code), ...(hint === null ? [] : [`  Hint: ${hint}`])];
