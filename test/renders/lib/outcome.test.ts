@@ -24,6 +24,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     webhookUrl: null,
     creditsCost: 0,
     error: null,
+    diagnosis: null,
     failedBy: null,
     attempts: 1,
   });
