@@ -33,6 +33,9 @@ export interface OutputFlags extends Partial<Record<ArtifactField, string>> {
   save_last_frame?: boolean;
   transparent?: boolean;
   save_sections?: boolean;
+  from_animation_number?: { firstPlay: number; lastPlay: number };
+  /** Only this frame: seconds, a play, or the last. */
+  at?: 'last' | number | { play: number };
   out?: string;
 }
 
@@ -49,10 +52,12 @@ export interface Targets {
 /** The format that was asked for, also by the extension of the file. Error: for flags that contradict each other. */
 export function formatOf(flags: OutputFlags): Format {
   const { transparent = false, thumbnail, save_sections: sections } = flags;
-  const named = flags.save_last_frame ? 'png' : flags.format === 'auto' ? undefined : flags.format;
+  const isPicture = flags.save_last_frame || flags.at !== undefined;
+  const named = isPicture ? 'png' : flags.format === 'auto' ? undefined : flags.format;
   if (named !== undefined && !FORMATS.some((format) => format === named))
     throw wrong(`There is no format ${named}. Formats: ${FORMATS.join(', ')}.`);
   if (flags.save_last_frame && flags.format && flags.format !== 'png') throw wrong('-s is --format png.');
+  if (flags.at !== undefined) checkStill(flags);
   const extension = flags.out !== undefined && !isFolder(flags.out) ? extname(flags.out) : '';
   const ofFile = FORMATS.find((format) => `.${format}` === extension.toLowerCase());
   if (!ofFile && EXTENSION.test(extension))
@@ -66,6 +71,18 @@ export function formatOf(flags: OutputFlags): Format {
   if (thumbnail !== undefined && format !== 'mp4')
     throw wrong('--thumbnail needs --format mp4; for a picture use -s.');
   return format;
+}
+
+/** Error: for flags that need more than one frame. */
+function checkStill(flags: OutputFlags): void {
+  const { format, transparent, save_sections: sections, from_animation_number: plays } = flags;
+  if (flags.save_last_frame)
+    throw wrong('--at last is the last frame of the video, -s the scene at its end: use one of them.');
+  if (format && format !== 'png') throw wrong('--at is --format png.');
+  if (transparent || sections || plays)
+    throw wrong(
+      '--at draws a frame of the whole video, with its background: without -t, -n and --save_sections.',
+    );
 }
 
 /** The paths of a scene's files. */

@@ -37,7 +37,6 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   aspect: AspectRatio;
   resolution?: { width: number; height: number };
   frame_rate?: number;
-  from_animation_number?: { firstPlay: number; lastPlay: number };
   list?: boolean;
   all?: boolean;
   preview?: boolean;
@@ -158,6 +157,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
       format,
       transparent: flags.transparent ?? false,
       sections: flags.save_sections ?? false,
+      ...(flags.at !== undefined && { still: flags.at }),
       ...flags.from_animation_number,
       config,
     },

@@ -1,6 +1,6 @@
 import { rm } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { ASPECT_RATIOS, isScenepressError } from '../../lib/index.ts';
 import { abortable, QUALITY_NAMES } from '../../lib/internal.ts';
 import { flagOf } from '../config/options.ts';
@@ -51,6 +51,11 @@ export function renderCommand(): Command {
     .option('--format <format>', `${FORMATS.join(', ')} (default: mp4, or mov if transparent)`)
     .option('-t, --transparent', 'without a background')
     .option('-s, --save_last_frame', 'only the last picture, as PNG; the animations are skipped')
+    .option(
+      '--at <frame>',
+      'only one frame of the video, as PNG: a time in seconds, play:2 for the last of that play, or last',
+      frameOf,
+    )
     .option(
       '-n, --from_animation_number <range>',
       'only these animations: 2, or 2,4; the first is 0',
@@ -106,6 +111,7 @@ export function renderCommand(): Command {
     'scenepress render scene.py Hello -q high -o hello.mp4',
     ['scenepress render scene.py Hello -pql', 'low quality, then open it, as with manim'],
     ['scenepress render scene.py Hello -s -o hello.png', 'only the last picture'],
+    ['scenepress render scene.py Hello --at 2.5 -o hello.png', 'only the frame at 2.5 seconds'],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
     ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved, in a page'],
     ['scenepress render scene.py --list', 'list its scenes'],
@@ -148,6 +154,15 @@ async function render(asked: Asked): Promise<void> {
   }
   const { keepWarm, watch: isLasting = false } = flags;
   await withOwnRenderer({ folder, config, workers, keepWarm, isLasting, progress }, work);
+}
+
+/** Reads `2.5`, `play:3` or `last`. */
+function frameOf(text: string): NonNullable<RenderFlags['at']> {
+  const [, seconds, play] = /^(?:(\d+(?:\.\d+)?)|play:(\d+))$/.exec(text) ?? [];
+  if (seconds !== undefined) return Number(seconds);
+  if (play !== undefined) return { play: Number(play) };
+  if (text === 'last') return text;
+  throw new InvalidArgumentError('It is a time in seconds, such as 2.5; play:3; or last.');
 }
 
 /** Renders the scenes that were asked for, or lists those of the file. */

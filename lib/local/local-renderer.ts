@@ -12,9 +12,9 @@ import { type CheckedSource, type CheckOptions, checkScenes } from '../jobs/run/
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
 import type { RenderLimits } from '../model/limits.ts';
-import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
+import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
-import type { LocalOutput } from '../model/renderer-messages.ts';
+import type { LocalOutput, StillPlace } from '../model/renderer-messages.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
@@ -22,7 +22,7 @@ import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { KeptVideos } from './kept-videos.ts';
-import { type LocalRequest, parseLocalRequest } from './local-request.ts';
+import { type LocalOutputOptions, type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 const MOST_TRIES = 2;
 /** Results after which a render is tried again. */
@@ -235,12 +235,13 @@ export class LocalRenderer {
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }
       : frameSizeOf(quality, aspectRatio);
-    const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
-    const kept = incremental && local.format === 'mp4' ? this.#kept : undefined;
+    const { still, ...local } = outputOf(output, aspectRatio);
+    const kept = incremental && !still && local.format === 'mp4' ? this.#kept : undefined;
     const identity = [this.#file, className, size, fps];
     const earlier = await kept?.find(identity);
     const task = {
       ...{ code, className, fps, ...size, previewIntervalMs: 0, local },
+      ...(still && { still }),
       isIndexed: kept !== undefined,
       ...(earlier && { earlier }),
     };
@@ -332,4 +333,23 @@ export class LocalRenderer {
 
 function stopped(): ScenepressError {
   return new ScenepressError('not_running', 'The renderer was stopped.');
+}
+
+/** Error: `invalid_request` for a frame that no video can have. */
+function outputOf(
+  { still, ...output }: LocalOutputOptions,
+  aspectRatio: AspectRatio,
+): LocalOutput & { still?: StillPlace } {
+  const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
+  if (still === undefined) return local;
+  const place: StillPlace =
+    still === 'last'
+      ? { at: 'last', value: 0 }
+      : typeof still === 'number'
+        ? { at: 'seconds', value: still }
+        : { at: 'play', value: still.play };
+  const isValid = Number.isFinite(place.value) && place.value >= 0;
+  if (!isValid || (place.at === 'play' && !Number.isInteger(place.value)))
+    throw new ScenepressError('invalid_request', 'still is last, seconds from 0, or a play counted from 0');
+  return { ...local, still: place };
 }

@@ -16,6 +16,11 @@ export interface LocalOutputOptions {
   format?: 'mp4' | 'webm' | 'mov' | 'gif' | 'png' | 'png-sequence';
   /** Draws no background. Not for MP4. */
   transparent?: boolean;
+  /**
+   * A PNG of one frame, as a render shows it, instead of `format`: the last one, the one at a time in seconds, or the last
+   * one of a play, counted from 0.
+   */
+  still?: 'last' | number | { play: number };
   /** Skips the plays before this one; the first is 0. */
   firstPlay?: number;
   /** Ends the scene after this play. */
@@ -42,6 +47,7 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
 
 const OUTPUT: Names<LocalOutputOptions> = {
   format: true,
+  still: true,
   transparent: true,
   firstPlay: true,
   lastPlay: true,

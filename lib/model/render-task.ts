@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
-import type { LocalOutput, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
+import type { LocalOutput, Play, SceneFault, StillPlace, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 
@@ -25,6 +25,8 @@ export interface RenderTask {
   isTexHeld?: boolean;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
+  /** Draws one frame, as PNG, instead of a video. */
+  still?: StillPlace;
   port: MessagePort;
 }
 

@@ -115,6 +115,14 @@ export interface LocalOutput {
   config: Record<string, string>;
 }
 
+/** Which frame of a video is drawn, instead of all. */
+export interface StillPlace {
+  /** The last one; the one at a time in the video; or the last one of a play. */
+  at: 'last' | 'seconds' | 'play';
+  /** Seconds, or the number of the play, from 0; unused for `last`. */
+  value: number;
+}
+
 /** Renders a scene: sends its frames, sound and captions to the encoder. */
 export interface RenderJob {
   kind: 'render';
@@ -126,6 +134,8 @@ export interface RenderJob {
   heightPx: number;
   fps: number;
   local: LocalOutput | null;
+  /** Draws one frame; null: renders all. */
+  still: StillPlace | null;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The limits that the fork sets on itself. */
@@ -173,6 +183,8 @@ export interface EncodeJob {
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
   local: LocalOutput | null;
+  /** The one frame becomes a PNG. */
+  isStill: boolean;
   /** Also writes an index of the video, with which a later encoding can copy its frames. */
   isIndexed: boolean;
   /** The limits that the fork sets on itself. */

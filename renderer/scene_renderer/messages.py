@@ -200,6 +200,24 @@ class LocalOutput:
 
 
 @dataclass(frozen=True)
+class StillPlace:
+    """Which frame of a video is drawn, instead of all."""
+
+    # The last one; the one at a time in the video; or the last one of a play.
+    at: Literal["last", "seconds", "play"]
+    # Seconds, or the number of the play, from 0; unused for `last`.
+    value: float
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "StillPlace":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            at=message["at"],
+            value=float(message["value"]),
+        )
+
+
+@dataclass(frozen=True)
 class RenderJob:
     """Renders a scene: sends its frames, sound and captions to the encoder."""
 
@@ -211,6 +229,8 @@ class RenderJob:
     height_px: int
     fps: int
     local: LocalOutput | None
+    # Draws one frame; null: renders all.
+    still: StillPlace | None
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -227,6 +247,7 @@ class RenderJob:
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
+            still=None if message["still"] is None else StillPlace.parse(message["still"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -303,6 +324,8 @@ class EncodeJob:
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
     local: LocalOutput | None
+    # The one frame becomes a PNG.
+    is_still: bool
     # Also writes an index of the video, with which a later encoding can copy its frames.
     is_indexed: bool
     # The limits that the fork sets on itself.
@@ -318,6 +341,7 @@ class EncodeJob:
             fps=int(message["fps"]),
             preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
+            is_still=bool(message["isStill"]),
             is_indexed=bool(message["isIndexed"]),
             limits=JobLimits.parse(message["limits"]),
         )

@@ -104,6 +104,7 @@ def job_of(arguments: list[str]) -> RenderJob:
         height_px=height_px,
         fps=fps,
         local=None,
+        still=None,
         is_tex_held=False,
         limits=limits,
     )
@@ -145,7 +146,7 @@ def _encoder_of(job: RenderJob, folder: Path) -> socket.socket:
     if os.fork() == 0:
         ours.close()
         size = (job.width_px, job.height_px, job.fps)
-        encode_job = EncodeJob(job.class_name, *size, 0, None, False, job.limits)
+        encode_job = EncodeJob(job.class_name, *size, 0, None, False, False, job.limits)
         encode(encode_job, folder, Channel(), theirs)  # type: ignore[arg-type] # what it calls
         os._exit(0)
     theirs.close()

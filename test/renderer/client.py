@@ -66,18 +66,18 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
-    return job | {"local": None, "limits": limits} | changes
+    return job | {"local": None, "still": None, "limits": limits} | changes
 
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["local"], job["isTexHeld"]
+    del job["className"], job["local"], job["still"], job["isTexHeld"]
     return job | {"kind": "list"}
 
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    del job["local"]
+    del job["local"], job["still"]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 
 
@@ -85,7 +85,7 @@ def encode_job(render: Message, **changes: Any) -> Message:
     """The encoding of what a render job sends."""
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
     return (
-        {"kind": "encode", "previewIntervalMs": 0, "isIndexed": False}
+        {"kind": "encode", "previewIntervalMs": 0, "isStill": render["still"] is not None, "isIndexed": False}
         | {name: render[name] for name in names}
         | changes
     )

@@ -19,12 +19,12 @@ const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'f
 
 /** The files that an encoding may make, and their maximum sizes. */
 export function outputsOf(
-  { local, isIndexed }: EncodeJob,
+  { local, isStill, isIndexed }: EncodeJob,
   { outputBytes }: RenderLimits,
 ): ForkCommand['outputs'] {
   const videoBytes = outputBytes + INDEX_LIMIT_BYTES;
   const artifacts = ARTIFACT_NAMES.map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
-  const ofLocal = local ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
+  const ofLocal = local || isStill ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
   const index = isIndexed ? [[VIDEO_INDEX, VIDEO_INDEX_LIMIT_BYTES]] : [];
   return Object.fromEntries([...artifacts, ...ofLocal, ...index]);
 }

@@ -8,7 +8,7 @@ const CHECK_CPU_SECONDS = 5;
 
 /** The job of a render. */
 export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, local = null, isTexHeld = false } = task;
+  const { code, className, widthPx, heightPx, local = null, still = null, isTexHeld = false } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
@@ -19,6 +19,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     heightPx,
     fps,
     local,
+    still,
     isTexHeld,
     limits: jobLimits(limits),
   };
@@ -51,8 +52,9 @@ export function encodeJob(
   render: RenderJob,
   { previewIntervalMs, isIndexed = false }: RenderTask,
 ): EncodeJob {
-  const { className, widthPx, heightPx, fps, local, limits } = render;
-  return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, local, isIndexed, limits };
+  const { className, widthPx, heightPx, fps, local, still, limits } = render;
+  const outputs = { local, isStill: still !== null, isIndexed };
+  return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, ...outputs, limits };
 }
 
 /** JSON has no bytes. */

@@ -183,9 +183,10 @@ export class RenderWorker {
           throw new JobInterrupted(`the process that encodes the video ended by ${encoded.end.signal}`);
         if (failure) return withDetails(await this.#orDiskFull(failure, end.reason ?? current.endReason));
         copiedFrames = copiedFramesOf(encoded);
-        const isArtifact = !task.local || task.local.format === 'mp4';
+        const format = task.still ? 'png' : (task.local?.format ?? 'mp4');
+        const isArtifact = format === 'mp4';
         const files = isArtifact ? await artifactsIn(outFolder) : [];
-        const localFiles = task.local ? await localFilesIn(outFolder, task.local.format) : [];
+        const localFiles = task.local || task.still ? await localFilesIn(outFolder, format) : [];
         if (!files || (!isArtifact && localFiles.length === 0)) throw new Error('an encoding left no files');
         const index = await indexIn(outFolder);
         keepOutFolder = true;

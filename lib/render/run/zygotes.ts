@@ -257,6 +257,7 @@ export class Zygotes {
       className,
       ...OWN_SIZE,
       local: null,
+      still: null,
       isTexHeld: false,
       limits,
     };

@@ -156,6 +156,8 @@ class _Encoding:
 
     def _output(self, form: Form) -> tuple[str, Output]:
         local = self._job.local
+        if self._job.is_still:
+            return "output.png", Still(transparent=False)
         if local is None or local.format == "mp4":
             is_indexed = self._job.is_indexed
             return "video.mp4", (

@@ -15,7 +15,7 @@ from manim import Mobject, Scene
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.typing import PixelArray, RGBAPixelArray
 
-from ..messages import CheckJob
+from ..messages import CheckJob, RenderJob
 from ..replacing import replace
 from ..scene_error import SceneError
 from ..video.movie import Unseen
@@ -38,7 +38,7 @@ class Moments(list[float]):
 class DryRenderer(CaptureRenderer):
     """Replaces the renderer of a scene and draws nothing."""
 
-    def __init__(self, plain: CairoRenderer, job: CheckJob, timeline: Timeline) -> None:
+    def __init__(self, plain: CairoRenderer, job: RenderJob | CheckJob, timeline: Timeline) -> None:
         super().__init__(plain, Unseen(job.limits.frames), job, timeline)
         self._recorder = None
         self._begun_at = 0  # the number of frames when the play began
@@ -51,6 +51,10 @@ class DryRenderer(CaptureRenderer):
     def are_pixels_read(self) -> bool:
         """Whether the scene has read the pixels of its camera."""
         return self._is_frame_read or bool(vars(self.camera).get(HAS_READ_PIXELS))
+
+    def moments(self) -> set[int]:
+        """Return the frames of the current play that are computed besides the first, middle and last."""
+        return set()
 
     def play(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Play animations without drawing them."""
@@ -104,9 +108,12 @@ def skip_frames() -> None:
     def get_time_progression(self: Scene, run_time: float, *args: Any, **kwargs: Any) -> Any:
         if depends_on_its_frames(self) or self.renderer.skip_animations:
             return _whole_progression(self, run_time, *args, **kwargs)
-        times = np.arange(0, run_time, 1 / self.renderer.camera.frame_rate)
+        renderer = self.renderer
+        assert isinstance(renderer, DryRenderer)
+        times = np.arange(0, run_time, 1 / renderer.camera.frame_rate)
         last = len(times) - 1
-        return Moments(times[index] for index in sorted({0, last // 2, last}) if index >= 0)
+        computed = {0, last // 2, last, *renderer.moments()}
+        return Moments(times[index] for index in sorted(computed) if 0 <= index <= last)
 
     replace(Scene, get_time_progression=get_time_progression)
 

@@ -14,13 +14,13 @@ from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 
-from ..messages import CheckJob, ListJob, RenderJob
+from ..messages import CheckJob, ListJob, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import dry_run, errors, hints, output, scene, scene_folder, settings, studio
+from . import dry_run, errors, hints, output, scene, scene_folder, settings, still, studio
 from .capture import CaptureRenderer
 from .timeline import Timeline
 from .whereabouts import Whereabouts
@@ -105,6 +105,8 @@ def _run(
         playing = scene_class()
         if isinstance(job, CheckJob):
             report = _check(playing, job, channel, timeline)
+        elif job.still is not None:
+            report = _draw_still(playing, job, job.still, channel, sender, timeline)
         else:
             report = _render(playing, job, channel, sender, timeline, whereabouts)
     except TypeError as error:
@@ -113,6 +115,19 @@ def _run(
     for plays in timeline.reports():
         channel.plays(plays)
     return report
+
+
+def _draw_still(
+    playing: Scene, job: RenderJob, place: StillPlace, channel: JobChannel, sender: Sender, timeline: Timeline
+) -> Callable[[], None]:
+    renderer = still.StillRenderer(_plain_renderer(playing), job, timeline, place)
+    dry_run.skip_frames()
+    _play(playing, renderer)
+    movie = movies.create_still(job, channel, sender)
+    movie.save(renderer.picture(playing))
+    channel.stage("finishing")
+    movie.finish(None, [])
+    return channel.done
 
 
 def _render(

@@ -123,7 +123,9 @@ def fix(job: RenderJob | CheckJob | ListJob) -> None:
     """Apply the settings of the job to the prepared configuration, and protect all that are fixed."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
     local = job.local if isinstance(job, RenderJob) else None
-    for name, value in (sizes | (_of_local(local) if local else {})).items():
+    # Manim skips all plays for a picture; a still of a scene goes through them.
+    is_skipped = local is not None and (not isinstance(job, RenderJob) or job.still is None)
+    for name, value in (sizes | (_of_local(local) if local and is_skipped else {})).items():
         setattr(config, name, value)
     if local:
         _configure(local)

@@ -261,3 +261,8 @@ def create(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Movie:
     pixels = best_for("yuv420p" if is_subsampled and not transparent else "rgba")
     form = Form(job.width_px, job.height_px, job.fps, pixels)
     return (Still if name == "png" else Movie)(job, form, channel, sender)
+
+
+def create_still(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Still:
+    """Begin a movie of one picture."""
+    return Still(job, Form(job.width_px, job.height_px, job.fps, best_for("rgba")), channel, sender)
