@@ -1,5 +1,6 @@
 import {
   type Accounts,
+  type Finding,
   isScenepressError,
   type Job,
   type JobListQuery,
@@ -33,6 +34,8 @@ import {
 
 /** How long a list of scenes may take, with the wait for a worker. */
 const LIST_WITHIN_MS = 3_000;
+/** How long a check may take, which a person waits for while typing. */
+const CHECK_WITHIN_MS = 8_000;
 
 /** Which jobs to list. Times are written in ISO 8601. */
 export interface JobFilter {
@@ -58,6 +61,8 @@ export class JobAdministration {
   readonly #storage: Storage;
   /** Accounts with a source whose scenes are being listed. */
   readonly #listing = new Set<string>();
+  /** Accounts with a source that is being checked. */
+  readonly #checking = new Set<string>();
 
   constructor({
     accounts,
@@ -173,7 +178,7 @@ export class JobAdministration {
   /**
    * The scenes that a source defines. Runs it, for at most one source of an account at a time; without workers, or if that
    * takes longer than three seconds because the workers are busy, reads its text instead. Errors: `invalid_request` with
-   * the code's error; `conflict` while an earlier source of the account runs; `too_many_failures`.
+   * the code's error; `conflict` while an earlier source of the account runs; `too_many_requests`.
    */
   async listScenes({ account, code }: { account: string; code: string }): Promise<{ scenes: string[] }> {
     const { accountId } = await this.#accounts.find(account);
@@ -193,6 +198,42 @@ export class JobAdministration {
       return { scenes: sceneClassesIn(code) };
     } finally {
       this.#listing.delete(accountId);
+    }
+  }
+
+  /**
+   * What is wrong with a source, or with one scene of it. Without workers, while an earlier source of the account is
+   * checked, or if it takes longer than eight seconds, nothing is found. Errors: `invalid_request`, `too_many_requests`.
+   */
+  async check({
+    account,
+    code,
+    className,
+  }: {
+    account: string;
+    code: string;
+    className?: string;
+  }): Promise<{ findings: Finding[] }> {
+    const { accountId } = await this.#accounts.find(account);
+    if (this.#checking.has(accountId)) return { findings: [] };
+    this.#checking.add(accountId);
+    try {
+      const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
+      const named = className === undefined ? {} : { className };
+      const { findings } = await this.#service.check(code, {
+        ...named,
+        quality: 'low',
+        owner: accountId,
+        signal,
+      });
+      return { findings };
+    } catch (error) {
+      const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!isLate && !isScenepressError(error, 'not_running', 'renderer_unavailable', 'queue_full'))
+        throw error;
+      return { findings: [] };
+    } finally {
+      this.#checking.delete(accountId);
     }
   }
 

@@ -83,6 +83,7 @@ export const OPERATIONS: {
     renderAgain: acts('job', 'Rendered a job again'),
     render: acts('account', 'Rendered a scene'),
     listScenes: reads('account'),
+    check: reads('account'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -90,6 +90,29 @@ t.test('a scene is written, rendered, watched and corrected in the playground', 
   await page.locator('pre .played', { hasText: 'FadeIn(Square' }).waitFor();
 });
 
+t.test('what is wrong is shown while a scene is written, and mended by a click', async (t) => {
+  const { url, member, service } = await peopledAppliance(t, { renders: true });
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/playground`);
+  await page.locator('html[data-connected]').waitFor();
+  const fault = page.locator('.cm-fault');
+  for (const [right, wrong, button] of [
+    ['self.wait', 'self.wiat', 'Write wait'],
+    ['Circle()', 'Circle(radios=2)', 'Write radius'],
+    ['FadeIn', 'FadeInn', 'Write FadeIn'],
+  ] as const) {
+    await replaceText(page, CODE.replace(right, wrong));
+    await page.locator('.cm-faulty', { hasText: wrong.replace(/.*[.(]|=.*/g, '') }).waitFor();
+    await page.getByRole('button', { name: button, exact: true }).click();
+    await fault.waitFor({ state: 'detached' });
+  }
+  t.equal(await page.locator('textarea[name=code]').inputValue(), CODE);
+  await replaceText(page, CODE.replace('self.wait(1)', 'self.wait(1'));
+  t.match(await fault.textContent(), /was never closed/);
+  t.same(await service.list({}), [], 'nothing was rendered');
+});
+
 t.test('a render shows its progress, outlives a reload, and is canceled from the page', async (t) => {
   const { url, member, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));

@@ -25,28 +25,60 @@ import { tags } from '@lezer/highlight';
 export interface Fault {
   line: number;
   message: string;
+  /** What to do about it. */
+  hint?: string | undefined;
+  /** What can be written instead of a part of the line. */
+  fix?: Fix | undefined;
+}
+
+/** A replacement of a part of a line; both ends count UTF-16 units from its beginning. */
+export interface Fix {
+  from: number;
+  to: number;
+  text: string;
 }
 
 const setFault = StateEffect.define<Fault | undefined>();
 const setPlayedLine = StateEffect.define<number | undefined>();
 
 class FaultMessage extends WidgetType {
-  readonly message: string;
+  readonly fault: Fault;
 
-  constructor(message: string) {
+  constructor(fault: Fault) {
     super();
-    this.message = message;
+    this.fault = fault;
   }
 
-  override eq(other: FaultMessage): boolean {
-    return other.message === this.message;
+  override eq({ fault }: FaultMessage): boolean {
+    return JSON.stringify(fault) === JSON.stringify(this.fault);
   }
 
-  toDOM(): HTMLElement {
+  toDOM(view: EditorView): HTMLElement {
+    const { message, hint, fix } = this.fault;
     const place = document.createElement('div');
     place.className = 'cm-fault';
-    place.textContent = this.message;
+    place.textContent = message;
+    if (hint !== undefined) {
+      const advice = document.createElement('div');
+      advice.className = 'cm-hint';
+      advice.textContent = hint.replaceAll('`', '');
+      if (fix) advice.append(' ', this.#button(fix, view, place));
+      place.append(advice);
+    }
     return place;
+  }
+
+  #button({ from, to, text }: Fix, view: EditorView, place: HTMLElement): HTMLElement {
+    const button = document.createElement('button');
+    button.type = 'button';
+    button.textContent = `Write ${text}`;
+    button.addEventListener('click', () => {
+      // The message is below the line, which may have moved.
+      const line = view.state.doc.lineAt(view.posAtDOM(place));
+      view.dispatch({ changes: { from: line.from + from, to: line.from + to, insert: text } });
+      view.focus();
+    });
+    return button;
   }
 }
 
@@ -65,7 +97,7 @@ const faults = StateField.define<DecorationSet>({
         const line = doc.line(fault.line);
         const marks: Range<Decoration>[] = [
           Decoration.line({ class: 'cm-faulty', attributes: { 'data-fault': '' } }).range(line.from),
-          Decoration.widget({ widget: new FaultMessage(fault.message), block: true, side: 1 }).range(line.to),
+          Decoration.widget({ widget: new FaultMessage(fault), block: true, side: 1 }).range(line.to),
         ];
         updated = Decoration.set(marks);
       }
@@ -137,6 +169,16 @@ const theme = EditorView.theme({
   '&.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--code-selection)', outline: 'none' },
   '.cm-played': { backgroundColor: 'var(--accent-soft)' },
   '.cm-faulty, &.cm-focused .cm-faulty': { backgroundColor: 'var(--bad-soft)' },
+  '.cm-hint': { color: 'var(--text)' },
+  '.cm-hint button': {
+    font: 'inherit',
+    padding: '0 0.5rem',
+    color: 'var(--accent)',
+    backgroundColor: 'var(--surface)',
+    border: '1px solid var(--accent)',
+    borderRadius: 'var(--radius)',
+    cursor: 'pointer',
+  },
   '.cm-fault': {
     backgroundColor: 'var(--bad-soft)',
     color: 'var(--bad)',
@@ -217,9 +259,10 @@ export class Editor {
     });
   }
 
-  showFault(fault: Fault | undefined): void {
+  /** `isSought`: scrolls to it. */
+  showFault(fault: Fault | undefined, { isSought = true }: { isSought?: boolean } = {}): void {
     const effects: StateEffect<unknown>[] = [setFault.of(fault)];
-    if (fault && fault.line <= this.view.state.doc.lines) {
+    if (fault && isSought && fault.line <= this.view.state.doc.lines) {
       effects.push(EditorView.scrollIntoView(this.view.state.doc.line(fault.line).from, { y: 'center' }));
     }
     this.view.dispatch({ effects });

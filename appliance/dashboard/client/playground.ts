@@ -2,6 +2,7 @@
 // and keeps drafts. The result is rendered by the server, and replaced as it changes by the script of all pages.
 import { sceneClassesIn } from '../../support/scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
+import { Checks } from './checks.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { Editor } from './editor.ts';
 import { Playback } from './playback.ts';
@@ -68,6 +69,10 @@ const editor = new Editor(host, {
   onRender: () => form.requestSubmit(),
 });
 const playback = new Playback(result, editor);
+const checks = new Checks(editor, {
+  ask: () => post(form, `${form.action}/check`),
+  isShown: (code) => code === shown,
+});
 
 if (draft) {
   ({ base } = draft);
@@ -116,6 +121,7 @@ function changed({ save: isSaved = true } = {}): void {
   if (isSaved) {
     clearTimeout(savedLater);
     savedLater = setTimeout(save, SAVED_AFTER_MS);
+    checks.schedule();
   }
   const { fps: rate, ...request } = current();
   for (const [name, write] of Object.entries(SNIPPETS)) {
@@ -242,6 +248,7 @@ async function render(): Promise<void> {
     return;
   }
   sending = request;
+  checks.cancel();
   button.ariaBusy = 'true';
   const { text } = editor;
   playback.keepPlace();
@@ -376,8 +383,8 @@ function showProblem(text: string, kind = 'bad'): void {
 }
 
 function showFault(): void {
-  const { line, error } = find<HTMLElement>('[data-job]', result)?.dataset ?? {};
+  const { line, error, hint } = find<HTMLElement>('[data-job]', result)?.dataset ?? {};
   const message = (error ?? '').replace(/\n?line \d+:.*$/s, '').trim();
   // Only while the code equals that of the render.
-  editor.showFault(line && editor.text === shown ? { line: Number(line), message } : undefined);
+  editor.showFault(line && editor.text === shown ? { line: Number(line), message, hint } : undefined);
 }

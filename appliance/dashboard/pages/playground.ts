@@ -70,6 +70,13 @@ export function playgroundRoutes(): Route[] {
       mostBytes: MOST_FORM_BYTES,
       handler: async (visit) => ({ response: visit.h.response(await scenesIn(visit)) }),
     },
+    {
+      method: 'POST',
+      path: '/playground/check',
+      for: 'members',
+      mostBytes: MOST_FORM_BYTES,
+      handler: async (visit) => ({ response: visit.h.response(await findingsIn(visit)) }),
+    },
   ];
 }
 
@@ -202,6 +209,19 @@ async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
   }
 }
 
+/** For the script: what is wrong with the code, as far as that is known in time. */
+async function findingsIn({ admin, form, viewer }: Visit): Promise<object> {
+  const { code, className } = draftIn(form);
+  try {
+    requireCode(code);
+    const named = className === '' ? {} : { className };
+    return await admin.jobs.check({ account: viewer.accountId, code, ...named });
+  } catch (error) {
+    if (!isScenepressError(error)) throw error;
+    return { findings: [] };
+  }
+}
+
 function draftIn(form: Record<string, string>): Draft {
   const { className = '', quality = 'medium', aspectRatio = '16:9', fps = '' } = form;
   const scenes = className === '' ? [] : [className];
@@ -271,7 +291,7 @@ async function result(job: JobDetails, visit: Visit, last: JobDetails | undefine
   const { assetUrl, csrf } = visit;
   const { jobId, status, error, diagnosis, durationMs, creditsCost } = job;
   const isOver = status === 'completed' || status === 'failed';
-  return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${diagnosis?.line ?? undefined}" data-error="${error}">
+  return html`<div class="stack" data-job="${jobId}" data-status="${status}" data-line="${diagnosis?.line ?? undefined}" data-error="${error}" data-hint="${diagnosis?.hint ?? undefined}">
 ${await outcome(job, visit)}
 <div class="actions small muted">${
     isOver
