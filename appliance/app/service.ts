@@ -95,6 +95,7 @@ export function createService(
     budgets: {
       failuresPerHour: config.failuresPerHour,
       unpaidSecondsPerHour: config.unpaidSecondsPerHour,
+      checkSecondsPerHour: config.checkSecondsPerHour,
       storedBytes: config.maxStoredGbPerAccount * 1024 * MIB,
       jobsPerSecond: config.maxJobsPerSecondPerAccount,
     },

@@ -87,11 +87,19 @@ export const JOB_OPTIONS = {
   },
   unpaidSecondsPerHour: {
     description:
-      'Maximum render seconds per account and hour that fail, are canceled (a second at least), run out of credits or list the scenes of drafts; beyond it, requests are answered with 429; 0 for no limit',
+      'Maximum render seconds per account and hour that fail, are canceled (a second at least) or run out of credits; beyond it, requests are answered with 429; 0 for no limit',
     type: 'count',
     min: 0,
     unit: 'seconds',
     default: DEFAULT_BUDGETS.unpaidSecondsPerHour as number,
+  },
+  checkSecondsPerHour: {
+    description:
+      'Maximum seconds per account and hour of checks of scenes and listings of the scenes of drafts; 0 for no limit',
+    type: 'count',
+    min: 0,
+    unit: 'seconds',
+    default: DEFAULT_BUDGETS.checkSecondsPerHour as number,
   },
 } as const;
 

@@ -37,6 +37,7 @@ const LIMITS = {
     'maxJobsPerSecondPerAccount',
     'failuresPerHour',
     'unpaidSecondsPerHour',
+    'checkSecondsPerHour',
   ],
   worker: [
     'maxRunningPerAccount',

@@ -102,7 +102,7 @@ def _advice(error: BaseException, place: Place | None, code: str) -> Advice:
     """Return the advice for an error; none if looking at the scene's objects fails, whatever they do."""
     try:
         return advise(error, place, code)
-    except Exception:
+    except BaseException:
         return Advice("scene:error")
 
 

@@ -239,3 +239,15 @@ def test_a_long_chain_of_calls_is_shortened(zygote: Zygote, tmp_path: Path) -> N
     assert lines[2] == "  scene.py:7 in construct: again(99)"
     assert lines[8] == "  … 87 more calls"
     assert len(lines) == 17
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        "class Odd:\n    def __getattr__(self, _): raise SystemExit\n    def __dir__(self): raise SystemExit",
+        "class Meta(type):\n    def __dir__(cls): raise KeyboardInterrupt\nclass Odd(metaclass=Meta): pass",
+    ],
+)
+def test_objects_that_resist_a_look_leave_the_error(zygote: Zygote, tmp_path: Path, kind: str) -> None:
+    outcome = zygote.run(tmp_path, render_job(scene("Odd.foo", above=kind)))
+    assert outcome.error.startswith("AttributeError: type object 'Odd' has no attribute 'foo'")
