@@ -8,7 +8,6 @@ export type { ByteRange } from './assets/asset-store.ts';
 export type { OpenedArtifact } from './assets/open-artifact.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness/fairness.ts';
-export type { CheckedSource, CheckRequest } from './jobs/run/check-scenes.ts';
 export type { JobEvent } from './jobs/watch/job-followers.ts';
 export {
   type LocalRender,
@@ -18,6 +17,7 @@ export {
 } from './local/local-renderer.ts';
 export type { LocalRequest } from './local/local-request.ts';
 export type { ArtifactName } from './model/artifacts.ts';
+export type { CheckedSource, CheckRequest } from './model/checked-source.ts';
 export { FAILED_BY, type FailedBy } from './model/failures.ts';
 export { FINDING_KINDS, type Finding } from './model/finding.ts';
 export type { Artifact, Job, JobStatus } from './model/job.ts';

@@ -77,12 +77,10 @@ export function formatOf(flags: OutputFlags): Format {
 function checkStill(flags: OutputFlags): void {
   const { format, transparent, save_sections: sections, from_animation_number: plays } = flags;
   if (flags.save_last_frame)
-    throw wrong('--at last is the last frame of the video, -s the scene at its end: use one of them.');
-  if (format && format !== 'png') throw wrong('--at is --format png.');
+    throw wrong('Use either --at or -s: --at last is the last frame of the video, -s the scene at its end.');
+  if (format && format !== 'png') throw wrong('--at writes a PNG: leave out --format.');
   if (transparent || sections || plays)
-    throw wrong(
-      '--at draws a frame of the whole video, with its background: without -t, -n and --save_sections.',
-    );
+    throw wrong('--at can not be combined with -t, -n or --save_sections.');
 }
 
 /** The paths of a scene's files. */

@@ -53,7 +53,7 @@ export function renderCommand(): Command {
     .option('-s, --save_last_frame', 'only the last picture, as PNG; the animations are skipped')
     .option(
       '--at <frame>',
-      'only one frame of the video, as PNG: a time in seconds, play:2 for the last of that play, or last',
+      'only one frame of the video, as PNG: a time in seconds; play:2, the last of that play (the first is 0); or last',
       frameOf,
     )
     .option(
@@ -162,7 +162,7 @@ function frameOf(text: string): NonNullable<RenderFlags['at']> {
   if (seconds !== undefined) return Number(seconds);
   if (play !== undefined) return { play: Number(play) };
   if (text === 'last') return text;
-  throw new InvalidArgumentError('It is a time in seconds, such as 2.5; play:3; or last.');
+  throw new InvalidArgumentError('Expected a time in seconds such as 2.5, play:3, or last.');
 }
 
 /** Renders the scenes that were asked for, or lists those of the file. */

@@ -95,7 +95,7 @@ export const JOB_OPTIONS = {
   },
   checkSecondsPerHour: {
     description:
-      'Maximum seconds per account and hour of checks of scenes and listings of the scenes of drafts; 0 for no limit',
+      'Maximum seconds per account and hour of checks and of listings of scenes; beyond it, the playground shows no findings, and finds scenes by their text; 0 for no limit',
     type: 'count',
     min: 0,
     unit: 'seconds',

@@ -8,8 +8,9 @@ import { ScenepressError } from '../base/errors.ts';
 import { known, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
-import { type CheckedSource, type CheckOptions, checkScenes } from '../jobs/run/check-scenes.ts';
+import { checkScenes } from '../jobs/run/check-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
+import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
@@ -350,6 +351,9 @@ function outputOf(
         : { at: 'play', value: still.play };
   const isValid = Number.isFinite(place.value) && place.value >= 0;
   if (!isValid || (place.at === 'play' && !Number.isInteger(place.value)))
-    throw new ScenepressError('invalid_request', 'still is last, seconds from 0, or a play counted from 0');
+    throw new ScenepressError(
+      'invalid_request',
+      "still is 'last', seconds of at least 0, or { play } counted from 0",
+    );
   return { ...local, still: place };
 }

@@ -31,7 +31,7 @@ export interface Call {
   /** Relative to the author's folder. */
   file: string;
   line: number;
-  /** Empty: none, but the file itself. */
+  /** Empty for code at the top level of a file. */
   function: string;
   /** The line, in short. */
   source: string;
@@ -50,7 +50,7 @@ export interface TexFinding {
 /** What is wrong with a scene, where, and what to write instead. */
 export interface Finding {
   kind: FindingKind;
-  /** An error keeps the scene from being rendered. */
+  /** An error keeps the scene from being rendered, or from being checked. */
   severity: 'error' | 'warning';
   /** What is wrong, in a sentence. */
   message: string;

@@ -18,13 +18,13 @@ export type { Finding } from './finding-types.ts';
  * | `scene:lookup` | an index, a key or a part is not there |
  * | `scene:file` | a file is not there, or must not be written |
  * | `scene:network` | the scene uses a network, and there is none |
- * | `scene:unsupported` | it needs a window, OpenGL or a person's input |
+ * | `scene:unsupported` | it needs a window, OpenGL, a person's input, or what Manim does not support |
  * | `scene:points` | points of a mobject are not numbers |
  * | `scene:class` | the class is not there or cannot be rendered |
  * | `scene:exit` | the code ended the render |
  * | `scene:error` | any other error of the code |
  * | `tex` | TeX could not set a formula |
- * | `limit:…` | the scene exceeded a limit of {@link RenderLimits} |
+ * | `limit:…` | the scene exceeded a limit of {@link RenderLimits}, or the five seconds of processor time of a check |
  */
 export const FINDING_KINDS: readonly FindingKind[] = Object.keys({
   'scene:syntax': true,

@@ -79,8 +79,9 @@ export type CheckResult =
     }
   | ShortFailure;
 
-/** What a worker is given, and what it returns. */
+/** What a worker is given. @internal */
 export type AnyTask = RenderTask | ListTask | CheckTask;
+/** What a worker returns. @internal */
 export type AnyResult = RenderResult | ListResult | CheckResult;
 
 /** Why a short task has no result. */

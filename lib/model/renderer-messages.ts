@@ -183,7 +183,7 @@ export interface EncodeJob {
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
   local: LocalOutput | null;
-  /** The one frame becomes a PNG. */
+  /** Writes the only frame as a PNG instead of a video. */
   isStill: boolean;
   /** Also writes an index of the video, with which a later encoding can copy its frames. */
   isIndexed: boolean;
@@ -266,7 +266,7 @@ export interface WorkTimes {
 export interface PlaceReport {
   type: 'place';
   text: string;
-  /** The innermost line of the author's file; 0: it does not run. */
+  /** The innermost line of the author's file; 0 if none of its lines is running. */
   line: number;
   /** The last play that had begun, counted from 0; null: none had. */
   play: number | null;

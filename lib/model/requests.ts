@@ -23,8 +23,8 @@ export interface EnqueueRequest extends RenderRequest {
   idempotency?: { key: string; fingerprint?: string };
   /**
    * A job of the owner, such as the one that the scene was edited from: frames that equal those of its video are copied
-   * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest job with
-   * the same class name and form.
+   * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest such job
+   * with the same class name. Error: `not_found` if the owner has no such job.
    */
   earlierJobId?: string;
 }

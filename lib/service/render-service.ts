@@ -8,13 +8,7 @@ import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { isStorableText } from '../base/storable-text.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
 import { forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
-import {
-  CHECK_REQUEST,
-  type CheckedSource,
-  type CheckRequest,
-  checkManyOfOwner,
-  checkOfOwner,
-} from '../jobs/run/check-scenes.ts';
+import { CHECK_REQUEST, checkManyOfOwner, checkOfOwner } from '../jobs/run/check-scenes.ts';
 import { scenesOfOwner } from '../jobs/run/scenes-of.ts';
 import { tellChangesElsewhere } from '../jobs/watch/changes-elsewhere.ts';
 import type { JobEvent } from '../jobs/watch/job-followers.ts';
@@ -23,6 +17,7 @@ import { validJobQuery, validOwner } from '../jobs/watch/valid-job-query.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Balance } from '../ledger/ledger.ts';
 import type { ArtifactName } from '../model/artifacts.ts';
+import type { CheckedSource, CheckRequest } from '../model/checked-source.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from '../model/job.ts';
 import type { JobCountQuery, JobListQuery } from '../model/job-list-query.ts';
 import type { Play, RenderProgress } from '../model/render-task.ts';
@@ -310,7 +305,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return checkOfOwner(this.#parts, code, options);
   }
 
-  /** As {@link check}, for several sources. */
+  /** Checks several sources, in their order. Rejects with the first error, as {@link check}; a finding is none. */
   async checkMany(codes: readonly string[], options: CheckRequest = {}): Promise<CheckedSource[]> {
     known('checkMany', options, CHECK_REQUEST);
     this.#assertWorking();

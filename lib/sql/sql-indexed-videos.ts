@@ -8,7 +8,7 @@ const SELECT = `SELECT ${JOBS.names}, index_digest FROM jobs`;
 const BY_SCENE = `${SELECT} WHERE scene_digest = ? AND phase = 'completed' ORDER BY job_id DESC LIMIT 1`;
 const NAMED = `${SELECT} WHERE job_id = (SELECT earlier_job_id FROM jobs WHERE job_id = ?) AND phase = 'completed' AND index_digest IS NOT NULL`;
 
-/** Columns of the table of jobs that are in no record: they may be wrong. */
+/** In columns of `jobs` outside of the job record. Wrong values cost time only. */
 export class SqlIndexedVideos implements IndexedVideoStore {
   readonly #database: SqlDatabase;
 

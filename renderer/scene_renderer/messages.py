@@ -324,7 +324,7 @@ class EncodeJob:
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
     local: LocalOutput | None
-    # The one frame becomes a PNG.
+    # Writes the only frame as a PNG instead of a video.
     is_still: bool
     # Also writes an index of the video, with which a later encoding can copy its frames.
     is_indexed: bool
@@ -448,7 +448,7 @@ class PlaceReport(TypedDict):
 
     type: Literal["place"]
     text: str
-    # The innermost line of the author's file; 0: it does not run.
+    # The innermost line of the author's file; 0 if none of its lines is running.
     line: int
     # The last play that had begun, counted from 0; null: none had.
     play: int | None
@@ -543,7 +543,7 @@ class Call(TypedDict):
     # Relative to the author's folder.
     file: str
     line: int
-    # Empty: none, but the file itself.
+    # Empty for code at the top level of a file.
     function: str
     # The line, in short.
     source: str
@@ -564,7 +564,7 @@ class Finding(TypedDict):
     """What is wrong with a scene, where, and what to write instead."""
 
     kind: FindingKind
-    # An error keeps the scene from being rendered.
+    # An error keeps the scene from being rendered, or from being checked.
     severity: Literal["error", "warning"]
     # What is wrong, in a sentence.
     message: str

@@ -11,7 +11,7 @@ interface Checked extends BrokenScene {
   ms: number;
 }
 
-/** What of a finding is compared with what is to be said. */
+/** The aspects of a finding that the corpus predicts. */
 const ASPECTS: Record<string, (checked: Checked) => boolean | undefined> = {
   found: ({ finding }) => finding !== undefined,
   kind: ({ finding, kind }) => finding?.kind === kind,

@@ -36,7 +36,7 @@ t.test('findings are printed as compilers do, with the line, a mark and the advi
       "scenes.py:12:28: error: NameError: name 'ShowCreation' is not defined [scene:name]",
       '            if True:\tself.play(ShowCreation(Square()))',
       '                    \t          ^^^^^^^^^^^^',
-      '  Hint: `ShowCreation` is called `Create` in this version of Manim.',
+      '  Hint: Manim has no `ShowCreation`: use `Create`.',
       'Good: 1 play, 0.2 s',
       '',
     ].join('\n'),

@@ -18,8 +18,8 @@ const REPLACED: Record<string, RegExp> = {
   'scene:attribute': /\w+$/,
   'scene:argument': /^\w+(?=\s*=)/,
 };
-/** Hints of what can simply be put in place. */
-const CERTAIN = /^Did you mean|is called/;
+/** Hints that name one replacement. */
+const NAMES_ONE = /^Did you mean `|: use `[\w.]+`\.$/;
 
 /** How the editor shows a finding of a code. */
 export function faultOf(finding: Finding, code: string): Fault {
@@ -34,7 +34,8 @@ function fixOf(
   const [text] = candidates;
   const source = line === null ? undefined : lines[line - 1];
   const isInLine = line === endLine && column !== null && endColumn !== null;
-  if (text === undefined || source === undefined || !isInLine || !CERTAIN.test(hint ?? '')) return undefined;
+  if (text === undefined || source === undefined || !isInLine || !NAMES_ONE.test(hint ?? ''))
+    return undefined;
   const characters = Array.from(source);
   const before = characters.slice(0, column - 1).join('');
   const found = REPLACED[kind]?.exec(characters.slice(column - 1, endColumn - 1).join(''));

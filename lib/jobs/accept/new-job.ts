@@ -36,7 +36,7 @@ export interface NewJob {
   webhookSecret?: string;
   /** Identifies repetitions of the same request. */
   idempotency?: { key: string; fingerprint: string } | null;
-  /** Its video is one to copy equal frames from. */
+  /** The job from whose video equal frames are copied. */
   earlierJobId?: string | undefined;
 }
 

@@ -1,65 +1,26 @@
 import { ScenepressError } from '../../base/errors.ts';
 import type { Names } from '../../base/known-options.ts';
-import { type Finding, findingOf } from '../../model/finding.ts';
-import { type AspectRatio, frameSizeOf, QUALITIES, type Quality } from '../../model/qualities.ts';
+import type { CheckedSource, CheckOptions, CheckRequest } from '../../model/checked-source.ts';
+import { findingOf } from '../../model/finding.ts';
+import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
   CheckResult,
   CheckTask,
   ListResult,
-  Play,
   SceneSource,
   ShortFailure,
 } from '../../model/render-task.ts';
-import type { WaitOptions } from '../../model/requests.ts';
 import type { Role } from '../../model/roles.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
 import { assertWorker } from './scenes-of.ts';
 import type { ShortRuns } from './short-runs.ts';
-
-/** What is checked besides the code. */
-export interface CheckOptions {
-  /** Default: every scene that the code defines. */
-  className?: string;
-  /** Of the render that it is checked for; default `medium`. */
-  quality?: Quality;
-  /** Default `16:9`. */
-  aspectRatio?: AspectRatio;
-  /** Frames per second; default: those of the quality. */
-  fps?: number;
-}
-
-/** A scene that would be rendered. */
-export interface CheckedScene {
-  className: string;
-  /** The length of its video. */
-  frames: number;
-  /** The length of its video. */
-  seconds: number;
-  /** It reads the pixels of its camera, which show nothing in a check: a render may differ. */
-  readsPixels: boolean;
-  /** Its plays, at most 1,000. */
-  plays: Play[];
-}
-
-/** What was found in a source. */
-export interface CheckedSource {
-  /** Whether no finding is an error: the scenes would be rendered. */
-  ok: boolean;
-  /** What is wrong, each once. */
-  findings: Finding[];
-  /** The scenes that would be rendered. */
-  scenes: CheckedScene[];
-}
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
   listScenes(code: SceneSource, how: { background: boolean }): Promise<ListResult>;
   check(task: CheckTask): Promise<CheckResult>;
 }
-
-/** For whom a source is checked. */
-export interface CheckRequest extends CheckOptions, WaitOptions {}
 
 /** What a check needs of a service. */
 export interface CheckParts {
@@ -136,15 +97,15 @@ export async function checkScenes(
   checkSource(code);
   const found: CheckedSource = { ok: true, findings: [], scenes: [] };
   const listed = className === undefined ? await run((how) => renderer.listScenes(code, how)) : undefined;
-  if (listed && listed.kind !== 'listed') return withFailure(found, listed);
+  if (listed && listed.kind !== 'listed') return addFailure(found, listed);
   const names = className === undefined ? (listed?.scenes ?? []) : [className];
-  if (names.length === 0) return withFailure(found, NO_SCENE);
+  if (names.length === 0) return addFailure(found, NO_SCENE);
   for (const name of names) {
     const size = frameSizeOf(quality, aspectRatio);
     const task = { checkSceneOf: code, className: name, ...size, fps };
     const checked = await run((how) => renderer.check({ ...task, ...how }));
     if (checked.kind !== 'checked') {
-      withFailure(found, checked);
+      addFailure(found, checked);
       continue;
     }
     const { frames, seconds, readsPixels, plays } = checked;
@@ -166,7 +127,7 @@ const NO_SCENE: ShortFailure = {
 };
 
 /** Adds the finding of a failure, unless it is there already, as of an error of the whole file. */
-function withFailure(found: CheckedSource, failure: ShortFailure): CheckedSource {
+function addFailure(found: CheckedSource, failure: ShortFailure): CheckedSource {
   if (failure.kind === 'died')
     throw new ScenepressError('renderer_unavailable', `The renderer failed: ${failure.message}.`);
   const finding = failure.finding ?? findingOf(failure);

@@ -45,4 +45,4 @@ def did_you_mean(candidates: Collection[str]) -> str | None:
 
 def instead(old: str, new: Renamed) -> str:
     """Return a sentence that says what to write instead of a name."""
-    return new.advice or f"`{old}` is called `{new.name}` in this version of Manim."
+    return new.advice or f"Manim has no `{old}`: use `{new.name}`."

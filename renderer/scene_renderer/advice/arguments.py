@@ -20,7 +20,8 @@ _GETTER = re.compile(r"\.(?:getter|setter)\(\) (?:takes|missing|got)")
 _NOT_AN_ANIMATION = re.compile(r"cannot be converted to an animation$")
 _NOT_CALLABLE = re.compile(r"'([^']+)' object is not callable")
 _OPERANDS = re.compile(r"unsupported operand type\(s\) for (\S+): '([^']+)' and '([^']+)'")
-_CONCATENATED = re.compile(r"can only concatenate (?:list|tuple)")
+_CONCATENATED = re.compile(r"can only concatenate (list|tuple|str) \(not \"(\w+)\"\)")
+_SHOWN_MAX = 12
 _SEQUENCES = ("list", "tuple")
 
 
@@ -37,25 +38,25 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
         return Advice("scene:argument", _of_too_many(message, place))
     if match := _TWICE.search(message):
         return Advice(
-            "scene:argument", f"`{match[1]}` is given twice: once by its place. {_call(place)}".strip()
+            "scene:argument", f"`{match[1]}` is given twice: by position and by name. {_call(place)}".strip()
         )
     if _NOT_AN_ANIMATION.search(message) or "to Scene.play" in message:
         return Advice("scene:argument", _of_play(place))
     if message == "Animation only works on Mobjects":
-        hint = "An animation takes the mobject that it animates first. For several use a `VGroup(…)`."
+        hint = "The first argument of an animation is its mobject. For several mobjects use `VGroup(…)`."
         return Advice("scene:argument", hint)
     if match := _NOT_CALLABLE.search(message):
-        hint = f"It is of type `{match[1]}`, no function: remove the parentheses."
+        hint = f"It is of type `{match[1]}`, not a function: remove the parentheses, or multiply with `*`."
         return Advice("scene:type", hint)
-    if _CONCATENATED.search(message):
-        return Advice("scene:type", _of_operands("+", "list", ""))
+    if match := _CONCATENATED.search(message):
+        return Advice("scene:type", _of_concatenation(match[1], match[2]))
     if match := _OPERANDS.search(message):
         return Advice("scene:type", _of_operands(match[1], match[2], match[3]))
     if "can't multiply sequence by non-int" in message:
         return Advice("scene:type", "For points and vectors use `np.array([x, y, 0])` instead of a list.")
     if "VMobject can be added" in message or "add this value into a Group" in message:
         return Advice(
-            "scene:type", "Use `Group(…)` for pictures and other mobjects that are no VMobjects.", ("Group",)
+            "scene:type", "For images and other mobjects that are not VMobjects use `Group(…)`.", ("Group",)
         )
     return Advice("scene:type")
 
@@ -80,7 +81,7 @@ def _of_accessor(place: Place | None) -> Advice:
 
 
 def _is_renaming(found: Advice) -> bool:
-    return found.hint is not None and ("is called" in found.hint or found.hint.startswith("Use "))
+    return found.hint is not None and found.hint.startswith(("Manim has no", "Use ", "Call "))
 
 
 def _renamed_anywhere(name: str) -> renamed.Renamed | None:
@@ -98,7 +99,7 @@ def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> A
     candidates = nearest(keyword, accepted)
     new = renamed_keyword(called, keyword, accepted)
     if new is not None and (new.name is not None or not candidates):
-        written = new.advice or f"`{keyword}` is called `{new.name}` here."
+        written = new.advice or f"`{keyword}` is not accepted here: use `{new.name}`."
         return Advice("scene:argument", written, (new.name,) if new.name else (), span)
     hint = did_you_mean(candidates) or _accepts(called, accepted)
     return Advice("scene:argument", hint, candidates, span)
@@ -125,18 +126,26 @@ def renamed_keyword(called: object, keyword: str, accepted: Sequence[str]) -> re
 
 def _accepts(called: object, accepted: Sequence[str]) -> str | None:
     name = getattr(called, "__name__", None)
-    return f"`{name}` accepts {', '.join(accepted[:12])}." if name and accepted else None
+    if not name or not accepted:
+        return None
+    others = " and others" if len(accepted) > _SHOWN_MAX else ""
+    return f"`{name}` accepts {', '.join(accepted[:_SHOWN_MAX])}{others}."
 
 
 def _of_missing(message: str, place: Place | None) -> str:
     if "construct()" in message or "'self'" in message:
         return "Methods of a scene take `self` and nothing else: `def construct(self):`."
-    if "<lambda>" in message or "updater" in message:
-        return "An updater takes the mobject, and `dt` if it has a second parameter of this name."
+    if "<lambda>" in message:
+        return (
+            "It was called with fewer arguments than it has parameters: an updater takes `m` or `m, dt`, "
+            "a plotted function takes `x`."
+        )
     return _call(place) or "Give the arguments that are missing."
 
 
 def _of_too_many(message: str, place: Place | None) -> str:
+    if "<lambda>" in message:
+        return "It is called with an argument: `lambda m: …` for an updater, `lambda x: …` for a plot."
     if "construct()" in message or re.search(r"takes 0 positional arguments but 1 was given", message):
         return "A method's first parameter is `self`: `def construct(self):`."
     return _call(place) or "Give fewer arguments, or name them."
@@ -146,7 +155,7 @@ def _call(place: Place | None) -> str:
     """Show how what was called there is called."""
     called = callee_of(place.node, place.frame) if place else None
     shown = signatures.call_of(called) if called is not None else None
-    return f"It is called as `{shown}`." if shown else ""
+    return f"Call it as `{shown}`." if shown else ""
 
 
 def _of_play(place: Place | None) -> str:
@@ -159,7 +168,7 @@ def _of_play(place: Place | None) -> str:
         if isinstance(value, type) and issubclass(value, manim.Animation):
             return f"`{value.__name__}` is a class: give it its mobject, `{value.__name__}(mobject)`."
         if isinstance(value, manim.Mobject):
-            return "A mobject is no animation: write `Create(mobject)` or `mobject.animate.…`."
+            return "A mobject is not an animation: write `Create(mobject)` or `mobject.animate.…`."
         if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
             owner = value_of(argument.func.value, frame)
             if isinstance(owner, manim.Mobject):
@@ -167,6 +176,14 @@ def _of_play(place: Place | None) -> str:
     return (
         "`play` takes animations: `Create(mobject)`, or `mobject.animate.shift(…)` for a change of a mobject."
     )
+
+
+def _of_concatenation(left: str, right: str) -> str:
+    if left == "str":
+        return 'Convert it to text: `str(n)`, or write an f-string such as `f"Terms: {n}"`.'
+    if right in _SEQUENCES:
+        return f"Convert one to the type of the other, such as `{left}(…)`."
+    return "For points and vectors use `np.array([x, y, 0])` instead of a list or tuple."
 
 
 def _of_operands(operator: str, left: str, right: str) -> str:
@@ -180,4 +197,6 @@ def _of_operands(operator: str, left: str, right: str) -> str:
         return "One side is text: convert it with `float(…)`, or the other with `str(…)`."
     if {left, right} & {"ValueTracker", "DecimalNumber", "Integer"}:
         return "Use its number: `.get_value()`."
+    if any(isinstance(vars(manim).get(name), type) for name in (left, right)):
+        return "To calculate with positions use `.get_center()`; to change the size use `.scale(factor)`."
     return f"`{operator}` needs two numbers or arrays: convert one side."

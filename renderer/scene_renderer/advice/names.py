@@ -17,7 +17,6 @@ from .place import Place
 _IMPORTS = {
     "np": "import numpy as np",
     "numpy": "import numpy",
-    "plt": "import matplotlib.pyplot as plt",
     "nx": "import networkx as nx",
     "sp": "import sympy as sp",
     **{
@@ -35,6 +34,7 @@ _IMPORTS = {
             "functools",
         )
     },
+    "Path": "from pathlib import Path",
     **{name: f"from math import {name}" for name in ("sqrt", "factorial", "comb", "gcd", "floor", "ceil")},
 }
 _MANIMGL = ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports")
@@ -57,6 +57,10 @@ def of_name(error: NameError, place: Place | None) -> Advice:
         return Advice("scene:name", f"Import it: `from manim import {name}`, or `from manim import *`.")
     if name in _IMPORTS:
         return Advice("scene:name", f"Import it: `{_IMPORTS[name]}`.")
+    if name in ("plt", "matplotlib"):
+        return Advice("scene:name", "Matplotlib is not available in scenes: use `Axes(…).plot(…)`.")
+    if (found := _of_namespace(name)) is not None:
+        return Advice("scene:name", f"Use `{found}`.", (found,))
     if name in ("true", "false", "null", "none"):
         right = {"true": "True", "false": "False", "null": "None", "none": "None"}[name]
         return Advice("scene:name", did_you_mean([right]), (right,))
@@ -65,6 +69,17 @@ def of_name(error: NameError, place: Place | None) -> Advice:
         return Advice("scene:name", f"Did you mean `self.{name}`?", (f"self.{name}",))
     candidates = nearest(name, own | {*vars(manim), *vars(builtins)})
     return Advice("scene:name", did_you_mean(candidates) or f"Define `{name}` before this line.", candidates)
+
+
+def _of_namespace(name: str) -> str | None:
+    """Return a colour or rate function of Manim that is in a namespace, with its name."""
+    if name in vars(manim.rate_functions) and name.startswith("ease_"):
+        return f"rate_functions.{name}"
+    for namespace in ("SVGNAMES", "X11"):
+        for spelled in (name, name.replace("_", "")):
+            if name.isupper() and spelled in vars(vars(manim)[namespace]):
+                return f"{namespace}.{spelled}"
+    return None
 
 
 def of_import(error: ImportError) -> Advice:
@@ -83,7 +98,7 @@ def of_import(error: ImportError) -> Advice:
         )
         return Advice("scene:import", hint, ("manim",))
     if top == "manim" and error.name != "manim":
-        return Advice("scene:import", "Everything of Manim is imported by `from manim import *`.", ("manim",))
+        return Advice("scene:import", "Manim has no such module: use `from manim import *`.", ("manim",))
     if isinstance(error, ModuleNotFoundError):
         if top in ("requests", "httpx", "aiohttp", "urllib3"):
             return Advice("scene:import", "There is no network: write the data into the code.")
@@ -155,7 +170,7 @@ def _of_scene(kind: type, name: str) -> str:
         if hasattr(scene, name) and not issubclass(kind, scene)
     ]
     if owners:
-        return f"Derive the scene from `{owners[0].__name__}`, which has `{name}`."
+        return f"Make the scene a subclass of `{owners[0].__name__}`, which has `{name}`."
     if hasattr(kind, "CONFIG"):
         return _CONFIG
     return f"Assign `self.{name}` before this line, or use a local variable."

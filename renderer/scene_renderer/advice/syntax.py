@@ -23,7 +23,7 @@ def _hint(error: SyntaxError, message: str, line: str, lines: list[str]) -> str 
         return "Remove the Markdown fence: only the code between the fences is Python."
     if any(_FENCE.match(other) for other in lines):
         return "Remove the Markdown fences, and the text around them."
-    if _QUOTES.search(line):
+    if _QUOTES.search(line) and "invalid character" in message:
         return "Use straight quotes: ' or \"."
     if _LOOKS_LIKE_PROSE.match(line):
         return "This line is text, not code: remove it, or put `#` before it."
@@ -31,12 +31,14 @@ def _hint(error: SyntaxError, message: str, line: str, lines: list[str]) -> str 
         return "Use spaces everywhere instead of tabs."
     if isinstance(error, IndentationError):
         if "expected an indented block" in message:
-            return "Write at least one line below it, further to the right; `pass` if there is nothing to do."
+            return "Indent at least one line below it; write `pass` if there is nothing to do."
         return "Lines of one block begin in the same column."
     if "was never closed" in message:
-        return "Close the bracket. If the code ends there, it was cut off."
+        return "Close the bracket. If the code ends here, its end is missing."
     if "unterminated" in message:
-        return "End the text with its quotes on the same line, or use three quotes for several lines."
+        if "triple-quoted" in message:
+            return "Close the text with three quotes."
+        return "Close the text with the same quote on the same line, or use three quotes for several lines."
     if "f-string" in message:
         braces = " Write braces of TeX twice: `{{` and `}}`." if _TEX.search(line) else ""
         return f"Check the braces of the f-string.{braces}"
@@ -56,8 +58,10 @@ def _hint(error: SyntaxError, message: str, line: str, lines: list[str]) -> str 
         return "Only names, attributes and elements can be assigned to; for a comparison use `==`."
     if "leading zeros" in message:
         return "Numbers don't begin with 0."
+    if "loop" in message:
+        return "`break` and `continue` belong in a loop: check the indentation."
     if "outside" in message:
-        return "It belongs into a function: check the indentation."
+        return "`return` and `yield` belong in a function: check the indentation."
     if "invalid character" in message or "non-printable" in message:
-        return "Replace the character by one of Python's, such as `-`, `*` or a space."
+        return "Replace the character with an ASCII one, such as `-`, `*` or a space."
     return None

@@ -64,7 +64,10 @@ def advice_for(message: str, source: str, *, is_math: bool) -> tuple[str | None,
         )
     if "Missing $ inserted" in message:
         if is_math:
-            return "Put text into `\\text{…}`: `$` and blank lines have no place in `MathTex`.", ()
+            return (
+                "In `MathTex`, put words into `\\text{…}`, with `\\_` for `_`; remove `$` and blank lines.",
+                (),
+            )
         return (
             "Put formulas between `$…$` in `Tex`, or use `MathTex`. Write `_` of text as `\\_`.",
             (),
@@ -82,13 +85,13 @@ def _general_advice(message: str) -> str | None:
     if "Missing { inserted" in message or "Missing } " in message:
         return "Put what belongs together into braces: `x^{10}`, `\\frac{a}{b}`."
     if "Double superscript" in message or "Double subscript" in message:
-        return "Put the first power into braces: `{x^2}^3`."
+        return "Group the first one with braces: `{x^2}^3`, `{a_1}_2`."
     if "Missing \\right" in message or "Missing delimiter" in message:
         return "Every `\\left(` needs its `\\right)`: also within each part of the expression."
     if "Runaway argument" in message or "ended by \\end" in message or "File ended" in message:
         return "A brace or an environment is not closed."
     if "Too many }" in message:
-        return "There is a `}` too many."
+        return "There is one `}` too many."
     if "Paragraph ended" in message:
         return "Remove the blank lines, or close the brace before them."
     if "can be used only in preamble" in message:

@@ -18,8 +18,8 @@ _LAYOUT = re.compile(r"layout '([^']+)' is neither a recognized layout")
 _UNPACK = re.compile(r"(too many|not enough) values to unpack")
 _NO_FILE = re.compile(r"(?:could not find|No such file or directory)[: ]+'?([^'\n]+?)'?(?: at | in |$)")
 _FILES = (
-    "A service has no files of yours: put it into the studio's `assets/`, or draw it in the code. "
-    "With `scenepress render`, files beside the scene's are there."
+    "The file is not there. Scenes of a service can read what its operator has put into `assets/` of the "
+    "studio folder; with `scenepress render` and `check` also the files beside the scene."
 )
 _NETWORK = "Scenes have no network: write the data into the code, or put a file into the studio's `assets/`."
 _POINTS = "Points have three coordinates: `[x, y, 0]`."
@@ -32,7 +32,8 @@ def of_value(error: ValueError, place: Place | None) -> Advice:
         return Advice("scene:argument", "Give `self.play` at least one animation, or use `self.wait()`.")
     if "run_time" in message or "duration" in message:
         return Advice(
-            "scene:value", "A run time is more than 0 seconds. For no time use `self.add(mobject)`."
+            "scene:value",
+            "`run_time` must be greater than 0. To show a mobject at once use `self.add(mobject)`.",
         )
     if match := _COLOR.search(message):
         name = match[1] or match[2]
@@ -47,7 +48,8 @@ def of_value(error: ValueError, place: Place | None) -> Advice:
             "scene:value", "The number of names on the left differs from the number of values on the right."
         )
     if _SHAPE.search(message):
-        return Advice("scene:value", _POINTS)
+        has_two = re.search(r"[(,] ?2[,)]|\(2,\)", message) is not None
+        return Advice("scene:value", _POINTS if has_two else f"The arrays have different lengths. {_POINTS}")
     if "could not convert string" in message or "invalid literal" in message:
         return Advice("scene:value", "The text is not a number.")
     if "is not in list" in message or "substring" in message:
@@ -117,15 +119,17 @@ def of_other(error: BaseException) -> Advice:
             "A function calls itself without an end: check the condition under which it returns.",
         )
     if isinstance(error, EOFError):
-        return Advice(
-            "scene:unsupported", "Nobody can answer while a scene is rendered: replace `input()` by a value."
-        )
+        return Advice("scene:unsupported", "A scene can't ask for input: replace `input()` with a value.")
     if isinstance(error, OverflowError):
         return Advice("scene:value", "A number is too large: check the function near the ends of its range.")
     if isinstance(error, NotImplementedError) and "chaining" in str(error):
-        return Advice("scene:unsupported", "Play the two changes as two `.animate`, one after the other.")
-    if isinstance(error, NotImplementedError) and _is_in(error, "__add__", "__radd__", "__iadd__"):
-        return Advice("scene:error", "Shapes can't be added: use `VGroup(a, b)`, or `Union(a, b)`.")
+        return Advice("scene:unsupported", "Play the two changes in two calls of `self.play`.")
+    if isinstance(error, NotImplementedError) and _is_in(
+        error, "__add__", "__radd__", "__iadd__", "__sub__", "__isub__"
+    ):
+        return Advice(
+            "scene:error", "Mobjects can't be added: use `VGroup(a, b)`; to move one use `shift(vector)`."
+        )
     return Advice("scene:error")
 
 

@@ -1,7 +1,7 @@
 """Draws images, and mobjects that are coloured by images, with fewer operations on frames than Manim.
 
-Manim draws everything above a moving mobject again. An image that is still at the same place, with the same
-pixels, is not transformed again, which takes longer than all else.
+Manim draws everything above a moving mobject again. Transforming an image takes longer than all else, so it
+is not repeated while the place and the pixels are the same.
 """
 
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from PIL import Image
 
 from ..replacing import replace
 
-# An image is kept if it and what it becomes are not larger, and not more than so many are.
+# Of an image that is kept, and of what it is transformed to; and how many are kept.
 _KEPT_BYTES = 4_194_304
 _KEPT_IMAGES = 32
 _manims_own = Camera.overlay_PIL_image

@@ -24,7 +24,7 @@ from .stepping import depends_on_its_frames
 from .timeline import Timeline
 
 _whole_progression = Scene.get_time_progression
-# The kernel kills the process so long after the limit of CPU time, if the scene has caught the error.
+# CPU time after the error until the kernel kills the process, in case the scene catches the error.
 _GRACE_S = 1
 
 
@@ -43,7 +43,7 @@ class DryRenderer(CaptureRenderer):
         self._recorder = None
         self._begun_at = 0  # the number of frames when the play began
         self._is_frame_read = False
-        # As a render does for the first frame. Scenes find it there.
+        # A render does this for its first frame, and scenes may use the context.
         if hasattr(self.camera, "get_cairo_context"):
             self.camera.get_cairo_context(vars(self.camera)["pixel_array"])
 
@@ -122,7 +122,10 @@ def limit_time(seconds: int) -> None:
     """Raise an error in the scene's code when it has used so much CPU time."""
 
     def end(*_: int | FrameType | None) -> None:
-        raise TooLongError(f"The check ended after {seconds} seconds of CPU time.", "limit:time")
+        hint = (
+            "Look for an endless loop at this line. If there is none, render the scene: it may take longer."
+        )
+        raise TooLongError(f"The check ended after {seconds} seconds of CPU time.", "limit:time", hint=hint)
 
     signal.signal(signal.SIGXCPU, end)
     used = resource.getrusage(resource.RUSAGE_SELF)

@@ -1,7 +1,8 @@
 """Tells whether a play leads to another end if fewer of its frames are computed.
 
-What can't be told depends on its frames: updaters that are called with the time that has passed, code of the
-scene that may change something bit by bit or draw random numbers, and animations that do so.
+If in doubt, a play counts as depending on its frames: with updaters that are called with the time that has
+passed, with code of the scene that may change something bit by bit or draw random numbers, and with such
+animations.
 """
 
 import builtins

@@ -28,7 +28,7 @@ class StillRenderer(DryRenderer):
     def __init__(self, plain: CairoRenderer, job: RenderJob, timeline: Timeline, place: StillPlace) -> None:
         super().__init__(plain, job, timeline)
         self._place = place
-        self._wanted: int | None = None  # the frame of the current play to draw; _EACH: any may be it
+        self._wanted: int | None = None  # the frame of the current play to draw; _EACH: not known in advance
         self._drawn: Pixels | None = None
         self._plays = 0
 

@@ -22,7 +22,7 @@ t.test('a check finds what a render fails on, with place and advice', async (t) 
   t.match(findings, [
     {
       ...{ kind: 'scene:argument', severity: 'error', line: BODY_LINE, candidates: ['radius'] },
-      hint: '`radios` is called `radius` here.',
+      hint: '`radios` is not accepted here: use `radius`.',
     },
   ]);
   const job = await render(service, { code: BROKEN });

@@ -1,0 +1,42 @@
+import type { Finding } from './finding-types.ts';
+import type { AspectRatio, Quality } from './qualities.ts';
+import type { Play } from './renderer-messages.ts';
+import type { WaitOptions } from './requests.ts';
+
+/** What is checked besides the code. */
+export interface CheckOptions {
+  /** Default: every scene that the code defines. */
+  className?: string;
+  /** Of the render that it is checked for; default `medium`. */
+  quality?: Quality;
+  /** Default `16:9`. */
+  aspectRatio?: AspectRatio;
+  /** Frames per second; default: those of the quality. */
+  fps?: number;
+}
+
+/** Options of a check by a service. */
+export interface CheckRequest extends CheckOptions, WaitOptions {}
+
+/** A scene that would be rendered. */
+export interface CheckedScene {
+  className: string;
+  /** The length of its video. */
+  frames: number;
+  /** The length of its video. */
+  seconds: number;
+  /** It reads the pixels of its camera, which show nothing in a check: a render may differ. */
+  readsPixels: boolean;
+  /** Its plays, at most 1,000. */
+  plays: Play[];
+}
+
+/** What was found in a source. */
+export interface CheckedSource {
+  /** Whether no finding is an error: the scenes would be rendered. */
+  ok: boolean;
+  /** What is wrong, each once. */
+  findings: Finding[];
+  /** The scenes that would be rendered. */
+  scenes: CheckedScene[];
+}
