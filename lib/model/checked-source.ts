@@ -33,7 +33,10 @@ export interface CheckedScene {
 
 /** What was found in a source. */
 export interface CheckedSource {
-  /** Whether no finding is an error: the scenes would be rendered. */
+  /**
+   * Whether no finding is an error: the scenes would be rendered, unless drawing them fails, such as with a background
+   * image that is not there.
+   */
   ok: boolean;
   /** What is wrong, each once. */
   findings: Finding[];

@@ -30,6 +30,8 @@ export interface CheckParts {
   tex: TexInstallation | undefined;
 }
 
+const NEVER: AbortSignal = new AbortController().signal;
+
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
@@ -48,20 +50,22 @@ export async function checkOfOwner(
   const { owner, signal, className, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
-  const isTexHeld = () => tex?.state === 'changing';
+  const run: Runs = async (task) => {
+    const before = tex?.changes ?? 0;
+    const first = await shortRuns.run(task, { owner, signal });
+    const isOfTex = first.kind === 'failed' && first.failedBy === 'tex';
+    if (!isOfTex || !tex?.mayHaveFailed(before)) return first;
+    // The machine's TeX is being changed. No worker waits for that.
+    await tex.settled(signal ?? NEVER);
+    signal?.throwIfAborted();
+    return shortRuns.run(task, { owner, signal });
+  };
   const checks: ChecksScenes = {
     listScenes: (source, how) => renderer.listScenes(source, how),
-    async check(task) {
-      const before = tex?.changes ?? 0;
-      const checked = await renderer.check({ ...task, isTexHeld: isTexHeld() });
-      const isOfTex = checked.kind === 'failed' && checked.failedBy === 'tex';
-      if (!isOfTex || !tex?.mayHaveFailed(before)) return checked;
-      await tex.settled(signal ?? new AbortController().signal);
-      return renderer.check(task);
-    },
+    check: (task) => renderer.check({ ...task, isTexHeld: tex?.state === 'changing' }),
   };
   const named = className === undefined ? options : { ...options, className };
-  return checkScenes(checks, code, named, (task) => shortRuns.run(task, { owner, signal }));
+  return checkScenes(checks, code, named, run);
 }
 
 /** Checks several sources, of which as many wait for workers as the service has. */
@@ -91,10 +95,13 @@ export type Runs = <Result extends ListResult | CheckResult>(
 export async function checkScenes(
   renderer: ChecksScenes,
   code: SceneSource,
-  { className, quality = 'medium', aspectRatio = '16:9', fps = QUALITIES[quality].fps }: CheckOptions,
+  { className, quality = 'medium', aspectRatio = '16:9', fps = QUALITIES[quality]?.fps }: CheckOptions,
   run: Runs,
 ): Promise<CheckedSource> {
+  // A file's bytes and its classes have fewer rules than a request: here any stands for them.
+  const text = typeof code === 'string' ? code : ' ';
   checkSource(code);
+  parseRenderRequest({ code: text, className: '_', quality, aspectRatio, fps });
   const found: CheckedSource = { ok: true, findings: [], scenes: [] };
   const listed = className === undefined ? await run((how) => renderer.listScenes(code, how)) : undefined;
   if (listed && listed.kind !== 'listed') return addFailure(found, listed);

@@ -77,9 +77,13 @@ export class ShortRuns {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const begin = async () => {
       const background = owner !== undefined && !this.#fairness.precedenceOf(owner).inGoodStanding;
-      this.#charge(owner, CHARGED_MS);
       let durationMs = 0;
+      let isCharged = false;
       try {
+        // Others of the owner have run meanwhile.
+        if (owner !== undefined) this.#fairness.assertMayCheck(owner);
+        this.#charge(owner, CHARGED_MS);
+        isCharged = true;
         const result = await task({ background });
         // The renderer's own failures are not charged.
         durationMs = result.kind === 'died' ? 0 : result.durationMs;
@@ -87,7 +91,7 @@ export class ShortRuns {
       } catch (error) {
         reject(error);
       } finally {
-        this.#charge(owner, durationMs - CHARGED_MS);
+        if (isCharged) this.#charge(owner, durationMs - CHARGED_MS);
       }
     };
     const waiting = { owner, begin, reject };
@@ -122,7 +126,17 @@ export class ShortRuns {
   }
 
   #next(mayBegin: (owner: string) => boolean): Waiting | undefined {
-    return this.#waiting.find(({ owner }) => owner === undefined || mayBegin(owner));
+    // The owner with the fewest running ones, in the order in which they came.
+    return this.#waiting
+      .filter(({ owner }) => owner === undefined || mayBegin(owner))
+      .reduce<Waiting | undefined>(
+        (best, one) => (best && this.#load(best) <= this.#load(one) ? best : one),
+        undefined,
+      );
+  }
+
+  #load({ owner }: Waiting): number {
+    return owner === undefined ? 0 : this.runningOf(owner);
   }
 
   #leave(waiting: Waiting): void {

@@ -49,6 +49,7 @@ const FULL_BELOW = { bytes: 1024 * 1024, files: 16 };
 const SHORT_TIMEOUT_MS = 15_000;
 const LISTED_TOO_SLOWLY = 'The code takes too long before it defines its scenes.';
 const CHECKED_TOO_SLOWLY = 'The check took too long.';
+const FORGED = "The scene's process sent something else than the renderer sends.";
 
 /** Renders one task at a time in a fork of a zygote; another fork encodes its frames. */
 export class RenderWorker {
@@ -293,13 +294,19 @@ export class RenderWorker {
       const durationMs = Math.round(clock.uptimeMs() - startedMs);
       const result = resultOf(outcome, durationMs);
       if (result) return result;
-      const isOutOfTime = current.endReason === 'timeout' || outcome.end.signal === 'SIGXCPU';
+      // The kernel kills a check that goes on after its limit of CPU time.
+      const { signal, reason, shortage } = outcome.end;
+      const isKilled = job.kind === 'check' && signal === 'SIGKILL' && reason === null && shortage === null;
+      const isOutOfTime = current.endReason === 'timeout' || signal === 'SIGXCPU' || isKilled;
       if (isOutOfTime && !outcome.verdict) {
         const said = job.kind === 'list' ? LISTED_TOO_SLOWLY : CHECKED_TOO_SLOWLY;
         const failure = { error: `${said} ${outcome.place.text}`.trimEnd(), failedBy: 'limit:time' as const };
         return { kind: 'failed', durationMs, ...withFinding(failure, outcome.place) };
       }
       const failure = this.#forks.failureOf(outcome, silentEnd, current.endReason, 0);
+      // Only a scene that forges them sends reports of other jobs.
+      if (!failure && outcome.verdict)
+        return { kind: 'failed', durationMs, error: FORGED, failedBy: 'scene' };
       if (failure?.kind === 'failed' || failure?.kind === 'killed')
         return { ...failure, kind: 'failed', durationMs };
       return { kind: 'died', message: failure?.kind === 'died' ? failure.message : 'it ended unexpectedly' };

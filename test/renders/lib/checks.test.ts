@@ -86,6 +86,29 @@ t.test('a check leaves no job and no file', async (t) => {
   );
 });
 
+t.test('code that forges the report of another job, or goes on after its limit, has failed', async (t) => {
+  const forged = scene(
+    'import gc',
+    "next(o for o in gc.get_objects() if type(o).__name__ == 'JobChannel').done()",
+    'os._exit(0)',
+  );
+  const { ok, findings } = await service.check(forged, { owner: 'ada' });
+  t.match({ ok, findings }, { ok: false, findings: [{ kind: 'scene:error', message: /something else/ }] });
+  const stubborn = scene(
+    'while True:',
+    '    try:',
+    '        while True: pass',
+    '    except BaseException: pass',
+  );
+  t.match((await service.check(stubborn)).findings, [
+    {
+      kind: 'limit:time',
+      message: /5 seconds of CPU time|took too long|ended after 5 seconds/,
+      line: Number,
+    },
+  ]);
+});
+
 t.test('a diagnosis is forgotten with the job', async (t) => {
   const { jobId, diagnosis } = await render(service, { code: BROKEN });
   t.ok(diagnosis);

@@ -85,3 +85,42 @@ t.test('the time counts for the owner, whose budget must not be spent', async (t
   clock.advance(3_600_000);
   t.same(await listing(slow, 'ada'), ['A']);
 });
+
+t.test('runs that wait are refused when others of their owner have used up the budget', async (t) => {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const budgets = { ...DEFAULT_BUDGETS, checkSecondsPerHour: 60 };
+  const shortRuns = new ShortRuns(new Fairness({ storage: {} as Storage, clock, budgets }));
+  const begun: string[] = [];
+  const wait = (owner: string) =>
+    shortRuns.run(
+      async () => {
+        begun.push(owner);
+        return { kind: 'listed', scenes: [], durationMs: 30_000 };
+      },
+      { owner },
+    );
+  const waiting = Promise.allSettled(['ada', 'ada', 'ada', 'bob'].map(wait));
+  while (shortRuns.waiting > 0) {
+    shortRuns.begin(() => true);
+    await new Promise(setImmediate);
+  }
+  const ends = (await waiting).map((end) => (end.status === 'fulfilled' ? 'ran' : end.reason.code));
+  t.same(ends, ['ran', 'ran', 'too_many_requests', 'ran']);
+  t.same(begun, ['ada', 'ada', 'bob']);
+});
+
+t.test('the owner with the fewest running ones is next', async (t) => {
+  const clock = new FakeClock('2026-11-26T10:00:00Z');
+  const shortRuns = new ShortRuns(new Fairness({ storage: {} as Storage, clock, budgets: DEFAULT_BUDGETS }));
+  const begun: string[] = [];
+  const wait = (owner: string) => {
+    const run = async () => {
+      begun.push(owner);
+      return new Promise<ListResult>(() => {});
+    };
+    void shortRuns.run(run, { owner });
+  };
+  for (const owner of ['ada', 'ada', 'ada', 'bob']) wait(owner);
+  while (shortRuns.begin(() => true));
+  t.same(begun, ['ada', 'bob', 'ada', 'ada']);
+});
