@@ -91,7 +91,7 @@ async function check(file: string, className: string | undefined, flags: CheckFl
     else printFound({ file, folder, withheld }, new TextDecoder().decode(code), checked);
     if (!checked.ok) process.exitCode = 1;
   }).catch((error: unknown) => {
-    if (!isScenepressError(error)) throw error;
+    if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
     throw new UserError(error.message, { exitCode: 2, cause: error });
   });
 }

@@ -129,12 +129,15 @@ function applyConfig(config: ManimConfig['flags'], flags: RenderFlags, scenes: s
   if (config.disableCaching) flags.disable_caching ??= true;
   if (flags.quality === undefined && sizePx) flags.resolution ??= sizePx;
   if (flags.quality === undefined && fps !== undefined) flags.frame_rate ??= fps;
-  if (format !== undefined && !flags.out && !flags.save_last_frame) flags.format ??= format;
+  // One frame of the whole video has a format of its own.
+  const isStill = flags.at !== undefined;
+  if (format !== undefined && !flags.out && !flags.save_last_frame && !isStill) flags.format ??= format;
   if (all && scenes.length === 0) flags.all ??= true;
   if (preview) flags.preview ??= true;
-  if (saveSections) flags.save_sections ??= true;
-  if (firstPlay || lastPlay >= 0) flags.from_animation_number ??= { firstPlay: firstPlay ?? 0, lastPlay };
-  if (out !== undefined && !flags.all) flags.out ??= out;
+  if (saveSections && !isStill) flags.save_sections ??= true;
+  if (!isStill && (firstPlay || lastPlay >= 0))
+    flags.from_animation_number ??= { firstPlay: firstPlay ?? 0, lastPlay };
+  if (out !== undefined && !flags.all && !isStill) flags.out ??= out;
 }
 
 function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags): Asked['request'] {
