@@ -4,6 +4,10 @@ from dataclasses import dataclass
 
 from .messages import Finding, FindingKind, SceneFault
 
+_HINT_CHARACTERS_MAX = 500
+_NAME_CHARACTERS_MAX = 100
+_CANDIDATES_MAX = 5
+
 
 class SceneError(Exception):
     """A failure whose message is shown to the scene's author.
@@ -62,8 +66,8 @@ def finding(
         "endLine": None,
         "endColumn": None,
         "sourceLine": None,
-        "hint": hint,
-        "candidates": list(candidates),
+        "hint": hint and hint[:_HINT_CHARACTERS_MAX],
+        "candidates": [name[:_NAME_CHARACTERS_MAX] for name in candidates[:_CANDIDATES_MAX]],
         "tex": None,
         "play": None,
         "calls": [],

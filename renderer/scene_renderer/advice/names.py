@@ -49,6 +49,7 @@ def of_name(error: NameError, place: Place | None) -> Advice:
     """Return advice for a name that isn't defined."""
     name = error.name or ""
     if isinstance(error, UnboundLocalError):
+        name = name or next(iter(re.findall(r"variable '([^']+)'", str(error))), "")
         hint = f"`{name}` is assigned later in the same function: give it a value before, or another name."
         return Advice("scene:name", hint)
     if (new := renamed.NAMES.get(name)) is not None:

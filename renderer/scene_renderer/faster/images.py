@@ -10,9 +10,10 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
-from manim import VMobject
+from manim import ImageMobject, VMobject
 from manim.camera.camera import BackgroundColoredVMobjectDisplayer as Displayer
 from manim.camera.camera import Camera
+from manim.mobject.types.image_mobject import ImageMobjectFromCamera
 from PIL import Image
 
 from ..replacing import replace
@@ -22,6 +23,7 @@ _KEPT_BYTES = 4_194_304
 _KEPT_IMAGES = 32
 _manims_own = Camera.overlay_PIL_image
 _manims_placing = Camera.display_image_mobject
+_manims_pixels = (ImageMobject.get_pixel_array, ImageMobjectFromCamera.get_pixel_array)
 _manims_image = Camera.get_image
 _manims_display = Displayer.display
 _OPAQUE = np.uint16(255)
@@ -66,7 +68,9 @@ def _overlay(self: Camera, pixel_array: Any, image: Image.Image) -> None:
 
 def _place(self: Camera, image_mobject: Any, pixel_array: Any) -> None:
     """Draw an image mobject over the pixels of a frame."""
-    pixels = image_mobject.get_pixel_array()
+    # Another one may give other pixels whenever it is called.
+    is_manims = type(image_mobject).get_pixel_array in _manims_pixels
+    pixels = image_mobject.get_pixel_array() if is_manims else None
     if (
         not _is_overlaid_directly(self, pixel_array)
         or type(pixels) is not np.ndarray

@@ -54,7 +54,7 @@ def describe(
     calls = author_frames.calls_to(error, folder)
     found = finding(kind, message, advice.hint, advice.candidates)
     if isinstance(error, SceneError):
-        found["hint"], found["candidates"] = error.hint, list(error.candidates)
+        found = finding(kind, message, error.hint, error.candidates)
         if error.line is not None:
             _locate(found, Span(error.line), code)
     found["play"] = play

@@ -6,6 +6,7 @@ import resource
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import numpy as np
 from manim import Scene
 from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
+from manim.utils.exceptions import EndSceneEarlyException
 
 from ..messages import CheckJob, ListJob, RenderJob, StillPlace
 from ..protocol import JobChannel
@@ -122,7 +124,8 @@ def _draw_still(
 ) -> Callable[[], None]:
     renderer = still.StillRenderer(_plain_renderer(playing), job, timeline, place)
     dry_run.skip_frames()
-    _play(playing, renderer)
+    with suppress(EndSceneEarlyException):  # which Manim expects in `construct` only
+        _play(playing, renderer)
     movie = movies.create_still(job, channel, sender)
     movie.save(renderer.picture(playing))
     channel.stage("finishing")

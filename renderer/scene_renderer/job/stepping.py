@@ -10,7 +10,8 @@ import dis
 import inspect
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from types import BuiltinFunctionType, CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -58,14 +59,18 @@ def _telling() -> frozenset[str]:
     changing: set[str] = set()
     kinds = [Mobject]
     for kind in kinds:
-        kinds += kind.__subclasses__()
+        kinds += [inner for inner in kind.__subclasses__() if _is_manims(inner)]
         for name, part in vars(kind).items():
             found.add(name)
             if isinstance(part, FunctionType) and part.__annotations__.get("return") == "Self":
                 changing.add(name)
     for other in (Mobject(), VMobject(), np, np.linalg, np.ndarray, math, str, list, dict, float):
         found.update(dir(other))
-    return frozenset(name for name in found - changing if not _CHANGING.fullmatch(name))
+    return frozenset(name for name in found - changing if not _CHANGING.fullmatch(name)) - {"random"}
+
+
+def _is_manims(part: object) -> bool:
+    return (getattr(part, "__module__", None) or "").split(".")[0] == "manim"
 
 
 def _is_changed(scene: type[Scene]) -> bool:
@@ -92,9 +97,15 @@ def _updaters(scene: Scene, animations: Iterable[Animation]) -> Iterator[Callabl
             if id(mobject) in seen:
                 continue
             seen.add(id(mobject))
-            if isinstance(mobject, TracedPath):
+            if isinstance(mobject, TracedPath) or _is_changed_mobject(type(mobject)):
                 yield _accumulating
             yield from mobject.updaters
+
+
+def _is_changed_mobject(kind: type[Mobject]) -> bool:
+    """Whether the scene has replaced what Manim calls for each frame of a mobject."""
+    owners = (base for base in kind.__mro__ if not _is_manims(base))
+    return any(name in vars(owner) for owner in owners for name in ("update", "interpolate", "become"))
 
 
 def _accumulating(_: Mobject, dt: float) -> None:
@@ -111,12 +122,15 @@ def _sets_only(function: object, depth: int = 0) -> bool:
         return False
     if depth == 0 and "dt" in inspect.signature(function).parameters:
         return False
+    given = [*(function.__defaults__ or ()), *(function.__kwdefaults__ or {}).values()]
     inner = inspect.getclosurevars(function)
-    known = {**vars(builtins), **inner.globals, **inner.nonlocals}
-    return _code_sets_only(function.__code__, known, depth)
+    known = ChainMap(dict(inner.nonlocals), function.__globals__, vars(builtins))
+    return all(_is_harmless(value, depth) for value in given) and _code_sets_only(
+        function.__code__, known, depth
+    )
 
 
-def _code_sets_only(code: CodeType, known: dict[str, Any], depth: int) -> bool:
+def _code_sets_only(code: CodeType, known: Mapping[str, Any], depth: int) -> bool:
     for instruction in dis.get_instructions(code):
         name = instruction.argval
         if instruction.opname in _STORING:
@@ -125,7 +139,8 @@ def _code_sets_only(code: CodeType, known: dict[str, Any], depth: int) -> bool:
             if not (_SETTING.fullmatch(name) or name in _telling()):
                 return False
         elif instruction.opname in ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF"):
-            if name in _CONSUMING or not _is_harmless(known.get(name), depth):
+            # A variable of an outer function that is running is made of what is looked at there.
+            if name in _CONSUMING or (name in known and not _is_harmless(known[name], depth)):
                 return False
         elif instruction.opname in ("IMPORT_NAME", "YIELD_VALUE", "SEND"):
             return False
@@ -140,10 +155,13 @@ def _is_harmless(value: object, depth: int) -> bool:
     if isinstance(value, type):
         return value.__module__.split(".")[0] in ("builtins", "manim", "numpy", "math")
     if isinstance(value, FunctionType):
-        module = value.__module__ or ""
-        return module.startswith("manim.") or _sets_only(value, depth + 1)
+        if not _is_manims(value):
+            return _sets_only(value, depth + 1)
+        name, is_method = value.__name__, "." in value.__qualname__
+        return not is_method or bool(_SETTING.fullmatch(name)) or name in _telling()
     if isinstance(value, MethodType):
         return _sets_only(value, depth + 1)
     if isinstance(value, BuiltinFunctionType):
         return (value.__module__ or "") in ("builtins", "math", "numpy", "")
-    return not isinstance(value, Iterator) or isinstance(value, Mobject)
+    is_known = type(value).__module__.split(".")[0] in ("builtins", "manim", "numpy")
+    return is_known and (not isinstance(value, Iterator) or isinstance(value, Mobject))

@@ -20,6 +20,7 @@ from .dry_run import DryRenderer
 from .timeline import Timeline
 
 _EACH = -1
+_READS_PIXELS = "The scene reads the pixels of its camera, so no frame can be drawn without those before it."
 
 
 class StillRenderer(DryRenderer):
@@ -31,9 +32,12 @@ class StillRenderer(DryRenderer):
         self._wanted: int | None = None  # the frame of the current play to draw; _EACH: not known in advance
         self._drawn: Pixels | None = None
         self._plays = 0
+        self._is_own_read = False
 
     def picture(self, scene: Scene) -> Pixels:
         """Return the frame, after the scene has ended. Raises SceneError if there is no such frame."""
+        if self.are_pixels_read:
+            raise SceneError(_READS_PIXELS, kind="scene:unsupported", hint="Render the video instead.")
         if self._drawn is not None:
             return self._drawn
         frames = self.file_writer.movie.frames
@@ -43,7 +47,7 @@ class StillRenderer(DryRenderer):
             self._wanted = _EACH
             self.static_image = None
             self.update_frame(scene)
-            return self.camera.pixel_array
+            return self._pixels()
         if at == "play":
             message = f"The scene has no play {self._place.value:g}: it has {self._plays}, counted from 0."
         else:
@@ -64,11 +68,21 @@ class StillRenderer(DryRenderer):
         self.static_image = None
         if self._wanted is None:
             return None
-        return CaptureRenderer.save_static_frame_data(self, scene, static_mobjects)
+        self._is_own_read = True
+        try:
+            return CaptureRenderer.save_static_frame_data(self, scene, static_mobjects)
+        finally:
+            self._is_own_read = False
 
     def get_frame(self) -> RGBAPixelArray:
         """Return a copy of the pixels: later frames are drawn on the same."""
-        return self.camera.pixel_array.copy()
+        self._is_frame_read = self._is_frame_read or not self._is_own_read
+        return self._pixels().copy()
+
+    def _pixels(self) -> Pixels:
+        """Return the pixels, without the note that the scene has read them."""
+        pixels: Pixels = vars(self.camera)["pixel_array"]
+        return pixels
 
     def update_frame(self, scene: Scene, *args: Any, **kwargs: Any) -> None:
         """Draw a frame if it is in this play."""
@@ -122,6 +136,6 @@ class StillRenderer(DryRenderer):
         return wanted if 0 <= wanted < frames else None
 
     def _keep(self) -> None:
-        self._drawn = self.camera.pixel_array.copy()
+        self._drawn = self._pixels().copy()
         if self._place.at == "seconds":
             raise EndSceneEarlyException

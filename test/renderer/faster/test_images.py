@@ -141,6 +141,23 @@ def test_few_and_small_images_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     assert len(images._placed) == 0
 
 
+def test_pixels_of_a_class_of_the_scene_are_asked_for_as_often_as_by_manim(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(Camera, "overlay_PIL_image", images._overlay)
+    asked: list[None] = []
+
+    class Video(ImageMobject):
+        def get_pixel_array(self) -> Any:
+            asked.append(None)
+            return super().get_pixel_array()
+
+    image = Video(_noise(1, (9, 9, 4)))
+    asked.clear()
+    images._place(Camera(pixel_width=64, pixel_height=36), image, _noise(2, (36, 64, 4)))
+    assert len(asked) == 1
+
+
 def test_a_camera_that_blends_in_its_own_way_is_left_to_manim() -> None:
     seen: list[object] = []
 

@@ -61,6 +61,18 @@ _MOVE = "\nself.add(d)\nself.play(s.animate.shift(UP), run_time=3)"
 _OWN_PARTS = """
 class Own(Animation):
     def interpolate_mobject(self, alpha): self.mobject.rotate(0.1)
+class Ticking(Dot):
+    n = 0
+    def tick(self):
+        self.n += 1
+        return self.n
+class Moving(Dot):
+    def update(self, dt=0, recursive=True):
+        return self.shift(0.1 * RIGHT)
+count = [0]
+def bump():
+    count[0] += 1
+    return count[0]
 _to = Scene.update_to_time
 def update_to_time(self, t): print("step"); _to(self, t)
 """
@@ -88,6 +100,15 @@ s, v, l, n = Square(), ValueTracker(), [], iter(range(99))
         ("d = Dot().add_updater(lambda m: m.set_x(next(n)))" + _MOVE, 30),
         ("d = TracedPath(s.get_center)" + _MOVE, 30),
         ("def see(m):\n    self.seen = 1\nd = Dot().add_updater(see)" + _MOVE, 30),
+        ("d = Dot().add_updater(lambda m: m.move_to(np.random.random(3)))" + _MOVE, 30),
+        ("d = Ticking().add_updater(lambda m: m.tick())" + _MOVE, 30),
+        ("d = Ticking()\nd.add_updater(lambda m: m.set_x(d.tick()))" + _MOVE, 30),
+        ("d = Moving()" + _MOVE, 30),
+        ("d = always(Dot().shift, 0.1 * RIGHT)" + _MOVE, 30),
+        ("d = always(Dot().next_to, s)" + _MOVE, 3),
+        ("d = Dot().add_updater(lambda m: m.set_x(sum(bump() for _ in range(2))))" + _MOVE, 30),
+        ("d = Dot().add_updater(lambda m: m.set_x(sum([x * 2 for x in range(2)])))" + _MOVE, 3),
+        ("d = Dot().add_updater(lambda m, f=bump: m.set_x(f()))" + _MOVE, 30),
         ("self.play(UpdateFromFunc(s, lambda m: m.rotate(0.1)), run_time=3)", 30),
         ("self.play(Own(s), run_time=3)", 30),
         ("self.wait_until(lambda: self.time > 2.95, max_time=9)", 30),

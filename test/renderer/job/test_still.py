@@ -104,6 +104,23 @@ def test_a_frame_that_is_not_there_is_an_error(
     assert (outcome.error, outcome.result["finding"]["kind"]) == (error, "scene:value")
 
 
+def test_a_frame_in_setup_or_with_plays_at_the_end_is_drawn(zygote: Zygote, tmp_path: Path) -> None:
+    code = scene("self.wait()").replace(
+        "    def construct", "    def setup(self):\n        self.wait()\n\n    def construct"
+    )
+    code += "\n    def tear_down(self):\n        self.wait()\n"
+    for number, (at, value) in enumerate(
+        [("seconds", 0.5), ("seconds", 1.5), ("play", 0), ("play", 1), ("last", 0)]
+    ):
+        _still(zygote, tmp_path / f"{number}", render_job(code), at, value)
+
+
+def test_a_scene_that_reads_pixels_has_no_stills(zygote: Zygote, tmp_path: Path) -> None:
+    job = render_job(scene("self.wait()\nself.add(ImageMobject(self.renderer.get_frame()))\nself.wait()"))
+    outcome = zygote.run(tmp_path, job | {"still": {"at": "last", "value": 0}})
+    assert outcome.error.startswith("The scene reads the pixels of its camera")
+
+
 def test_nothing_runs_after_the_frame(zygote: Zygote, tmp_path: Path) -> None:
     body = "try:\n    self.wait(2)\nexcept Exception:\n    self.wait()\nprint('after')"
     job = render_job(scene(body)) | {"still": {"at": "seconds", "value": 0.5}}
