@@ -105,7 +105,7 @@ export class ShortRuns {
     return this.#next(mayBegin) !== undefined;
   }
 
-  /** Begins the first whose owner may begin one. False if there is none. */
+  /** Begins one of the owner that has the fewest running, if it may begin one. False if there is none. */
   begin(mayBegin: (owner: string) => boolean): boolean {
     const next = this.#next(mayBegin);
     if (!next) return false;
@@ -126,13 +126,9 @@ export class ShortRuns {
   }
 
   #next(mayBegin: (owner: string) => boolean): Waiting | undefined {
-    // The owner with the fewest running ones, in the order in which they came.
-    return this.#waiting
-      .filter(({ owner }) => owner === undefined || mayBegin(owner))
-      .reduce<Waiting | undefined>(
-        (best, one) => (best && this.#load(best) <= this.#load(one) ? best : one),
-        undefined,
-      );
+    const ready = this.#waiting.filter(({ owner }) => owner === undefined || mayBegin(owner));
+    // The owner with the fewest running ones; of several, the one that came first.
+    return ready.toSorted((a, b) => this.#load(a) - this.#load(b))[0];
   }
 
   #load({ owner }: Waiting): number {
