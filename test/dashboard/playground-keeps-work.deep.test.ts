@@ -220,11 +220,11 @@ t.test('rendering during a render replaces it, by keyboard and by mouse', async 
   go();
   await page.locator('video').waitFor();
   t.match(
-    (await jobs()).map(({ error, failedBy, creditsCost }) => [error, failedBy, creditsCost]),
+    (await jobs()).map(({ error, failedBy, creditsCost }) => [error, failedBy, (creditsCost ?? 0) > 0]),
     [
-      ['Canceled', 'cancel', 0],
-      ['Canceled', 'cancel', 0],
-      [null, null, 1],
+      ['Canceled', 'cancel', false],
+      ['Canceled', 'cancel', false],
+      [null, null, true],
     ],
   );
   t.equal(service.status().queued + service.status().running, 0);
@@ -255,12 +255,9 @@ t.test('a request whose answer was lost is sent again without another charge', a
   const { page, render, jobs } = await editing(t);
   await replaceText(page, `${ONE}# mine`);
   await page.route('**/dashboard/playground', async (route) => {
-    const request = route.request();
-    if (request.method() !== 'POST') return route.continue();
-    const { 'content-length': _, ...headers } = await request.allHeaders();
-    const body = request.postData() ?? '';
-    const answer = await fetch(request.url(), { method: 'POST', headers, body, redirect: 'manual' });
-    t.equal(answer.status, 303, 'the server has answered');
+    if (route.request().method() !== 'POST') return route.continue();
+    const answer = await route.fetch({ maxRedirects: 0 });
+    t.equal(answer.status(), 303, 'the server has answered');
     await route.abort();
   });
   await render(page);

@@ -1,5 +1,5 @@
 import { defaultKeymap, history, historyKeymap, indentWithTab, isolateHistory } from '@codemirror/commands';
-import { python } from '@codemirror/lang-python';
+import { pythonLanguage } from '@codemirror/lang-python';
 import {
   bracketMatching,
   HighlightStyle,
@@ -214,7 +214,7 @@ export class Editor {
         indentOnInput(),
         bracketMatching(),
         indentUnit.of('    '),
-        python(),
+        pythonLanguage,
         syntaxHighlighting(highlighting),
         theme,
         faults,

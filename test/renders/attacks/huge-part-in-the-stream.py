@@ -1,6 +1,7 @@
 """Success: the encoder reads gigabytes into its memory.
 
-Outcome: failed: The captions are too large
+Frames may be on their way meanwhile: the encoder then meets the middle of one.
+Outcome: failed: (The captions are too large|The scene's process sent something else)
 """
 
 
