@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..');
 const WIDTH = 110;
 
 /** Definitions that embedders get, in a file of their own. */
-const FINDINGS = ['FindingKind', 'Call', 'TexFinding', 'Finding'];
+const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFinding', 'Finding'];
 
 /** The part of JSON Schema that the protocol uses. */
 export interface Schema {

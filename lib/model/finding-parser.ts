@@ -1,6 +1,6 @@
 import { withoutControlCharacters } from '../base/line-reader.ts';
 import { FINDING_KINDS, faultOf, findingOf } from './finding.ts';
-import type { Call, Finding, TexFinding } from './finding-types.ts';
+import type { Box, Call, Finding, Fix, LayoutFinding, TexFinding } from './finding-types.ts';
 import type { SceneFault } from './renderer-messages.ts';
 
 const LONGEST = { message: 2000, hint: 500, line: 200, name: 100, tex: 300 };
@@ -25,10 +25,33 @@ export function parseFinding(value: unknown, failure: { error: string; failedBy:
     sourceLine: text(value['sourceLine'], LONGEST.line),
     hint: text(value['hint'], LONGEST.hint) ?? plain.hint,
     candidates: texts(value['candidates'], MOST.candidates),
+    fix: isObject(value['fix']) ? fix(value['fix']) : null,
     tex: isObject(value['tex']) ? tex(value['tex']) : null,
+    layout: isObject(value['layout']) ? layout(value['layout']) : null,
     play: value['play'] === 0 ? 0 : position(value['play']),
     calls: items(value['calls'], MOST.calls).filter(isObject).map(call),
   };
+}
+
+function fix({ column, endColumn, text: replacement }: Fields): Fix | null {
+  const [from, to] = [position(column), position(endColumn)];
+  const written = text(replacement, LONGEST.name);
+  return from === null || to === null || to <= from || written === null
+    ? null
+    : { column: from, endColumn: to, text: written };
+}
+
+function layout({ mobject, box: place, seconds }: Fields): LayoutFinding {
+  return {
+    mobject: text(mobject, LONGEST.name),
+    box: isObject(place) ? box(place) : null,
+    seconds: isNumber(seconds) && seconds >= 0 ? seconds : 0,
+  };
+}
+
+function box({ left, right, bottom, top }: Fields): Box | null {
+  const isBox = isNumber(left) && isNumber(right) && isNumber(bottom) && isNumber(top);
+  return isBox ? { left, right, bottom, top } : null;
 }
 
 function tex({ source, logLine, packages }: Fields): TexFinding {
@@ -66,6 +89,10 @@ function text(value: unknown, longest: number): string | null {
 function position(value: unknown): number | null {
   const isPosition = Number.isSafeInteger(value) && (value as number) >= 1;
   return isPosition && (value as number) <= GREATEST_NUMBER ? (value as number) : null;
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= GREATEST_NUMBER;
 }
 
 function isObject(value: unknown): value is Fields {

@@ -24,6 +24,16 @@ export type { Finding } from './finding-types.ts';
  * | `scene:exit` | the code ended the render |
  * | `scene:error` | any other error of the code |
  * | `tex` | TeX could not set a formula |
+ * | `layout:off-frame` | a mobject is partly or wholly outside of the frame |
+ * | `layout:overlap` | text is on text |
+ * | `layout:crossed` | text is crossed by lines, without a backing |
+ * | `layout:small-text` | text is too small to be read at the quality |
+ * | `layout:contrast` | text or a mobject hardly differs from what is behind it |
+ * | `layout:blank` | nothing is shown for a while |
+ * | `layout:frozen` | nothing of what is shown changes for long |
+ * | `layout:hidden` | something is added and never seen: it is transparent, or behind another |
+ * | `layout:not-fixed` | a label of a 3D scene turns with the camera |
+ * | `layout:zero-length` | a play is too short to be seen |
  * | `limit:…` | the scene exceeded a limit of {@link RenderLimits}, or the five seconds of processor time of a check |
  */
 export const FINDING_KINDS: readonly FindingKind[] = Object.keys({
@@ -43,6 +53,16 @@ export const FINDING_KINDS: readonly FindingKind[] = Object.keys({
   'scene:exit': true,
   'scene:error': true,
   tex: true,
+  'layout:off-frame': true,
+  'layout:overlap': true,
+  'layout:crossed': true,
+  'layout:small-text': true,
+  'layout:contrast': true,
+  'layout:blank': true,
+  'layout:frozen': true,
+  'layout:hidden': true,
+  'layout:not-fixed': true,
+  'layout:zero-length': true,
   'limit:time': true,
   'limit:memory': true,
   'limit:disk': true,
@@ -79,7 +99,9 @@ export function findingOf(
     sourceLine: null,
     hint: LIMIT_HINTS[failedBy] ?? null,
     candidates: [],
+    fix: null,
     tex: null,
+    layout: null,
     play: place.play,
     calls: [],
   };
@@ -90,7 +112,8 @@ export function kindOf(failedBy: SceneFault): FindingKind {
   return failedBy === 'scene' ? 'scene:error' : failedBy;
 }
 
-/** What a render failed by, if it failed by a finding of this kind. */
-export function faultOf(kind: FindingKind): SceneFault {
+/** What a render failed by, if it failed by a finding of this kind; undefined: no render fails by it. */
+export function faultOf(kind: FindingKind): SceneFault | undefined {
+  if (kind.startsWith('layout:')) return undefined;
   return kind.startsWith('scene:') ? 'scene' : (kind as SceneFault);
 }

@@ -509,7 +509,7 @@ SceneFault = Literal[
 ]
 
 
-# What is wrong with a scene: with its code (`scene:…`), a formula (`tex`), or a limit that it exceeds.
+# What is wrong: with the code (`scene:…`), a formula (`tex`), what is seen (`layout:…`), or a limit.
 FindingKind = Literal[
     "scene:syntax",
     "scene:import",
@@ -527,6 +527,16 @@ FindingKind = Literal[
     "scene:exit",
     "scene:error",
     "tex",
+    "layout:off-frame",
+    "layout:overlap",
+    "layout:crossed",
+    "layout:small-text",
+    "layout:contrast",
+    "layout:blank",
+    "layout:frozen",
+    "layout:hidden",
+    "layout:not-fixed",
+    "layout:zero-length",
     "limit:time",
     "limit:memory",
     "limit:disk",
@@ -535,6 +545,35 @@ FindingKind = Literal[
     "limit:frames",
     "limit:output",
 ]
+
+
+class Fix(TypedDict):
+    """A replacement that is certainly meant, of a part of the line of a finding."""
+
+    # The first column, from 1, in characters.
+    column: int
+    # The column after the last character.
+    endColumn: int
+    text: str
+
+
+class Box(TypedDict):
+    """A part of the frame, in Manim's units."""
+
+    left: float
+    right: float
+    bottom: float
+    top: float
+
+
+class LayoutFinding(TypedDict):
+    """What a scene shows, and when."""
+
+    # The name of the variable that it is in, or its class; null: it is about no mobject.
+    mobject: str | None
+    box: Box | None
+    # The time in the video.
+    seconds: float
 
 
 class Call(TypedDict):
@@ -564,7 +603,7 @@ class Finding(TypedDict):
     """What is wrong with a scene, where, and what to write instead."""
 
     kind: FindingKind
-    # An error keeps the scene from being rendered, or from being checked.
+    # An error keeps the scene from being rendered, or from being checked; a warning does not.
     severity: Literal["error", "warning"]
     # What is wrong, in a sentence.
     message: str
@@ -582,8 +621,12 @@ class Finding(TypedDict):
     hint: str | None
     # What can be written instead of what stands there, the likeliest first.
     candidates: list[str]
+    # What to write instead, if it is certain; null: it is not.
+    fix: Fix | None
     # Of an error of TeX; null: of others.
     tex: TexFinding | None
+    # Of what the scene shows; null: of others.
+    layout: LayoutFinding | None
     # The last play that had begun, counted from 0; null: none had, or it is not known.
     play: int | None
     # The calls of the author's code that led to it, outermost first.

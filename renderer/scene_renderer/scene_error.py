@@ -68,7 +68,9 @@ def finding(
         "sourceLine": None,
         "hint": hint and hint[:_HINT_CHARACTERS_MAX],
         "candidates": [name[:_NAME_CHARACTERS_MAX] for name in candidates[:_CANDIDATES_MAX]],
+        "fix": None,
         "tex": None,
+        "layout": None,
         "play": None,
         "calls": [],
     }

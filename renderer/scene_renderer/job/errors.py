@@ -12,6 +12,7 @@ from pathlib import Path
 from ..advice import typeset
 from ..advice.advice import Advice
 from ..advice.causes import advise
+from ..advice.fixes import fix_of
 from ..advice.place import Place, Span, place_of
 from ..messages import Call, Finding, FindingKind, SceneFault
 from ..protocol import ERROR_BYTES_MAX
@@ -60,7 +61,9 @@ def describe(
     found["play"] = play
     found["calls"] = author_frames.shortened(calls)
     if place is not None:
-        _locate(found, advice.span or place.span, code)
+        span = advice.span or place.span
+        _locate(found, span, code)
+        found["fix"] = fix_of(advice.kind, advice.hint, advice.candidates, span, _whole_line(code, span.line))
     if tex is not None:
         _explain_tex(found, tex, place)
     return Failure(_text(message, tex, place, code, calls), fault, found)
@@ -82,8 +85,13 @@ def _locate(found: Finding, span: Span, code: str) -> None:
 
 
 def _line_of(code: str, number: int) -> str | None:
+    line = _whole_line(code, number)
+    return None if line is None else line.strip()[:_LINE_CHARACTERS_MAX]
+
+
+def _whole_line(code: str, number: int) -> str | None:
     lines = re.split(r"\r\n|\r|\n", code)
-    return lines[number - 1].strip()[:_LINE_CHARACTERS_MAX] if 1 <= number <= len(lines) else None
+    return lines[number - 1] if 1 <= number <= len(lines) else None
 
 
 def _explain_tex(found: Finding, tex: TexError, place: Place | None) -> None:

@@ -9,6 +9,8 @@ t.test('a finding is kept as it is', async (t) => {
   const finding = {
     ...{ kind: 'scene:name', severity: 'error', message: 'NameError: x', hint: 'Did you mean `y`?' },
     ...{ line: 3, column: 5, endLine: 3, endColumn: 6, sourceLine: 'x', candidates: ['y'], play: 0 },
+    fix: { column: 5, endColumn: 6, text: 'y' },
+    layout: { mobject: 'title', box: { left: -1, right: 1, bottom: -0.5, top: 0.5 }, seconds: 2.5 },
     tex: { source: '\\foo', logLine: 'Undefined control sequence', packages: ['bar'] },
     calls: [{ file: 'scene.py', line: 3, function: 'construct', source: 'x' }],
   };
@@ -24,6 +26,10 @@ t.test('without a finding, the failure is all that is known', async (t) => {
 t.test('the kind belongs to what the scene failed by', async (t) => {
   for (const kind of FINDING_KINDS) {
     const failedBy = faultOf(kind);
+    if (failedBy === undefined) {
+      t.equal(parseFinding({ kind }, FAILURE).kind, 'scene:error', 'no render fails by its layout');
+      continue;
+    }
     t.equal(parseFinding({ kind }, { error: 'x', failedBy }).kind, kind);
     if (failedBy !== 'scene') t.equal(parseFinding({ kind }, FAILURE).kind, 'scene:error');
     else t.equal(parseFinding({ kind }, { error: 'x', failedBy: 'tex' }).kind, 'tex');
@@ -39,6 +45,8 @@ t.test('fields of other types and numbers out of range are not known', async (t)
   }
   const texts = { message: 1, hint: [], sourceLine: {}, candidates: 'abc', tex: 'x', calls: { length: 3 } };
   t.same(parseFinding({ ...texts, play: -1, severity: 'warning' }, FAILURE), PLAIN);
+  const places = { fix: { column: 3, endColumn: 3, text: 'x' }, layout: { box: { left: 1 }, seconds: -1 } };
+  t.match(parseFinding(places, FAILURE), { fix: null, layout: { mobject: null, box: null, seconds: 0 } });
   t.same(parseFinding({ candidates: [1, '', 'y'], calls: [null, 1, 'x'] }, FAILURE).candidates, ['y']);
 });
 

@@ -23,6 +23,7 @@ t.test('a check finds what a render fails on, with place and advice', async (t) 
     {
       ...{ kind: 'scene:argument', severity: 'error', line: BODY_LINE, candidates: ['radius'] },
       hint: '`radios` is not accepted here: use `radius`.',
+      fix: { column: 16, endColumn: 22, text: 'radius' },
     },
   ]);
   const job = await render(service, { code: BROKEN });
@@ -34,7 +35,7 @@ t.test('a check finds what a render fails on, with place and advice', async (t) 
 t.test('without a class, every scene of the code is checked', async (t) => {
   const { ok, findings, scenes } = await service.check(TWO);
   t.equal(ok, false);
-  t.match(findings, [{ kind: 'scene:attribute', line: 9, candidates: ['wait'] }]);
+  t.match(findings, [{ kind: 'scene:attribute', line: 9, candidates: ['wait'], fix: { text: 'wait' } }]);
   t.match(scenes, [{ className: 'One', frames: 30, seconds: 1, readsPixels: false, plays: [{ line: 5 }] }]);
   t.match(await service.check(TWO, { className: 'One', quality: 'high' }), {
     ok: true,
