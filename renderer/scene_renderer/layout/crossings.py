@@ -1,0 +1,128 @@
+"""Finds texts that are crossed by lines of other mobjects."""
+
+from collections.abc import Iterator
+
+import numpy as np
+from manim import Mobject
+
+from . import kinds
+from .faults import Fault
+from .geometry import Array, contains, length_within, touching
+from .shown import Shown, Text
+
+_DIM = 0.35
+_FAINT = 0.4  # lines that are less opaque don't keep a text from being read
+_BACKS = 0.5  # the opacity of a backing
+_BACKED = 0.7  # of the letters have it behind them
+_INNER = 0.14  # of a glyph's size, at each side, may be touched
+_PASSES = 0.45  # of a glyph's height lies within the text
+_PLANE_GLYPHS, _PLANE_PASSES = 8, 2.5
+_LINES_MAX = 4000
+
+
+def find(shown: Shown) -> Iterator[Fault]:
+    """Yield the texts that are crossed, each once."""
+    drawn = shown.is_drawn & (shown.stroke[:, 3] >= _FAINT)
+    other = np.array([unit is None for unit in shown.units], bool)
+    lines = np.flatnonzero(drawn & other)
+    if not len(lines):
+        return
+    for text in shown.texts:
+        if text.alpha < _DIM or any(map(kinds.is_coordinate_system, text.chain)):
+            continue
+        near = lines[touching(shown.lo[lines], shown.hi[lines], text.lo, text.hi)]
+        crossing = _crossed_by(shown, text, near) if len(near) else None
+        if crossing is not None and not shown.is_covered(text):
+            yield _fault(text, crossing)
+
+
+def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | None:
+    """Return what crosses a text, as a chain of groups; None if nothing does."""
+    lengths: dict[int, float] = {}
+    owners: dict[int, tuple[Mobject, ...]] = {}
+    lo, hi = shown.lo[text.glyphs], shown.hi[text.glyphs]
+    sizes = hi - lo
+    wide = sizes.max(axis=1) > 0.4 * text.height  # no full stops or commas
+    if not wide.any():
+        return None
+    lo, hi = (lo + _INNER * sizes)[wide], (hi - _INNER * sizes)[wide]
+    if _is_one_line(text, shown.lo[text.glyphs], shown.hi[text.glyphs]):
+        lo, hi = text.lo[None], text.hi[None]
+        lo, hi = lo + _INNER * (hi - lo) * [0, 1], hi - _INNER * (hi - lo) * [0, 1]
+    inside = {id(part) for part in text.chain}
+    for index in near.tolist():
+        chain = shown.chains[index]
+        if any(id(part) in inside for part in chain) or any(map(kinds.is_mark, chain)):
+            continue
+        lines = shown.segments(index)[:_LINES_MAX]
+        if not len(lines) or _is_strike(text, shown.lo[index], shown.hi[index]):
+            continue
+        within = length_within(lines, lo, hi)
+        total = float(within.sum())
+        if total <= 0 or _is_backed(shown, index, text):
+            continue
+        owner = _owner(chain)
+        key = id(owner[-1])
+        lengths[key] = lengths.get(key, 0) + total
+        owners[key] = owner
+    for key, length in sorted(lengths.items(), key=lambda item: -item[1]):
+        if _counts(owners[key], text, length):
+            return owners[key]
+    return None
+
+
+def _is_one_line(text: Text, lo: Array, hi: Array) -> bool:
+    """Whether a text is one line without gaps, so what passes between two letters crosses it, too."""
+    order = np.argsort(lo[:, 0])
+    gaps = lo[order][1:, 0] - np.maximum.accumulate(hi[order][:, 0])[:-1]
+    is_low = (text.hi - text.lo)[1] <= 1.4 * (hi - lo)[:, 1].max()
+    return bool(is_low and (gaps < 2 * text.height).all())
+
+
+def _counts(owner: tuple[Mobject, ...], text: Text, length: float) -> bool:
+    if any(map(kinds.is_field, owner)):
+        return False
+    if any(map(kinds.is_plane, owner)):
+        return len(text.glyphs) >= _PLANE_GLYPHS and length > _PLANE_PASSES * text.height
+    return length > _PASSES * text.height
+
+
+def _owner(chain: tuple[Mobject, ...]) -> tuple[Mobject, ...]:
+    """Return the chain up to the whole that a line is part of: dashes are parts of one line."""
+    for place, part in enumerate(chain):
+        if not kinds.is_plain(part):
+            return chain[: place + 1]
+    return chain
+
+
+def _is_strike(text: Text, lo: Array, hi: Array) -> bool:
+    """Whether a line is about as long as the text: it is struck out, or underlined, on purpose."""
+    size = text.hi - text.lo
+    slack = 0.35 * min(size[0], 4 * size[1]) + 0.1
+    return bool((lo > text.lo - slack).all() and (hi < text.hi + slack).all())
+
+
+def _is_backed(shown: Shown, line: int, text: Text) -> bool:
+    """Whether something filled between a line and a text lets the text be read."""
+    between = np.arange(line + 1, int(text.glyphs[0]))
+    near = touching(shown.lo[between], shown.hi[between], text.lo, text.hi)
+    spots = (shown.lo[text.glyphs] + shown.hi[text.glyphs]) / 2
+    return any(
+        contains(shown.outline(int(index)), spots).mean() > _BACKED
+        for index in between[near & (shown.fill[between, 3] >= _BACKS)]
+    )
+
+
+def _fault(text: Text, crossing: tuple[Mobject, ...]) -> Fault:
+    hint = "Move `{name}` beside the line, or put a backing under it: `{name}.add_background_rectangle()`."
+    return Fault(
+        "layout:crossed",
+        text.unit,
+        "`{name}` is crossed by `{other}`.",
+        hint,
+        text.lo,
+        text.hi,
+        chain=text.chain,
+        other=crossing[-1],
+        other_chain=crossing,
+    )
