@@ -92,9 +92,24 @@ const BOOKS: Check<object>[] = [
   ),
   check<JobBooks>(
     `SELECT r.owner, r.job_id, r.state FROM reserves AS r LEFT JOIN jobs AS j ON j.job_id = r.job_id
-     WHERE j.job_id IS NULL AND r.state <> 'voided'`,
+     LEFT JOIN snapshots AS s ON s.snapshot_id = r.job_id
+     WHERE j.job_id IS NULL AND s.snapshot_id IS NULL AND r.state <> 'voided'`,
     ({ owner, job_id, state }) =>
       `${owner}: job ${job_id} is ${state} in the ledger, but there is no such job`,
+  ),
+  check<JobBooks>(
+    `SELECT s.owner, s.snapshot_id AS job_id, s.phase, s.cost_credits AS cost, r.state, r.charged_credits AS charged
+     FROM snapshots AS s JOIN reserves AS r ON r.job_id = s.snapshot_id
+     WHERE r.owner <> s.owner OR (s.phase = 'drawing' AND r.state = 'settled')
+       OR (s.phase IN ('kept', 'removed') AND (r.state <> 'settled' OR r.charged_credits <> s.cost_credits))`,
+    ({ owner, job_id, phase, cost, state, charged }) =>
+      `${owner}: snapshot ${job_id} is ${phase} and cost ${cost ?? 0}, but it is ${state} in the ledger, with ${charged} charged`,
+  ),
+  check<JobBooks>(
+    `SELECT s.owner, s.snapshot_id AS job_id FROM snapshots AS s
+     LEFT JOIN reserves AS r ON r.job_id = s.snapshot_id
+     WHERE r.job_id IS NULL AND s.reserve_credits > 0 AND s.phase IN ('kept', 'removed')`,
+    ({ owner, job_id }) => `${owner}: snapshot ${job_id} was never reserved`,
   ),
   check<JobBooks>(
     `SELECT j.owner, j.job_id, j.phase, r.state FROM jobs AS j JOIN reserves AS r ON r.job_id = j.job_id

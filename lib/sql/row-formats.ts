@@ -4,6 +4,7 @@ import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { IdempotentRequest, JobRecord } from '../model/job.ts';
 import type { Play } from '../model/renderer-messages.ts';
+import type { SnapshotRecord } from '../model/snapshot.ts';
 import type { DeliveryRecord } from '../storage/delivery.ts';
 import type { Claim } from '../storage/queue/queue.ts';
 import { RowFormat } from './row-format.ts';
@@ -61,6 +62,17 @@ export const TIMELINES: RowFormat<TraceRow> = new RowFormat<TraceRow>('timelines
   jobId: 'text',
   plays: 'sealed',
   output: 'sealed',
+});
+
+export const SNAPSHOTS: RowFormat<SnapshotRecord> = new RowFormat<SnapshotRecord>('snapshots', {
+  snapshotId: 'text',
+  owner: 'text',
+  phase: 'text',
+  reserveCredits: 'number',
+  costCredits: 'number',
+  createdAtMs: 'whole',
+  dueAtMs: 'whole',
+  files: 'json',
 });
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };

@@ -25,6 +25,7 @@ import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlIndexedVideos } from './sql-indexed-videos.ts';
 import { SqlQueue } from './sql-queue.ts';
+import { SqlSnapshotStore } from './sql-snapshot-store.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 
@@ -60,6 +61,7 @@ export class SqlStorage implements Storage {
   readonly deliveries: SqlDeliveryStore;
   readonly queue: SqlQueue;
   readonly videos: SqlIndexedVideos;
+  readonly snapshots: SqlSnapshotStore;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -75,6 +77,7 @@ export class SqlStorage implements Storage {
     if (!this.isShared) this.#cache = new RecordCache({ mostBytes: CACHE_BYTES, textBytesOf });
     this.deliveries = new SqlDeliveryStore(database, random);
     this.videos = new SqlIndexedVideos(database);
+    this.snapshots = new SqlSnapshotStore(database);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
@@ -302,8 +305,10 @@ export class SqlStorage implements Storage {
     }, idOf);
   }
 
-  storedBytes(owner: string): Promise<number> {
-    return storedBytesOf(this.#database, owner, [...UNFINISHED_PHASES, ...TERMINAL]);
+  async storedBytes(owner: string): Promise<number> {
+    const ofJobs = await storedBytesOf(this.#database, owner, [...UNFINISHED_PHASES, ...TERMINAL]);
+    const files = (await this.snapshots.of(owner)).flatMap((snapshot) => snapshot.files);
+    return files.reduce((sum, { sizeBytes }) => sum + sizeBytes, ofJobs);
   }
 
   async noteArtifactsRemoved(tx: Transaction, jobId: string, atMs: number): Promise<void> {

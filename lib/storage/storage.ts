@@ -14,6 +14,7 @@ import type { InstallationRecords } from './installation-records.ts';
 import type { Queue } from './queue/queue.ts';
 import type { SettingsStore } from './settings-store.ts';
 import type { Signals } from './signals.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
 import type { Transaction, TransactionOptions } from './transaction.ts';
 
 /**
@@ -34,6 +35,8 @@ export interface Storage {
   readonly queue: Queue;
   /** Which jobs left a video with an index. It commits together with the jobs. */
   readonly videos: IndexedVideoStore;
+  /** Pictures without a job. They commit together with the jobs. */
+  readonly snapshots: SnapshotStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */
@@ -132,7 +135,7 @@ export interface Storage {
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /**
    * The size of what is stored of an owner's jobs, in bytes: their texts, such as sources and metadata, and artifacts
-   * that have not been removed. Reads many jobs in several steps, between which others take their turns. Optional:
+   * that have not been removed; and of the owner's snapshots. Reads many jobs in several steps, between which others take their turns. Optional:
    * without it, owners have no limit.
    */
   storedBytes?(owner: string): Promise<number>;

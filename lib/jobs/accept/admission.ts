@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { InProgress } from '../../async/in-progress.ts';
 import { ScenepressError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
-import type { Ledger, ReserveAnswer } from '../../ledger/ledger.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import { SortableIds } from '../../model/ids.ts';
 import type { IdempotentRequest, JobRecord } from '../../model/job.ts';
@@ -14,6 +14,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Transaction } from '../../storage/transaction.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Fairness } from '../fairness/fairness.ts';
+import { insufficientCredits } from '../ledger-answers.ts';
 import type { NewJob } from './new-job.ts';
 import type { StoredBytes } from './stored-bytes.ts';
 
@@ -128,7 +129,7 @@ export class Admission {
     const { owner } = newJob;
     const assertAdmitted = async (tx: Transaction) => {
       if (await admitsOwner?.(owner, tx)) return;
-      throw new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
+      throw ownerRefused();
     };
     let isCounted = false;
     const overLimit = await storedBytes.problemOf(owner);
@@ -179,7 +180,7 @@ export class Admission {
       await this.#enqueue(tx, job);
       return { job, repeated: false };
     });
-    if ('refused' in added) throw this.#insufficientCredits(reserve, added.refused);
+    if ('refused' in added) throw insufficientCredits(this.#ledger, reserve.amountCredits, added.refused);
     return added;
   }
 
@@ -196,7 +197,7 @@ export class Admission {
     try {
       const reserve = reserveOf(unsealed);
       const answer = await this.#ledger.reserve(reserve);
-      if (answer !== 'reserved') throw this.#insufficientCredits(reserve, answer);
+      if (answer !== 'reserved') throw insufficientCredits(this.#ledger, reserve.amountCredits, answer);
       const job = await this.#storage.transaction((tx) => this.#addReserved(tx, unsealed, checks));
       return { job, repeated: false };
     } catch (error) {
@@ -355,18 +356,6 @@ export class Admission {
     return webhookSecret === undefined ? job : { ...job, webhookSecretSealed: this.#seal(webhookSecret) };
   }
 
-  #insufficientCredits(
-    { amountCredits }: { amountCredits: number },
-    answer: Exclude<ReserveAnswer, 'reserved'>,
-  ): ScenepressError {
-    const { topUpHint = 'Top up credits, then try again.' } = this.#ledger;
-    const message =
-      answer === 'insufficient'
-        ? `This render needs a reserve of ${amountCredits === 1 ? '1 credit' : `${amountCredits} credits`}, more than the balance. ${topUpHint}`
-        : answer.message;
-    return new ScenepressError('insufficient_credits', message);
-  }
-
   #seal(secret: string): string {
     assert(this.#secrets, '`secrets` is required for jobs with webhook secrets');
     return this.#secrets.seal(secret);
@@ -379,6 +368,11 @@ function reserveOf({ jobId, owner, reserveCredits }: JobRecord): {
   amountCredits: number;
 } {
   return { jobId, owner, amountCredits: reserveCredits };
+}
+
+/** The error for an owner who may add nothing. */
+export function ownerRefused(): ScenepressError {
+  return new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
 }
 
 function rolledBack(): ScenepressError {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AssetStore } from '../../assets/asset-store.ts';
+import { ScenepressError } from '../../base/errors.ts';
 import { isTerminal, type JobRecord, orphanKeysOf, storedKeysOf } from '../../model/job.ts';
 import type { DeliveryRecord } from '../../storage/delivery.ts';
 import { pagesOfJobs } from '../../storage/pages-of-jobs.ts';
@@ -45,6 +46,13 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
   const late = (await deliveriesOf(storage, job)).filter((id) => !known.has(id));
   if (late.length > 0) await storage.transaction((tx) => forgetDeliveries(storage, tx, late, clock.now()));
   return forgotten;
+}
+
+/** Error: `conflict` for a job that has not ended. */
+export function assertEnded({ jobId, phase }: JobRecord): void {
+  if (isTerminal(phase)) return;
+  const message = `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`;
+  throw new ScenepressError('conflict', message);
 }
 
 const PAGE = 100;

@@ -3,7 +3,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import type { JobRecord } from '../../model/job.ts';
 import type { Clock } from '../../time/clock.ts';
-import { availableOf } from '../end/ledger-answers.ts';
+import { availableOf } from '../ledger-answers.ts';
 
 const CHECK_MS = 1_000;
 
@@ -12,7 +12,12 @@ const CHECK_MS = 1_000;
  * balance. Returns a function that stops the watch.
  */
 export function watchFunds(
-  { jobId, owner, quality, reserveCredits }: JobRecord,
+  {
+    jobId,
+    owner,
+    quality,
+    reserveCredits,
+  }: Pick<JobRecord, 'jobId' | 'owner' | 'quality' | 'reserveCredits'>,
   { clock, ledger, pricing, logger }: { clock: Clock; ledger: Ledger; pricing: Pricing; logger: Logger },
   { workedMs, onRanOut }: { workedMs: () => number; onRanOut: () => void },
 ): () => void {

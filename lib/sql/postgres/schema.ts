@@ -6,6 +6,7 @@ import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
+import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
 
@@ -15,6 +16,7 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     REFUSE + inPostgres(SHARED_TABLES + ACCOUNT_TABLES) + CLUSTER_TABLES + CONFIRMATIONS + LEADERS + PURGES,
     { sql: inPostgres(VIDEO_INDEXES), compatibleFrom: 1 },
     { sql: inPostgres(EARLIER_JOBS), compatibleFrom: 1 },
+    { sql: inPostgres(SNAPSHOTS_TABLE), compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -1,7 +1,13 @@
 import { Schema } from '../../databases/sqlite/migrated-schema.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
+import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
-export const SQLITE_SCHEMA: Schema = new Schema([SHARED_TABLES, VIDEO_INDEXES, EARLIER_JOBS]);
+export const SQLITE_SCHEMA: Schema = new Schema([
+  SHARED_TABLES,
+  VIDEO_INDEXES,
+  EARLIER_JOBS,
+  SNAPSHOTS_TABLE,
+]);

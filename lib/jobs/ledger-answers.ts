@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import type { Ledger } from '../../ledger/ledger.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
 
 type SettleAnswer = Awaited<ReturnType<Ledger['settle']>>;
 
@@ -15,6 +16,19 @@ export function chargedOf(ledger: Ledger, answer: SettleAnswer): number | undefi
     answer,
     "{ kind: 'insufficient' }, or { kind: 'settled', chargedCredits } with a number: an integer of at least 0",
   );
+}
+
+/** The error for a balance below what is to be reserved, or charged. */
+export function insufficientCredits(
+  { topUpHint = 'Top up credits, then try again.' }: Ledger,
+  amountCredits: number,
+  answer: Exclude<ReserveAnswer, 'reserved'>,
+): ScenepressError {
+  const message =
+    answer === 'insufficient'
+      ? `This render needs a reserve of ${amountCredits === 1 ? '1 credit' : `${amountCredits} credits`}, more than the balance. ${topUpHint}`
+      : answer.message;
+  return new ScenepressError('insufficient_credits', message);
 }
 
 /** The available credits. An answer that is not a number is an error. */
