@@ -14,8 +14,23 @@ export function parseFinding(value: unknown, failure: { error: string; failedBy:
   const plain = findingOf(failure);
   if (!isObject(value)) return plain;
   const kind = FINDING_KINDS.find((known) => known === value['kind'] && faultOf(known) === failure.failedBy);
+  return { ...fieldsOf(value, plain), kind: kind ?? plain.kind };
+}
+
+/** Sanitizes a fault of what a scene shows; undefined if it is none. */
+export function parseWarning(value: unknown): Finding | undefined {
+  if (!isObject(value)) return undefined;
+  const kind = FINDING_KINDS.find((known) => known === value['kind']);
+  const isShown = kind?.startsWith('layout:') || kind === 'scene:points';
+  const message = text(value['message'], LONGEST.message);
+  if (kind === undefined || !isShown || message === null) return undefined;
+  const plain = findingOf({ error: message, failedBy: 'scene' });
+  return { ...fieldsOf(value, plain), kind, severity: 'warning' };
+}
+
+function fieldsOf(value: Fields, plain: Finding): Finding {
   return {
-    kind: kind ?? plain.kind,
+    kind: plain.kind,
     severity: 'error',
     message: text(value['message'], LONGEST.message) ?? plain.message,
     line: position(value['line']),

@@ -1,7 +1,7 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
-import type { LocalOutput, Play, SceneFault, StillPlace, WorkTimes } from './renderer-messages.ts';
+import type { LocalOutput, Picture, Play, SceneFault, StillPlace, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 
@@ -27,6 +27,8 @@ export interface RenderTask {
   local?: LocalOutput;
   /** Draws one frame, as PNG, instead of a video. */
   still?: StillPlace;
+  /** Draws some pictures, and looks for faults of what a video of this height in pixels shows. */
+  inspect?: number;
   port: MessagePort;
 }
 
@@ -160,6 +162,18 @@ export interface SceneFailure {
   finding?: Finding;
 }
 
+/** What an inspection found, as the scene's process reported it. */
+export interface Inspection {
+  /** The length of the video. */
+  frames: number;
+  /** The length of the video. */
+  seconds: number;
+  readsPixels: boolean;
+  /** The pictures, in their order. */
+  pictures: Picture[];
+  findings: Finding[];
+}
+
 /** The result of a render. `durationMs` is wall-clock time. */
 export type RenderResult =
   | {
@@ -172,6 +186,8 @@ export type RenderResult =
       index?: string;
       /** Other files of a local render. */
       localFiles?: { name: string; path: string }[];
+      /** For tasks with `inspect`. */
+      inspection?: Inspection;
       /** The plays of the scene, as it reported them. */
       plays: Play[];
       /** Contains the files; the receiver must remove it. */

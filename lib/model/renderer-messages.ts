@@ -136,6 +136,8 @@ export interface RenderJob {
   local: LocalOutput | null;
   /** Draws one frame; null: renders all. */
   still: StillPlace | null;
+  /** Draws some frames, and looks for faults of a video of this height in pixels; null: renders. */
+  inspect: number | null;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The limits that the fork sets on itself. */
@@ -183,8 +185,8 @@ export interface EncodeJob {
   /** Minimum interval of previews; 0: no previews. */
   previewIntervalMs: number;
   local: LocalOutput | null;
-  /** Writes the only frame as a PNG instead of a video. */
-  isStill: boolean;
+  /** What the frames become: a video; of the only one a PNG; or a JPEG each, and a contact sheet. */
+  makes: 'video' | 'still' | 'pictures';
   /** Also writes an index of the video, with which a later encoding can copy its frames. */
   isIndexed: boolean;
   /** The limits that the fork sets on itself. */
@@ -238,6 +240,22 @@ export interface Play {
 export interface PlaysReport {
   type: 'plays';
   plays: Play[];
+}
+
+/** A picture of the scene. */
+export interface Picture {
+  /** The play that it is of, counted from 0; null: of none, in a scene that plays nothing. */
+  play: number | null;
+  /** The line of the code that plays it, from 1; null: not known. */
+  line: number | null;
+  /** Its time in the video. */
+  seconds: number;
+}
+
+/** The next pictures that were sent to the encoder, in their order. */
+export interface PicturesReport {
+  type: 'pictures';
+  pictures: Picture[];
 }
 
 /** What the scene's code printed, and warnings. */
@@ -320,6 +338,12 @@ export type SceneFault =
   | 'limit:frames'
   | 'limit:output';
 
+/** Faults of what the scene shows. */
+export interface FindingsReport {
+  type: 'findings';
+  findings: Finding[];
+}
+
 /** Why there is no result, for the author of the scene. */
 export interface FailedReport {
   type: 'failed';
@@ -334,6 +358,8 @@ export type JobReport =
   | ProgressReport
   | PreviewReport
   | PlaysReport
+  | PicturesReport
+  | FindingsReport
   | OutputReport
   | PlaceReport
   | WorkReport

@@ -1,9 +1,10 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
-import { parseFinding } from './finding-parser.ts';
+import { parseFinding, parseWarning } from './finding-parser.ts';
 import type {
   FailedReport,
   JobReport,
   JobStage,
+  Picture,
   Play,
   SceneFault,
   WorkTimes,
@@ -28,6 +29,10 @@ const EMPTY_LINES = /\n[ \t]*\n\s*\n/g;
 const MOST_SCENES = 1000;
 /** The plays that are kept of a scene. */
 export const MOST_PLAYS = 1000;
+/** The pictures of an inspection. */
+export const MOST_PICTURES = 120;
+/** The faults of what a scene shows that are kept. */
+export const MOST_WARNINGS = 20;
 /** The output that is kept of a scene. */
 export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
@@ -67,6 +72,13 @@ export function parseJobReport(line: string): JobReport | undefined {
       return typeof report['jpeg'] === 'string' ? { type: 'preview', jpeg: report['jpeg'] } : undefined;
     case 'plays':
       return { type: 'plays', plays: plays(report['plays']) };
+    case 'pictures':
+      return { type: 'pictures', pictures: objects(report['pictures'], MOST_PICTURES).map(picture) };
+    case 'findings':
+      return {
+        type: 'findings',
+        findings: objects(report['findings'], MOST_WARNINGS).flatMap((one) => parseWarning(one) ?? []),
+      };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
     case 'place':
@@ -117,15 +129,25 @@ function failure({
 }
 
 function plays(value: unknown): Play[] {
-  const given: unknown[] = Array.isArray(value) ? value.slice(0, MOST_PLAYS) : [];
-  return given
-    .filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null)
-    .map(({ line, shows, startSeconds, seconds }) => ({
-      line: count(line),
-      shows: typeof shows === 'string' ? shortText(shows) : '',
-      startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
-      seconds: Math.min(amount(seconds), LONGEST_SECONDS),
-    }));
+  return objects(value, MOST_PLAYS).map(({ line, shows, startSeconds, seconds }) => ({
+    line: count(line),
+    shows: typeof shows === 'string' ? shortText(shows) : '',
+    startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
+    seconds: Math.min(amount(seconds), LONGEST_SECONDS),
+  }));
+}
+
+function picture({ play, line, seconds }: Record<string, unknown>): Picture {
+  return {
+    play: Number.isSafeInteger(play) ? count(play) : null,
+    line: count(line) || null,
+    seconds: Math.min(amount(seconds), LONGEST_SECONDS),
+  };
+}
+
+function objects(value: unknown, most: number): Record<string, unknown>[] {
+  const given: unknown[] = Array.isArray(value) ? value.slice(0, most) : [];
+  return given.filter((one): one is Record<string, unknown> => typeof one === 'object' && one !== null);
 }
 
 function workTimes(value: unknown): WorkTimes {

@@ -231,6 +231,8 @@ class RenderJob:
     local: LocalOutput | None
     # Draws one frame; null: renders all.
     still: StillPlace | None
+    # Draws some frames, and looks for faults of a video of this height in pixels; null: renders.
+    inspect: int | None
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -248,6 +250,7 @@ class RenderJob:
             fps=int(message["fps"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             still=None if message["still"] is None else StillPlace.parse(message["still"]),
+            inspect=None if message["inspect"] is None else int(message["inspect"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -324,8 +327,8 @@ class EncodeJob:
     # Minimum interval of previews; 0: no previews.
     preview_interval_ms: int
     local: LocalOutput | None
-    # Writes the only frame as a PNG instead of a video.
-    is_still: bool
+    # What the frames become: a video; of the only one a PNG; or a JPEG each, and a contact sheet.
+    makes: Literal["video", "still", "pictures"]
     # Also writes an index of the video, with which a later encoding can copy its frames.
     is_indexed: bool
     # The limits that the fork sets on itself.
@@ -341,7 +344,7 @@ class EncodeJob:
             fps=int(message["fps"]),
             preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
-            is_still=bool(message["isStill"]),
+            makes=message["makes"],
             is_indexed=bool(message["isIndexed"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -417,6 +420,24 @@ class PlaysReport(TypedDict):
 
     type: Literal["plays"]
     plays: list[Play]
+
+
+class Picture(TypedDict):
+    """A picture of the scene."""
+
+    # The play that it is of, counted from 0; null: of none, in a scene that plays nothing.
+    play: int | None
+    # The line of the code that plays it, from 1; null: not known.
+    line: int | None
+    # Its time in the video.
+    seconds: float
+
+
+class PicturesReport(TypedDict):
+    """The next pictures that were sent to the encoder, in their order."""
+
+    type: Literal["pictures"]
+    pictures: list[Picture]
 
 
 class OutputReport(TypedDict):
@@ -633,6 +654,13 @@ class Finding(TypedDict):
     calls: list[Call]
 
 
+class FindingsReport(TypedDict):
+    """Faults of what the scene shows."""
+
+    type: Literal["findings"]
+    findings: list[Finding]
+
+
 class FailedReport(TypedDict):
     """Why there is no result, for the author of the scene."""
 
@@ -648,6 +676,8 @@ JobReport = (
     | ProgressReport
     | PreviewReport
     | PlaysReport
+    | PicturesReport
+    | FindingsReport
     | OutputReport
     | PlaceReport
     | WorkReport

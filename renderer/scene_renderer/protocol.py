@@ -11,8 +11,10 @@ import threading
 import time
 
 from .messages import (
+    Finding,
     JobReport,
     JobStage,
+    Picture,
     Play,
     RendererJob,
     WorkTimes,
@@ -127,6 +129,15 @@ class JobChannel:
     def plays(self, plays: list[Play]) -> None:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
+
+    def pictures(self, pictures: list[Picture]) -> None:
+        """Report pictures that were sent to the encoder, in their order."""
+        self._send({"type": "pictures", "pictures": pictures})
+
+    def findings(self, findings: list[Finding]) -> None:
+        """Report faults of what the scene shows."""
+        for found in findings:  # each may be long
+            self._send({"type": "findings", "findings": [found]})
 
     def place(self, text: str, line: int = 0, play: int | None = None) -> None:
         """Report what the scene is doing, at a line of its file and in or after a play."""

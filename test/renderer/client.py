@@ -66,18 +66,18 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
-    return job | {"local": None, "still": None, "limits": limits} | changes
+    return job | {"local": None, "still": None, "inspect": None, "limits": limits} | changes
 
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["local"], job["still"], job["isTexHeld"]
+    del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"]
     return job | {"kind": "list"}
 
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    del job["local"], job["still"]
+    del job["local"], job["still"], job["inspect"]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 
 
@@ -85,10 +85,16 @@ def encode_job(render: Message, **changes: Any) -> Message:
     """The encoding of what a render job sends."""
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
     return (
-        {"kind": "encode", "previewIntervalMs": 0, "isStill": render["still"] is not None, "isIndexed": False}
+        {"kind": "encode", "previewIntervalMs": 0, "makes": _made(render), "isIndexed": False}
         | {name: render[name] for name in names}
         | changes
     )
+
+
+def _made(render: Message) -> str:
+    if render["inspect"] is not None:
+        return "pictures"
+    return "video" if render["still"] is None else "still"
 
 
 def fork_command(folder: Path | str, job: str = "job") -> Message:

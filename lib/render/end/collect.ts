@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { isShortage } from '../../files/shortage.ts';
 import { ARTIFACT_NAMES, ARTIFACTS } from '../../model/artifacts.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { RenderedFile } from '../../model/render-task.ts';
+import type { RenderedFile, RenderResult, RenderTask } from '../../model/render-task.ts';
 import type { EncodeJob, ForkCommand } from '../../model/renderer-messages.ts';
+import { MOST_PICTURES } from '../../model/renderer-protocol.ts';
 
 /** The index of a video, which is not limited with its pictures and sound. */
 const INDEX_LIMIT_BYTES = 16 * 1024 * 1024;
@@ -17,16 +18,24 @@ const VIDEO_INDEX_LIMIT_BYTES = 64 * 1024 * 1024;
 /** Outputs of local renders only: videos and pictures in other formats, and archives of several files. */
 const LOCAL_FILES = ['output.webm', 'output.mov', 'output.gif', 'output.png', 'frames.tar', 'sections.tar'];
 
+/** The contact sheet of an inspection. */
+const SHEET = 'sheet.jpg';
+/** Its pictures. */
+const PICTURES = Array.from({ length: MOST_PICTURES }, (_, index) => `picture-${index + 1}.jpg`);
+const PICTURE_LIMIT_BYTES = 4 * 1024 * 1024;
+
 /** The files that an encoding may make, and their maximum sizes. */
 export function outputsOf(
-  { local, isStill, isIndexed }: EncodeJob,
+  { local, makes, isIndexed }: EncodeJob,
   { outputBytes }: RenderLimits,
 ): ForkCommand['outputs'] {
   const videoBytes = outputBytes + INDEX_LIMIT_BYTES;
   const artifacts = ARTIFACT_NAMES.map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
-  const ofLocal = local || isStill ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
+  const ofLocal = local || makes !== 'video' ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
+  const pictures =
+    makes === 'pictures' ? [SHEET, ...PICTURES].map((name) => [name, PICTURE_LIMIT_BYTES]) : [];
   const index = isIndexed ? [[VIDEO_INDEX, VIDEO_INDEX_LIMIT_BYTES]] : [];
-  return Object.fromEntries([...artifacts, ...ofLocal, ...index]);
+  return Object.fromEntries([...artifacts, ...ofLocal, ...pictures, ...index]);
 }
 
 /** The path of the index that an encoding made; undefined if there is none. */
@@ -35,8 +44,25 @@ export async function indexIn(folder: string): Promise<string | undefined> {
   return (await kindOf(path)) === 'file' ? path : undefined;
 }
 
+/** The files that the encoding of a task made; undefined when one is missing. */
+export async function filesIn(
+  folder: string,
+  { local, still, inspect }: Pick<RenderTask, 'local' | 'still' | 'inspect'>,
+): Promise<Pick<Extract<RenderResult, { kind: 'rendered' }>, 'files' | 'localFiles'> | undefined> {
+  if (inspect !== undefined) {
+    const pictures = await presentIn(folder, [SHEET, ...PICTURES]);
+    return pictures.length > 1 ? { files: [], localFiles: pictures } : undefined;
+  }
+  const format = still ? 'png' : (local?.format ?? 'mp4');
+  const isArtifact = format === 'mp4';
+  const files = isArtifact ? await artifactsIn(folder) : [];
+  const ofLocal = format === 'mp4' ? LOCAL_FILES : [...LOCAL_FILES, 'captions.vtt'];
+  const localFiles = local || still ? await presentIn(folder, ofLocal) : [];
+  return files && (isArtifact || localFiles.length > 0) ? { files, localFiles } : undefined;
+}
+
 /** The artifacts that an encoding made; undefined when a required one is missing. */
-export async function artifactsIn(folder: string): Promise<RenderedFile[] | undefined> {
+async function artifactsIn(folder: string): Promise<RenderedFile[] | undefined> {
   const files: RenderedFile[] = [];
   for (const name of ARTIFACT_NAMES) {
     const path = join(folder, name);
@@ -47,13 +73,9 @@ export async function artifactsIn(folder: string): Promise<RenderedFile[] | unde
   return files;
 }
 
-/** The files that an encoding made for a local render in `format`, besides its artifacts. */
-export async function localFilesIn(
-  folder: string,
-  format: string,
-): Promise<{ name: string; path: string }[]> {
+async function presentIn(folder: string, names: string[]): Promise<{ name: string; path: string }[]> {
   const files: { name: string; path: string }[] = [];
-  for (const name of format === 'mp4' ? LOCAL_FILES : [...LOCAL_FILES, 'captions.vtt']) {
+  for (const name of names) {
     const path = join(folder, name);
     if ((await kindOf(path)) === 'file') files.push({ name, path });
   }

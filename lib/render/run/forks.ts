@@ -3,7 +3,7 @@ import { makeFolderWithin } from '../../files/disk.ts';
 import { newShortage } from '../../files/shortage.ts';
 import { findingOf } from '../../model/finding.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
+import type { Inspection, RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
 import type {
   EncodeJob,
   FailedReport,
@@ -18,6 +18,7 @@ import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
+import type { SceneReports } from './scene-reports.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for captions and a thumbnail. */
@@ -228,6 +229,16 @@ function rejectUnread(cause: Error): never {
 export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: number } {
   if (verdict?.type !== 'encoded') return { frames: 0, seconds: 0 };
   return { frames: verdict.frames, seconds: verdict.seconds };
+}
+
+/** What an inspection found, as reported by the forks. */
+export function inspectionOf(
+  { verdict }: ForkOutcome,
+  { pictures, findings }: Pick<SceneReports, 'pictures' | 'findings'>,
+): Inspection {
+  const { frames, seconds, readsPixels } =
+    verdict?.type === 'checked' ? verdict : { frames: 0, seconds: 0, readsPixels: false };
+  return { frames, seconds, readsPixels, pictures, findings };
 }
 
 /** How many frames of the video were copied, as reported by the fork. */

@@ -8,7 +8,16 @@ const CHECK_CPU_SECONDS = 5;
 
 /** The job of a render. */
 export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
-  const { code, className, widthPx, heightPx, local = null, still = null, isTexHeld = false } = task;
+  const {
+    code,
+    className,
+    widthPx,
+    heightPx,
+    local = null,
+    still = null,
+    inspect = null,
+    isTexHeld = false,
+  } = task;
   // Larger numbers are not exact in JSON.
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   return {
@@ -20,6 +29,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     fps,
     local,
     still,
+    inspect,
     isTexHeld,
     limits: jobLimits(limits),
   };
@@ -52,8 +62,9 @@ export function encodeJob(
   render: RenderJob,
   { previewIntervalMs, isIndexed = false }: RenderTask,
 ): EncodeJob {
-  const { className, widthPx, heightPx, fps, local, still, limits } = render;
-  const outputs = { local, isStill: still !== null, isIndexed };
+  const { className, widthPx, heightPx, fps, local, still, inspect, limits } = render;
+  const makes = inspect !== null ? 'pictures' : still !== null ? 'still' : 'video';
+  const outputs = { local, makes, isIndexed } as const;
   return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, ...outputs, limits };
 }
 

@@ -14,12 +14,11 @@ import type {
   StopMessage,
   StopReason,
 } from '../../model/render-task.ts';
-import type { JobReport, Play, RendererJob, WorkTimes } from '../../model/renderer-messages.ts';
-import { MOST_OUTPUT, MOST_PLAYS } from '../../model/renderer-protocol.ts';
+import type { JobReport, RendererJob } from '../../model/renderer-messages.ts';
 import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
 import { Pulse } from '../counters/pulse.ts';
-import { artifactsIn, indexIn, localFilesIn } from '../end/collect.ts';
+import { filesIn, indexIn } from '../end/collect.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { assertSameLayers } from '../start/encoder-process.ts';
 import { ZygoteDied } from '../start/zygote.ts';
@@ -31,6 +30,7 @@ import {
   type EndReason,
   type ForkOutcome,
   Forks,
+  inspectionOf,
   JobInterrupted,
   JobNotRead,
   lengthOf,
@@ -39,6 +39,7 @@ import {
 } from './forks.ts';
 import { checkJob, encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
+import { SceneReports } from './scene-reports.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { Zygotes } from './zygotes.ts';
 
@@ -100,17 +101,12 @@ export class RenderWorker {
     const { previewIntervalMs } = task;
     const { limits } = this.#settings;
     const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
-    const plays: Play[] = [];
-    let output = '';
-    let work: { reportedAtMs: number; scene: WorkTimes } | undefined;
+    const reports = new SceneReports({
+      nowMs: () => clock.uptimeMs(),
+      onOutput: (text) => send({ type: 'output', text }),
+    });
     const hear = (report: JobReport) => {
-      if (report.type === 'work') work ??= { reportedAtMs: clock.uptimeMs(), scene: report.ms };
-      else if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-      else if (report.type === 'output') {
-        const text = report.text.slice(0, MOST_OUTPUT - output.length);
-        output += text;
-        if (text !== '') send({ type: 'output', text });
-      } else if (report.type !== 'preview') progress.hear(report);
+      if (!reports.take(report) && report.type !== 'preview') progress.hear(report);
     };
     const job = renderJob(task, this.#settings.limits);
     let keepOutFolder = false;
@@ -119,6 +115,7 @@ export class RenderWorker {
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || !hasDetails(result)) return result;
       const nowMs = clock.uptimeMs();
+      const { output, work } = reports;
       const workMs =
         work && workTimes(work.scene, { totalMs: nowMs - startedAtMs, collectMs: nowMs - work.reportedAtMs });
       const stagesMs = progress.stagesMs(startedAtMs);
@@ -184,21 +181,18 @@ export class RenderWorker {
           throw new JobInterrupted(`the process that encodes the video ended by ${encoded.end.signal}`);
         if (failure) return withDetails(await this.#orDiskFull(failure, end.reason ?? current.endReason));
         copiedFrames = copiedFramesOf(encoded);
-        const format = task.still ? 'png' : (task.local?.format ?? 'mp4');
-        const isArtifact = format === 'mp4';
-        const files = isArtifact ? await artifactsIn(outFolder) : [];
-        const localFiles = task.local || task.still ? await localFilesIn(outFolder, format) : [];
-        if (!files || (!isArtifact && localFiles.length === 0)) throw new Error('an encoding left no files');
+        const made = await filesIn(outFolder, task);
+        if (!made) throw new Error('an encoding left no files');
         const index = await indexIn(outFolder);
         keepOutFolder = true;
         return withDetails({
           kind: 'rendered',
           durationMs: durationMs(),
           ...lengthOf(encoded),
-          files,
-          localFiles,
+          ...made,
           ...(index !== undefined && { index }),
-          plays: isArtifact ? plays : [],
+          plays: made.files.length > 0 || task.inspect !== undefined ? reports.plays : [],
+          ...(task.inspect !== undefined && { inspection: inspectionOf(rendered, reports) }),
           folder: outFolder,
         });
       } finally {
@@ -256,10 +250,7 @@ export class RenderWorker {
   /** Runs a scene in the sandbox without drawing it. */
   async check(task: CheckTask): Promise<CheckResult> {
     const job = checkJob(task, this.#settings.limits);
-    const plays: Play[] = [];
-    const hear = (report: JobReport) => {
-      if (report.type === 'plays') plays.push(...report.plays.slice(0, MOST_PLAYS - plays.length));
-    };
+    const reports = new SceneReports({ nowMs: () => this.#settings.clock.uptimeMs(), onOutput: () => {} });
     const orientation = task.heightPx > task.widthPx ? 'portrait' : 'landscape';
     return this.#runAlone(
       job,
@@ -268,9 +259,9 @@ export class RenderWorker {
       ({ verdict }, durationMs) => {
         if (verdict?.type !== 'checked') return undefined;
         const { type: _, ...length } = verdict;
-        return { kind: 'checked', ...length, plays, durationMs };
+        return { kind: 'checked', ...length, plays: reports.plays, durationMs };
       },
-      hear,
+      (report) => void reports.take(report),
     );
   }
 

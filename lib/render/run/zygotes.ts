@@ -258,6 +258,7 @@ export class Zygotes {
       ...OWN_SIZE,
       local: null,
       still: null,
+      inspect: null,
       isTexHeld: false,
       limits,
     };

@@ -16,6 +16,7 @@ from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of, too_large
 from ..video.frames import Cue, CutOffError, Form, Frame, Receiver, Section, Sound
 from . import captions, formats
+from .contact_sheet import Pictures
 from .index import EarlierFiles
 from .picture import Shown
 from .pictures import PngSequence, Still
@@ -156,8 +157,10 @@ class _Encoding:
 
     def _output(self, form: Form) -> tuple[str, Output]:
         local = self._job.local
-        if self._job.is_still:
+        if self._job.makes == "still":
             return "output.png", Still(transparent=False)
+        if self._job.makes == "pictures":
+            return "sheet.jpg", Pictures()
         if local is None or local.format == "mp4":
             is_indexed = self._job.is_indexed
             return "video.mp4", (

@@ -16,7 +16,7 @@ from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.exceptions import EndSceneEarlyException
 
-from ..messages import CheckJob, ListJob, RenderJob, StillPlace
+from ..messages import CheckJob, ListJob, Picture, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
@@ -24,6 +24,7 @@ from ..video import movie as movies
 from ..video.frames import Sender
 from . import dry_run, errors, hints, output, scene, scene_folder, settings, still, studio
 from .capture import CaptureRenderer
+from .inspecting import InspectingRenderer
 from .timeline import Timeline
 from .whereabouts import Whereabouts
 from .work_times import stopwatch
@@ -109,6 +110,8 @@ def _run(
             report = _check(playing, job, channel, timeline)
         elif job.still is not None:
             report = _draw_still(playing, job, job.still, channel, sender, timeline)
+        elif job.inspect is not None:
+            report = _inspect(playing, job, job.inspect, channel, sender, timeline, folder)
         else:
             report = _render(playing, job, channel, sender, timeline, whereabouts)
     except TypeError as error:
@@ -131,6 +134,41 @@ def _draw_still(
     channel.stage("finishing")
     movie.finish(None, [])
     return channel.done
+
+
+def _inspect(
+    playing: Scene,
+    job: RenderJob,
+    height_px: int,
+    channel: JobChannel,
+    sender: Sender,
+    timeline: Timeline,
+    folder: Path,
+) -> Callable[[], None]:
+    movie = movies.create_pictures(job, channel, sender)
+    pictures: list[Picture] = []
+
+    def keep(pixels: movies.Pixels, *, play: int, line: int, seconds: float) -> None:
+        movie.write(pixels)
+        pictures.append({"play": play, "line": line or None, "seconds": seconds})
+
+    renderer = InspectingRenderer(
+        _plain_renderer(playing),
+        job,
+        timeline,
+        keep=keep,
+        code=scene.text_of(job),
+        path=str(scene_folder.source_path(folder)),
+        height_px=height_px,
+    )
+    dry_run.skip_frames()
+    _play(playing, renderer)
+    channel.stage("finishing")
+    movie.finish(None, [])
+    channel.pictures(pictures)
+    channel.findings(renderer.findings())
+    frames = renderer.file_writer.movie.frames or job.fps
+    return partial(channel.checked, frames, job.fps, reads_pixels=renderer.are_pixels_read)
 
 
 def _render(

@@ -263,6 +263,11 @@ def create(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Movie:
     return (Still if name == "png" else Movie)(job, form, channel, sender)
 
 
+def create_pictures(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Movie:
+    """Begin a movie of pictures that are shown singly."""
+    return Movie(job, Form(job.width_px, job.height_px, job.fps, best_for("rgba")), channel, sender)
+
+
 def create_still(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Still:
     """Begin a movie of one picture."""
     return Still(job, Form(job.width_px, job.height_px, job.fps, best_for("rgba")), channel, sender)

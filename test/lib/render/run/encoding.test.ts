@@ -53,7 +53,7 @@ function encodingOf(encoder: Encoder) {
       fps: 1,
       previewIntervalMs: 0,
       local: null,
-      isStill: false,
+      makes: 'video',
       isIndexed: false,
       limits: jobLimits(DEFAULT_LIMITS),
     },
