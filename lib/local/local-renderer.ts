@@ -5,17 +5,20 @@ import Joi from 'joi';
 import { abortable } from '../async/abortable.ts';
 import { COUNT, checked, type Schemas } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
-import { known, SIGNAL } from '../base/known-options.ts';
+import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
 import { checkScenes } from '../jobs/run/check-scenes.ts';
+import { inspectedOf, inspectScenes, type PictureTask } from '../jobs/run/inspect-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
+import type { InspectedSource, InspectOptions } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
 import type { LocalOutput, StillPlace } from '../model/renderer-messages.ts';
+import { stillPlaceOf } from '../model/still-place.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
@@ -25,7 +28,8 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import { KeptVideos } from './kept-videos.ts';
 import { type LocalOutputOptions, type LocalRequest, parseLocalRequest } from './local-request.ts';
 
-const MOST_TRIES = 2;
+/** What both checks and inspections are given. */
+const CHECKED: Names<CheckOptions> = { className: true, quality: true, aspectRatio: true, fps: true };
 /** Results after which a render is tried again. */
 const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
 const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
@@ -36,6 +40,8 @@ const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
   sections: false,
   config: {},
 };
+type LocalTask = Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>;
+
 /** Its owner may list it; users of renders may only pass through. */
 const TRAVERSABLE = 0o711;
 
@@ -208,12 +214,35 @@ export class LocalRenderer {
   ): Promise<CheckedSource> {
     const { signal, ...named } = known('check', options, {
       ...SIGNAL,
-      ...{ className: true, quality: true, aspectRatio: true, fps: true },
+      ...CHECKED,
     });
     return checkScenes(this.#renderer, code, named, (run) => {
       signal?.throwIfAborted();
-      return abortable(run({ background: false }), signal);
+      return abortable(run({ background: false, isTexHeld: false }), signal);
     });
+  }
+
+  /**
+   * Runs the scenes of a source, or one of them, and draws pictures of them, without a video; tells what is wrong with the
+   * code, and what they show that can't be read or seen. Errors: those of {@link render}.
+   */
+  async inspect(
+    code: string | Uint8Array,
+    options: InspectOptions & { signal?: AbortSignal } = {},
+  ): Promise<InspectedSource> {
+    const { signal, ...named } = known('inspect', options, { ...SIGNAL, ...CHECKED });
+    const listScenes = (source: string | Uint8Array) => abortable(this.#renderer.listScenes(source), signal);
+    const inspect = async (task: PictureTask) => {
+      const result = await this.#tryTwice({ ...task, previewIntervalMs: 0 }, signal ? { signal } : {});
+      if (result.kind === 'failed' || result.kind === 'killed') return { ...result, kind: 'failed' as const };
+      if (result.kind !== 'rendered') throw this.#errorOf(result);
+      try {
+        return { kind: 'inspected' as const, ...(await inspectedOf(task.className, result)) };
+      } finally {
+        await this.#remove(result.folder);
+      }
+    };
+    return inspectScenes({ listScenes, inspect }, code, named);
   }
 
   /**
@@ -246,9 +275,7 @@ export class LocalRenderer {
       isIndexed: kept !== undefined,
       ...(earlier && { earlier }),
     };
-    let result = await this.#attempt(task, options);
-    for (let tries = 1; MAY_SUCCEED.has(result.kind) && tries < MOST_TRIES; tries += 1)
-      result = await this.#attempt(task, options);
+    const result = await this.#tryTwice(task, options);
     if (kept && result.kind === 'rendered' && result.index !== undefined) {
       const video = result.files.find(({ name }) => name === 'video.mp4');
       if (video) await kept.keep(identity, { index: result.index, video: video.path });
@@ -266,8 +293,13 @@ export class LocalRenderer {
     return discardFolder(folder, (problem) => this.#logger.warn({}, problem));
   }
 
+  async #tryTwice(task: LocalTask, options: LocalRenderOptions): Promise<RenderResult> {
+    const result = await this.#attempt(task, options);
+    return MAY_SUCCEED.has(result.kind) ? this.#attempt(task, options) : result;
+  }
+
   async #attempt(
-    task: Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>,
+    task: LocalTask,
     { signal, onProgress = () => {}, onOutput = () => {} }: LocalRenderOptions,
   ): Promise<RenderResult> {
     signal?.throwIfAborted();
@@ -322,13 +354,16 @@ export class LocalRenderer {
           usage: result.usage ?? null,
           files: [],
         };
-      case 'stopped':
-        throw stopped();
-      case 'disk_full':
-        throw new ScenepressError('storage_full', `The disk of ${this.#folder} is full.`);
       default:
-        throw new ScenepressError('renderer_unavailable', `The renderer failed: ${result.message}.`);
+        throw this.#errorOf(result);
     }
+  }
+
+  #errorOf(result: Exclude<RenderResult, { kind: 'rendered' | 'failed' | 'killed' }>): ScenepressError {
+    if (result.kind === 'stopped') return stopped();
+    return result.kind === 'disk_full'
+      ? new ScenepressError('storage_full', `The disk of ${this.#folder} is full.`)
+      : new ScenepressError('renderer_unavailable', `The renderer failed: ${result.message}.`);
   }
 }
 
@@ -336,24 +371,10 @@ function stopped(): ScenepressError {
   return new ScenepressError('not_running', 'The renderer was stopped.');
 }
 
-/** Error: `invalid_request` for a frame that no video can have. */
 function outputOf(
   { still, ...output }: LocalOutputOptions,
   aspectRatio: AspectRatio,
 ): LocalOutput & { still?: StillPlace } {
   const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
-  if (still === undefined) return local;
-  const place: StillPlace =
-    still === 'last'
-      ? { at: 'last', value: 0 }
-      : typeof still === 'number'
-        ? { at: 'seconds', value: still }
-        : { at: 'play', value: still.play };
-  const isValid = Number.isFinite(place.value) && place.value >= 0;
-  if (!isValid || (place.at === 'play' && !Number.isInteger(place.value)))
-    throw new ScenepressError(
-      'invalid_request',
-      "still is 'last', seconds of at least 0, or { play } counted from 0",
-    );
-  return { ...local, still: place };
+  return still === undefined ? local : { ...local, still: stillPlaceOf(still) };
 }

@@ -5,6 +5,7 @@ import {
   type RenderRequest,
   type ValidRenderRequest,
 } from '../model/render-request.ts';
+import type { StillAt } from '../model/still-place.ts';
 
 const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
 
@@ -20,7 +21,7 @@ export interface LocalOutputOptions {
    * A PNG of one frame, as a render shows it, instead of `format`: the last one, the one at a time in seconds, or the last
    * one of a play, counted from 0.
    */
-  still?: 'last' | number | { play: number };
+  still?: StillAt;
   /** Skips the plays before this one; the first is 0. */
   firstPlay?: number;
   /** Ends the scene after this play. */

@@ -126,7 +126,7 @@ export class Lifecycle {
     signal: AbortSignal;
   }): Promise<void> {
     const { assets, cancellations, dataFolder, dispatcher, gate, logger } = this.#parts;
-    const { fairness, renderer, roles, webhooks, workers } = this.#parts;
+    const { fairness, renderer, roles, snapshots, webhooks, workers } = this.#parts;
     await openStores(this.#parts, step);
     if (!withWorkers) return step(() => dispatcher.start(undefined));
     // Before anything is rendered, recovered or removed.
@@ -142,6 +142,12 @@ export class Lifecycle {
         'The queue is paused: no render starts until it is resumed.',
       );
     await step(() => cancellations.recover());
+    await step(() =>
+      // Repeated every few minutes: the ledger or the store may be away.
+      snapshots.recover({ isStart: true }).catch((err: unknown) => {
+        logger.warn({ err }, 'Snapshots of an earlier process could not be completed; trying again later.');
+      }),
+    );
     await step(() => fairness.restore());
     await step(() => dispatcher.start(isWorker ? renderer : undefined));
     if (roles.includes('sender')) webhooks.start();
@@ -182,8 +188,9 @@ export class Lifecycle {
   }
 
   async #closeParts(): Promise<void> {
-    const { ends, followers, renderer } = this.#parts;
+    const { ends, followers, renderer, snapshots } = this.#parts;
     await renderer.stop();
+    await snapshots.settled();
     await closeStores(this.#parts);
     ends.stop();
     followers.stop();

@@ -2,15 +2,22 @@
 
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from '../assets/open-artifact.ts';
 import { abortable } from '../async/abortable.ts';
-import { EmitterBase, tell } from '../async/emitter.ts';
+import { EmitterBase } from '../async/emitter.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { isStorableText } from '../base/storable-text.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
-import { forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
+import { copyOf } from '../jobs/accept/render-again.ts';
+import { assertEnded, forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
 import { CHECK_REQUEST, checkManyOfOwner, checkOfOwner } from '../jobs/run/check-scenes.ts';
+import {
+  INSPECT_REQUEST,
+  inspectOfOwner,
+  STILL_REQUEST,
+  stillOfOwner,
+} from '../jobs/run/pictures-of-owner.ts';
 import { scenesOfOwner } from '../jobs/run/scenes-of.ts';
-import { tellChangesElsewhere } from '../jobs/watch/changes-elsewhere.ts';
+import type { OpenedPicture } from '../jobs/snapshots/snapshots.ts';
 import type { JobEvent } from '../jobs/watch/job-followers.ts';
 import { type ErrorSearch, type ErrorSearchResult, searchErrors } from '../jobs/watch/search-errors.ts';
 import { validJobQuery, validOwner } from '../jobs/watch/valid-job-query.ts';
@@ -18,11 +25,19 @@ import type { ApiKeys } from '../keys/api-keys.ts';
 import type { Balance } from '../ledger/ledger.ts';
 import type { ArtifactName } from '../model/artifacts.ts';
 import type { CheckedSource, CheckRequest } from '../model/checked-source.ts';
+import type { InspectedSource } from '../model/inspected-source.ts';
 import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from '../model/job.ts';
 import type { JobCountQuery, JobListQuery } from '../model/job-list-query.ts';
+import type {
+  InspectRequest,
+  ServiceInspectedScene,
+  StillRequest,
+  StillResult,
+} from '../model/owned-pictures.ts';
 import type { Play, RenderProgress } from '../model/render-task.ts';
 import type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from '../model/requests.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
+import { announce } from './announce.ts';
 import { Lifecycle } from './lifecycle.ts';
 import type { RenderServiceEvents, RenderServiceOptions } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
@@ -56,17 +71,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     this.setMaxListeners(0); // Their number is no sign of a leak.
     this.#parts = parts;
     this.#life = new Lifecycle(parts);
-    const { deliveries, events, webhooks } = this.#parts;
-    this.deliveries = deliveries;
-    events.on('change', (job) => this.#announce(job));
-    events.on('progress', (jobId, progress) => tell(this, 'progress', jobId, progress));
-    events.on('preview', (jobId, jpeg) => tell(this, 'preview', jobId, jpeg));
-    tellChangesElsewhere(this.#parts, {
-      remoteJob: (job) => tell(this, 'remoteJob', job),
-      progress: (jobId, progress) => tell(this, 'progress', jobId, progress),
-      preview: (jobId, jpeg) => tell(this, 'preview', jobId, jpeg),
-    });
-    webhooks.on('delivery', (delivery) => tell(this, 'delivery', delivery));
+    this.deliveries = parts.deliveries;
+    announce(this, parts);
   }
 
   /**
@@ -139,21 +145,8 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async renderAgain(jobId: string, scope: JobScope = {}): Promise<Job> {
     const { owner } = known('renderAgain', scope, SCOPE);
     this.#assertWorking();
-    const { className, quality, aspectRatio, fps, ...earlier } = await this.#record(jobId, owner);
-    const code = await this.#parts.storage.readSource(jobId);
-    if (code === undefined)
-      throw new ScenepressError('not_found', 'The source of this job has been removed.');
-    const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
-    const taken = await this.#parts.admission.accept({
-      owner: earlier.owner,
-      request: { code, className, quality, aspectRatio, fps },
-      metadataJson,
-      webhookUrl,
-      keyId,
-      earlierJobId: jobId,
-      ...(sealed !== undefined && { webhookSecret: await this.#parts.webhooks.secrets.decrypt(sealed) }),
-    });
-    return jobOf(taken);
+    const copy = await copyOf(await this.#record(jobId, owner), this.#parts);
+    return jobOf(await this.#parts.admission.accept(copy));
   }
 
   /**
@@ -224,12 +217,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   async forget(jobId: string, scope: JobScope = {}): Promise<Job> {
     const { owner } = known('forget', scope, SCOPE);
     const job = await this.#record(jobId, owner);
-    if (!isTerminal(job.phase)) {
-      throw new ScenepressError(
-        'conflict',
-        `Job ${jobId} has not ended. Cancel it first, or wait until it ends.`,
-      );
-    }
+    assertEnded(job);
     const forgotten = await forgetJob(this.#parts, job);
     await this.#parts.storage.purge();
     return jobOf(forgotten);
@@ -238,12 +226,13 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error. `signal` ends it between two jobs.
+   * repeated after an error. Also removes the owner's pictures. `signal` ends it between two jobs.
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
     await this.#parts.admission.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
+    await this.#parts.snapshots.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }
@@ -313,6 +302,29 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   }
 
   /**
+   * Draws pictures of the scenes of a source, without a video, and tells what is wrong with the code and what they show that
+   * can't be read or seen. Each scene is charged as a render of low quality. Errors: those of {@link check},
+   * `insufficient_credits`, `too_much_stored`, `owner_refused`, `storage_full`, `storage_failed`.
+   */
+  async inspect(code: string, options: InspectRequest = {}): Promise<InspectedSource<ServiceInspectedScene>> {
+    known('inspect', options, INSPECT_REQUEST);
+    this.#assertWorking();
+    return inspectOfOwner(this.#parts, code, options);
+  }
+
+  /** Draws one frame as a render shows it, without those before. Charges and errors: those of {@link inspect}. */
+  async still(code: string, options: StillRequest = {}): Promise<StillResult> {
+    known('still', options, STILL_REQUEST);
+    this.#assertWorking();
+    return stillOfOwner(this.#parts, code, options);
+  }
+
+  /** Reads a picture of {@link inspect} or {@link still}, within an hour. Error: `not_found`. */
+  async openPicture(snapshotId: string, name: string, scope: JobScope = {}): Promise<OpenedPicture> {
+    return this.#parts.snapshots.open(snapshotId, name, known('openPicture', scope, SCOPE));
+  }
+
+  /**
    * The progress of a running job; undefined while it is not known. For a job of another process it becomes known
    * shortly after the first call, and stays known for half a minute after the last.
    */
@@ -370,17 +382,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     this.#assertAccepting();
     await this.#parts.cancellations.cancel(jobId);
     return undefined;
-  }
-
-  #announce(record: JobRecord): void {
-    const { dispatcher, ends, fairness, webhooks } = this.#parts;
-    tell(this, 'job', jobOf(record));
-    if (record.phase === 'queued') dispatcher.added();
-    if (!isTerminal(record.phase)) return;
-    fairness.note(record);
-    dispatcher.ended(record.owner);
-    ends.notify(record.jobId);
-    if (record.webhookUrl !== null) webhooks.notifyDue();
   }
 
   #assertWorking(): void {

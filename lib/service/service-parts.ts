@@ -12,7 +12,7 @@ import { RemoteJobs } from '../cluster/remote-jobs.ts';
 import { DataFolder } from '../data-folder/data-folder.ts';
 import { isFull } from '../files/disk.ts';
 import { FolderLock } from '../files/folder-lock.ts';
-import { Admission } from '../jobs/accept/admission.ts';
+import { Admission, ownerRefused } from '../jobs/accept/admission.ts';
 import { StoredBytes } from '../jobs/accept/stored-bytes.ts';
 import { Cancellations } from '../jobs/end/cancellations.ts';
 import { Discards } from '../jobs/end/discards.ts';
@@ -22,6 +22,7 @@ import { Dispatcher } from '../jobs/run/dispatcher.ts';
 import { Gate } from '../jobs/run/gate.ts';
 import { JobClaims } from '../jobs/run/job-claims.ts';
 import { ShortRuns } from '../jobs/run/short-runs.ts';
+import { Snapshots } from '../jobs/snapshots/snapshots.ts';
 import { JobEnds } from '../jobs/watch/job-ends.ts';
 import { JobFollowers } from '../jobs/watch/job-followers.ts';
 import type { Ledger } from '../ledger/ledger.ts';
@@ -64,6 +65,8 @@ export interface ServiceParts {
   cancellations: Cancellations;
   admission: Admission;
   shortRuns: ShortRuns;
+  snapshots: Snapshots;
+  pricing: Pricing;
   tex: TexInstallation | undefined;
   storedBytes: StoredBytes;
   dispatcher: Dispatcher;
@@ -185,6 +188,13 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       onStuck: (jobId) => void cancellations.complete(jobId),
     },
   );
+  const snapshots = new Snapshots({
+    ...{ storage, ledger, pricing, assets, storedBytes, clock, random, logger },
+    assertAdmitted: async (owner, tx) => {
+      gate.assertDiskNotFull();
+      if (admitsOwner && !(await admitsOwner(owner, tx))) throw ownerRefused();
+    },
+  });
   const claims = new JobClaims({ storage, clock, logger });
   const ending = new JobEnding({ storage, ledger, clock, deliveries: webhooks.book, admission, claims });
   const cancellations: Cancellations = new Cancellations({
@@ -268,6 +278,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     cancellations,
     admission,
     shortRuns,
+    snapshots,
+    pricing,
     tex: options.tex,
     storedBytes,
     dispatcher,
@@ -280,6 +292,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       ending,
       retention,
       discards,
+      snapshots,
       events,
       dispatcher,
       clock,

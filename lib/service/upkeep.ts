@@ -7,6 +7,7 @@ import type { Admission } from '../jobs/accept/admission.ts';
 import type { Discards } from '../jobs/end/discards.ts';
 import type { JobEnding } from '../jobs/end/job-ending.ts';
 import { type JobClaims, LEASE_MS } from '../jobs/run/job-claims.ts';
+import type { Snapshots } from '../jobs/snapshots/snapshots.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { randomId } from '../model/ids.ts';
 import type { JobEvents } from '../model/job-events.ts';
@@ -28,6 +29,7 @@ export interface UpkeepOptions {
   ending: Pick<JobEnding, 'resumeAbandoned'>;
   retention: RetentionOptions;
   discards: Discards;
+  snapshots: Pick<Snapshots, 'recover'>;
   events: JobEvents;
   /** The dispatcher of this process, which manages its own claims. */
   dispatcher: { readonly runningIds: readonly string[] };
@@ -38,6 +40,7 @@ export interface UpkeepOptions {
 
 const SWEEP_MS = LEASE_MS / 6;
 const RESUME_MS = 10_000;
+const SNAPSHOTS_MS = 5 * 60_000;
 /** In which a task runs once: longer than clocks differ, and shorter than its period. */
 const ONCE_A_NIGHT_MS = 12 * 3_600_000;
 const ONCE_AN_HOUR_MS = 30 * 60_000;
@@ -86,6 +89,9 @@ export class Upkeep {
         ),
       ];
     }
+    this.#sweeps.push(
+      clock.every(SNAPSHOTS_MS, () => void this.#alone('snapshots', () => this.#removeSnapshots())),
+    );
     void this.#once('audit', ONCE_AN_HOUR_MS, () => this.#audit(), this.#auditedElsewhere);
     this.#steady.look();
   }
@@ -166,6 +172,15 @@ export class Upkeep {
       this.#report(error, 'Requeueing jobs of dead workers failed.');
     } finally {
       this.#isSweeping = false;
+    }
+  }
+
+  async #removeSnapshots(): Promise<void> {
+    try {
+      const { left } = await this.#options.snapshots.recover();
+      if (left > 0) this.#logger.warn({ snapshots: left }, 'Completed snapshots of dead processes.');
+    } catch (error) {
+      this.#report(error, 'Removing old snapshots failed.');
     }
   }
 

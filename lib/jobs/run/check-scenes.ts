@@ -1,7 +1,7 @@
 import { ScenepressError } from '../../base/errors.ts';
 import type { Names } from '../../base/known-options.ts';
 import type { CheckedSource, CheckOptions, CheckRequest } from '../../model/checked-source.ts';
-import { findingOf } from '../../model/finding.ts';
+import { type Finding, findingOf } from '../../model/finding.ts';
 import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
@@ -14,7 +14,7 @@ import type {
 import type { Role } from '../../model/roles.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
 import { assertWorker } from './scenes-of.ts';
-import type { ShortRuns } from './short-runs.ts';
+import type { ShortResult, ShortRuns } from './short-runs.ts';
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
@@ -50,22 +50,27 @@ export async function checkOfOwner(
   const { owner, signal, className, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
-  const run: Runs = async (task) => {
+  const named = className === undefined ? options : { ...options, className };
+  return checkScenes(renderer, code, named, runsOfOwner({ shortRuns, tex }, { owner, signal }));
+}
+
+/** Runs tasks for an owner when they may, again if they failed while the machine's TeX was being changed. */
+export function runsOfOwner(
+  { shortRuns, tex }: Pick<CheckParts, 'shortRuns' | 'tex'>,
+  { owner, signal }: { owner: string | undefined; signal: AbortSignal | undefined },
+): Runs {
+  return async (task) => {
     const before = tex?.changes ?? 0;
-    const first = await shortRuns.run(task, { owner, signal });
-    const isOfTex = first.kind === 'failed' && first.failedBy === 'tex';
+    const run = () =>
+      shortRuns.run((how) => task({ ...how, isTexHeld: tex?.state === 'changing' }), { owner, signal });
+    const first = await run();
+    const isOfTex = first.kind === 'failed' && 'failedBy' in first && first.failedBy === 'tex';
     if (!isOfTex || !tex?.mayHaveFailed(before)) return first;
-    // The machine's TeX is being changed. No worker waits for that.
+    // No worker waits for that.
     await tex.settled(signal ?? NEVER);
     signal?.throwIfAborted();
-    return shortRuns.run(task, { owner, signal });
+    return run();
   };
-  const checks: ChecksScenes = {
-    listScenes: (source, how) => renderer.listScenes(source, how),
-    check: (task) => renderer.check({ ...task, isTexHeld: tex?.state === 'changing' }),
-  };
-  const named = className === undefined ? options : { ...options, className };
-  return checkScenes(checks, code, named, run);
 }
 
 /** Checks several sources, of which as many wait for workers as the service has. */
@@ -84,8 +89,8 @@ export async function checkManyOfOwner(
 }
 
 /** Runs a task when it may. */
-export type Runs = <Result extends ListResult | CheckResult>(
-  task: (how: { background: boolean }) => Promise<Result>,
+export type Runs = <Result extends ShortResult>(
+  task: (how: { background: boolean; isTexHeld: boolean }) => Promise<Result>,
 ) => Promise<Result>;
 
 /**
@@ -121,7 +126,8 @@ export async function checkScenes(
   return found;
 }
 
-const NO_SCENE: ShortFailure = {
+/** Of a source without a scene. */
+export const NO_SCENE: ShortFailure = {
   kind: 'failed',
   durationMs: 0,
   error: 'The code defines no scene.',
@@ -134,12 +140,19 @@ const NO_SCENE: ShortFailure = {
 };
 
 /** Adds the finding of a failure, unless it is there already, as of an error of the whole file. */
-function addFailure(found: CheckedSource, failure: ShortFailure): CheckedSource {
+export function addFailure<Source extends Pick<CheckedSource, 'ok' | 'findings'>>(
+  found: Source,
+  failure: ShortFailure,
+): Source {
   if (failure.kind === 'died')
     throw new ScenepressError('renderer_unavailable', `The renderer failed: ${failure.message}.`);
-  const finding = failure.finding ?? findingOf(failure);
   found.ok = false;
-  const text = JSON.stringify(finding);
-  if (!found.findings.some((other) => JSON.stringify(other) === text)) found.findings.push(finding);
+  addFinding(found.findings, failure.finding ?? findingOf(failure));
   return found;
+}
+
+/** Adds a finding, unless it is there already. */
+export function addFinding(findings: Finding[], finding: Finding): void {
+  const text = JSON.stringify(finding);
+  if (!findings.some((other) => JSON.stringify(other) === text)) findings.push(finding);
 }

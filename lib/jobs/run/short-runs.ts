@@ -1,7 +1,12 @@
 import { abortable } from '../../async/abortable.ts';
 import { ScenepressError } from '../../base/errors.ts';
-import type { CheckResult, ListResult } from '../../model/render-task.ts';
 import type { Fairness } from '../fairness/fairness.ts';
+
+/** What a run returns; without a duration, nothing is charged to the budget. */
+export interface ShortResult {
+  kind: string;
+  durationMs?: number;
+}
 
 /** What a run is charged when it begins; corrected when it has ended. */
 const CHARGED_MS = 5_000;
@@ -61,7 +66,7 @@ export class ShortRuns {
    * Runs a task as soon as a worker is free for it. Errors: `too_many_requests` when the owner has used up its budget;
    * `queue_full` when too many of its runs wait; `not_running` when the service stops first.
    */
-  run<Result extends ListResult | CheckResult>(
+  run<Result extends ShortResult>(
     task: (how: { background: boolean }) => Promise<Result>,
     { owner, signal }: ShortRunOptions,
   ): Promise<Result> {
@@ -86,7 +91,7 @@ export class ShortRuns {
         isCharged = true;
         const result = await task({ background });
         // The renderer's own failures are not charged.
-        durationMs = result.kind === 'died' ? 0 : result.durationMs;
+        durationMs = result.durationMs ?? 0;
         resolve(result);
       } catch (error) {
         reject(error);
