@@ -3,6 +3,7 @@ import {
   ASPECT_RATIOS,
   type AspectRatio,
   type CheckedSource,
+  type CheckRequest,
   type Finding,
   isScenepressError,
   type Quality,
@@ -17,11 +18,13 @@ import { print, printable, printJson } from './output.ts';
 import { withOwnRenderer } from './own-renderer.ts';
 import { ProgressLine } from './progress-line.ts';
 import { folderOf, qualityOf, readCode } from './render-request.ts';
+import type { OwnRenders } from './warm-renderer.ts';
 import { whyWithheld } from './withheld-folder.ts';
 
 const LONGEST_LINE = 200;
 
-interface CheckFlags extends Record<string, unknown> {
+/** Options of `check` and `inspect`. */
+export interface CheckFlags extends Record<string, unknown> {
   quality?: Quality;
   aspect: AspectRatio;
   frame_rate?: number;
@@ -33,28 +36,8 @@ interface CheckFlags extends Record<string, unknown> {
 
 /** `scenepress check FILE [SCENE]` */
 export function checkCommand(): Command {
-  const command = addConfigFlags(new Command('check'), 'render')
+  const command = addSceneFlags(new Command('check'))
     .description('Tell what is wrong with scenes of a file, without rendering them')
-    .argument('<file>', 'Python file; - reads standard input')
-    .argument('[scene]', 'scene class to check (default: all of the file)')
-    .option(
-      '-q, --quality <quality>',
-      `quality of the render that they are checked for: ${QUALITY_NAMES.join(', ')} (default: medium)`,
-      qualityOf,
-    )
-    .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
-    .option(
-      '--fps, --frame_rate <number>',
-      'frames per second (default: depends on the quality)',
-      wholeNumber,
-    )
-    .option('--folder <folder>', 'folder that the scenes may read (default: that of <file>)')
-    .option('--no-folder', 'let the scenes read no files of this machine')
-    .option(
-      '--keep-warm <minutes>',
-      'keep the renderer for the next call (default: 5 in a terminal, else 0)',
-      wholeNumber,
-    )
     .option('--json', 'print JSON')
     .action(check);
   command.addHelpText(
@@ -69,7 +52,57 @@ export function checkCommand(): Command {
   );
 }
 
+/** Adds the file, the scene, and for which render it is looked at. */
+export function addSceneFlags(command: Command): Command {
+  return addConfigFlags(command, 'render')
+    .argument('<file>', 'Python file; - reads standard input')
+    .argument('[scene]', 'scene class (default: all of the file)')
+    .option(
+      '-q, --quality <quality>',
+      `quality of the render that it is for: ${QUALITY_NAMES.join(', ')} (default: medium)`,
+      qualityOf,
+    )
+    .addOption(new Option('--aspect <ratio>', 'landscape or portrait').choices(ASPECT_RATIOS).default('16:9'))
+    .option(
+      '--fps, --frame_rate <number>',
+      'frames per second (default: depends on the quality)',
+      wholeNumber,
+    )
+    .option('--folder <folder>', 'folder that the scenes may read (default: that of <file>)')
+    .option('--no-folder', 'let the scenes read no files of this machine')
+    .option(
+      '--keep-warm <minutes>',
+      'keep the renderer for the next call (default: 5 in a terminal, else 0)',
+      wholeNumber,
+    );
+}
+
 async function check(file: string, className: string | undefined, flags: CheckFlags): Promise<void> {
+  await askOwnRenderer(file, className, flags, async (renderer, { code, asked, place, done }) => {
+    const checked = await renderer.check(code, asked);
+    done();
+    if (flags.json) printJson(checked);
+    else printFound(place, new TextDecoder().decode(code), checked);
+    if (!checked.ok) process.exitCode = 1;
+  });
+}
+
+/** What a renderer is asked about a file. */
+interface Asked {
+  code: Uint8Array;
+  asked: CheckRequest;
+  place: Checked;
+  /** Removes the progress line, before anything is printed. */
+  done: () => void;
+}
+
+/** Calls `work` with a renderer of this machine and the file. Failures of either end the program with exit code 2. */
+export async function askOwnRenderer(
+  file: string,
+  className: string | undefined,
+  flags: CheckFlags,
+  work: (renderer: OwnRenders, asked: Asked) => Promise<void>,
+): Promise<void> {
   const { quality = 'medium', aspect: aspectRatio, frame_rate: fps, keepWarm } = flags;
   const { quality: _, ...options } = flags;
   const config = configOf(options);
@@ -78,18 +111,19 @@ async function check(file: string, className: string | undefined, flags: CheckFl
   const folder = withheld === null ? found : null;
   const code = await readCode(file);
   const progress = new ProgressLine();
-  const asked = {
+  const scene = {
     ...(className !== undefined && { className }),
     ...{ quality, aspectRatio },
     ...(fps !== undefined && { fps }),
   };
   await withOwnRenderer({ folder, config, workers: 1, keepWarm, progress }, async (renderer, signal) => {
     progress.start();
-    const checked = await renderer.check(code, { ...asked, signal }).finally(() => progress.stop());
-    progress.clear();
-    if (flags.json) printJson(checked);
-    else printFound({ file, folder, withheld }, new TextDecoder().decode(code), checked);
-    if (!checked.ok) process.exitCode = 1;
+    const done = () => {
+      progress.stop();
+      progress.clear();
+    };
+    const asked = { code, asked: { ...scene, signal }, place: { file, folder, withheld }, done };
+    await work(renderer, asked).finally(() => progress.stop());
   }).catch((error: unknown) => {
     if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
     throw new UserError(error.message, { exitCode: 2, cause: error });
@@ -102,7 +136,17 @@ interface Checked {
   withheld: string | null;
 }
 
-function printFound(of: Checked, code: string, { findings, scenes }: CheckedSource): void {
+/** Prints findings, and the length of scenes. */
+export function printFound(
+  of: Checked,
+  code: string,
+  {
+    findings,
+    scenes,
+  }: Pick<CheckedSource, 'findings'> & {
+    scenes: Pick<CheckedSource['scenes'][number], 'className' | 'plays' | 'seconds'>[];
+  },
+): void {
   const lines = code.split(/\r\n|\r|\n/);
   for (const finding of findings) print(shownFinding(of, finding, lines));
   for (const { className, plays, seconds } of scenes)

@@ -11,6 +11,7 @@ import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
 import { doctorCommand } from './doctor.ts';
 import { healthCommand } from './health.ts';
+import { inspectCommand } from './inspect.ts';
 import { installServiceCommand } from './install-service.ts';
 import { installationCommand } from './installation.ts';
 import { jobCommand } from './job.ts';
@@ -60,6 +61,7 @@ export function createProgram(): Command {
     .addCommand(workerCommand())
     .addCommand(renderCommand())
     .addCommand(checkCommand())
+    .addCommand(inspectCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
     .addCommand(setupLinkCommand())

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isScenepressError, type LocalRenderer } from '../../lib/index.ts';
 import { READY_SOCKET, READY_VARIABLE } from './ready-call.ts';
+import { sentInspection } from './sent-inspection.ts';
 import { socketLines } from './socket-lines.ts';
 import { HOST_VARIABLE, startOwn, type WarmAnswer, type WarmRequest } from './warm-renderer.ts';
 
@@ -56,6 +57,10 @@ export async function hostRenderer(
       if (request.kind === 'check') {
         const checked = await renderer.check(code, { ...request.options, signal: closed.signal });
         return send({ kind: 'checked', checked });
+      }
+      if (request.kind === 'inspect') {
+        const inspected = await renderer.inspect(code, { ...request.options, signal: closed.signal });
+        return send({ kind: 'inspected', inspected: sentInspection(inspected) });
       }
       const render = await renderer.render(
         { code, ...request.request },

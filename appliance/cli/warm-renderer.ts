@@ -8,6 +8,7 @@ import {
   type CheckedSource,
   type CheckRequest,
   type ErrorCode,
+  type InspectedSource,
   type LocalRender,
   type LocalRenderer,
   type LocalRenderOptions,
@@ -18,6 +19,7 @@ import {
 import type { SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../support/version.ts';
+import { receivedInspection, type SentInspection } from './sent-inspection.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
@@ -27,6 +29,7 @@ type CheckOptions = Omit<CheckRequest, 'owner' | 'signal'>;
 export type WarmRequest = { key: string; code: string } & (
   | { kind: 'list' }
   | { kind: 'check'; options: CheckOptions }
+  | { kind: 'inspect'; options: CheckOptions }
   | { kind: 'render'; request: Omit<LocalRequest, 'code'> }
 );
 
@@ -37,15 +40,16 @@ export type WarmAnswer =
   | { kind: 'output'; text: string }
   | { kind: 'scenes'; scenes: string[] }
   | { kind: 'checked'; checked: CheckedSource }
+  | { kind: 'inspected'; inspected: SentInspection }
   | { kind: 'rendered'; render: LocalRender }
   | { kind: 'failed'; code: ErrorCode; message: string };
 
 /** The part of a renderer that the command uses. */
 export type Renders = Pick<LocalRenderer, 'scenesOf' | 'render' | 'discard'>;
 /** A renderer of this machine. */
-export type OwnRenders = Renders & Pick<LocalRenderer, 'check'>;
+export type OwnRenders = Renders & Pick<LocalRenderer, 'check' | 'inspect'>;
 
-type LastAnswer = Extract<WarmAnswer, { kind: 'scenes' | 'checked' | 'rendered' }>;
+type LastAnswer = Extract<WarmAnswer, { kind: 'scenes' | 'checked' | 'inspected' | 'rendered' }>;
 
 /** The parameters of a host. Plain data: it is passed as the value of {@link HOST_VARIABLE}. */
 export interface HostSettings {
@@ -107,12 +111,28 @@ export class WarmRenderer implements OwnRenders {
     code: LocalRequest['code'],
     { signal, ...options }: CheckOptions & { signal?: AbortSignal } = {},
   ): Promise<CheckedSource> {
-    const { key } = this.#host;
-    const request: WarmRequest = { key, kind: 'check', code: base64(code), options };
-    const { answer, socket } = await this.#ask(request, signal ? { signal } : {});
-    socket.destroy();
+    const answer = await this.#answer({ kind: 'check', code: base64(code), options }, signal);
     if (answer.kind !== 'checked') throw gone();
     return answer.checked;
+  }
+
+  async inspect(
+    code: LocalRequest['code'],
+    { signal, ...options }: CheckOptions & { signal?: AbortSignal } = {},
+  ): Promise<InspectedSource> {
+    const answer = await this.#answer({ kind: 'inspect', code: base64(code), options }, signal);
+    if (answer.kind !== 'inspected') throw gone();
+    return receivedInspection(answer.inspected);
+  }
+
+  async #answer(
+    request: { kind: 'check' | 'inspect'; code: string; options: CheckOptions },
+    signal: AbortSignal | undefined,
+  ): Promise<LastAnswer> {
+    const asked = { ...request, key: this.#host.key };
+    const { answer, socket } = await this.#ask(asked, signal ? { signal } : {});
+    socket.destroy();
+    return answer;
   }
 
   async render({ code, ...request }: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
