@@ -31,6 +31,7 @@ import {
   jobInfo,
   type ShownJob,
 } from './administration-views.ts';
+import { type InspectionInfo, inspectionOf, pictureOf } from './job-pictures.ts';
 
 /** How long a list of scenes may take, with the wait for a worker. */
 const LIST_WITHIN_MS = 3_000;
@@ -235,6 +236,35 @@ export class JobAdministration {
     } finally {
       this.#checking.delete(accountId);
     }
+  }
+
+  /** Draws pictures of a scene of a source, which is charged to the account. Errors: those of {@link RenderService.inspect}. */
+  async inspect({
+    account,
+    code,
+    fps,
+    ...request
+  }: Required<Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio'>> & {
+    account: string;
+    fps?: number | undefined;
+  }): Promise<InspectionInfo> {
+    const { accountId } = await this.#accounts.find(account);
+    const owned = { ...request, owner: accountId, ...(fps !== undefined && { fps }) };
+    return inspectionOf(this.#service, code, owned);
+  }
+
+  /** A picture of an inspection of the account, within an hour. Error: `not_found`. */
+  async showPicture({
+    account,
+    snapshotId,
+    name,
+  }: {
+    account: string;
+    snapshotId: string;
+    name: string;
+  }): Promise<{ contentType: string; base64: string }> {
+    const { accountId } = await this.#accounts.find(account);
+    return pictureOf(this.#service, snapshotId, name, accountId);
   }
 
   async #queryOf({ account, before, ...request }: JobFilter): Promise<JobListQuery & { limit: number }> {

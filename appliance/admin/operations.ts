@@ -84,6 +84,8 @@ export const OPERATIONS: {
     render: acts('account', 'Rendered a scene'),
     listScenes: reads('account'),
     check: reads('account'),
+    inspect: reads('account'),
+    showPicture: reads('account'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -225,7 +225,8 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .playground .toolbar label:first-child { flex: 1 1 6rem; min-width: 0; }
 .playground .toolbar select, .playground .toolbar input { height: 2.125rem; padding: 0.35rem 0.5rem; }
 .playground .toolbar input { width: 4.5rem; }
-.playground .toolbar button { height: 2.125rem; margin-left: auto; padding-inline: 1.25rem; }
+.playground .toolbar .actions { margin-left: auto; }
+.playground .toolbar button { height: 2.125rem; padding-inline: 1.25rem; }
 .playground .toolbar button[aria-busy="true"] { opacity: 0.6; }
 .playground textarea { border: 0; border-radius: 0; font: 0.8125rem/1.6 var(--mono); padding: 0.75rem 1rem; resize: vertical; display: block; tab-size: 4; }
 .playground textarea:focus-visible { outline-offset: -2px; }
@@ -239,6 +240,15 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .picture { aspect-ratio: 16 / 9; max-height: 70vh; margin-inline: auto; width: 100%; background: var(--sunken); border-radius: 8px; overflow: hidden; display: grid; place-items: center; }
 .picture.portrait { aspect-ratio: 9 / 16; width: auto; height: 60vh; }
 .picture img { width: 100%; height: 100%; object-fit: contain; display: block; background: #000; }
+.sheet { display: block; width: 100%; height: auto; border-radius: 8px; background: #000; }
+#inspection:empty, #inspection:not(:empty) + #result:not(:has([data-job])) { display: none; }
+.findings { display: grid; gap: 0.875rem; padding-left: 1.25rem; grid-template-columns: minmax(0, 1fr); }
+.findings li { overflow-wrap: anywhere; }
+.findings .hint { margin-top: 0.375rem; }
+.findings details { margin-top: 0.375rem; }
+.findings summary { cursor: pointer; color: var(--muted); }
+.findings img { display: block; margin-top: 0.375rem; max-width: 100%; border-radius: 8px; background: #000; }
+.findings .error::marker { color: var(--bad); }
 .stages { list-style: none; display: flex; gap: 0.375rem; }
 .stages li { flex: 1; padding-top: 0.4rem; border-top: 3px solid var(--line); color: var(--muted); text-transform: capitalize; }
 .stages[data-stage="loading"] li[data-stage="loading"],

@@ -5,6 +5,7 @@ import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { Checks } from './checks.ts';
 import { type Draft, Drafts } from './drafts.ts';
 import { Editor } from './editor.ts';
+import { Inspection, pageOf } from './inspection.ts';
 import { Playback } from './playback.ts';
 
 const SCENES_AFTER_MS = 600;
@@ -23,7 +24,7 @@ const result = find<HTMLElement>('#result');
 const problem = find<HTMLElement>('#problem');
 const kept = find<HTMLElement>('#kept');
 const field = find<HTMLTextAreaElement>('textarea', form);
-const button = find<HTMLButtonElement>('.toolbar button', form);
+const button = find<HTMLButtonElement>('.toolbar .primary', form);
 const scene = find<HTMLSelectElement>('select[name=className]', form);
 const quality = find<HTMLSelectElement>('select[name=quality]', form);
 const aspectRatio = find<HTMLSelectElement>('select[name=aspectRatio]', form);
@@ -68,6 +69,7 @@ const editor = new Editor(host, {
   },
   onRender: () => form.requestSubmit(),
 });
+const inspection = new Inspection(place, { ask: (url) => post(form, url), problem });
 const playback = new Playback(result, editor);
 const checks = new Checks(editor, {
   ask: () => post(form, `${form.action}/check`),
@@ -92,14 +94,17 @@ addEventListener('keydown', (event) => {
 });
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  void render();
+  if (event.submitter !== inspection.button) return void render();
+  offer(scenesOf(editor.text));
+  field.value = editor.text;
+  void inspection.ask();
 });
 result.addEventListener('submit', (event) => {
   event.preventDefault();
   void cancel(event.target as HTMLFormElement);
 });
 result.addEventListener('replaced', showFault);
-result.addEventListener('click', (event) => {
+place.addEventListener('click', (event) => {
   const link = (event.target as Element).closest<HTMLElement>('[data-go]');
   if (!link) return;
   event.preventDefault();
@@ -248,6 +253,7 @@ async function render(): Promise<void> {
     return;
   }
   sending = request;
+  inspection.hide();
   checks.cancel();
   button.ariaBusy = 'true';
   const { text } = editor;
@@ -355,12 +361,6 @@ function requestIn(form: HTMLFormElement): string {
       String(fields.get(name)).replaceAll('\r\n', '\n'),
     ),
   );
-}
-
-/** Undefined if it is another page: that of signing in, or an error. */
-async function pageOf(answer: Response): Promise<Document | undefined> {
-  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
-  return page.getElementById('playground') ? page : undefined;
 }
 
 async function post(form: HTMLFormElement, url = form.action): Promise<Response | undefined> {

@@ -120,6 +120,7 @@ function clock(seconds: number): string {
 }
 
 /** A sentence whose code stands between backticks. */
-function withCode(sentence: string): Value {
+/** A sentence with code in backticks. */
+export function withCode(sentence: string): Value {
   return sentence.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
 }

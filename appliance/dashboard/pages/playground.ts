@@ -10,6 +10,7 @@ import { frameSizeOf, QUALITY_NAMES } from '../../../lib/internal.ts';
 import { MAX_BODY_BYTES } from '../../../lib/web/index.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
+import type { InspectionInfo } from '../../admin/job-pictures.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
@@ -18,6 +19,7 @@ import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
+import { inspection } from './inspection.ts';
 import { lastVideo, outcome } from './outcome.ts';
 
 /** Each byte of the code may take three in a form. */
@@ -56,6 +58,7 @@ interface Shown {
   /** The last one before it that has completed. */
   last?: JobDetails | undefined;
   problem?: string;
+  inspected?: InspectionInfo;
 }
 
 /** An editor whose scenes can be rendered. */
@@ -76,6 +79,28 @@ export function playgroundRoutes(): Route[] {
       for: 'members',
       mostBytes: MOST_FORM_BYTES,
       handler: async (visit) => ({ response: visit.h.response(await findingsIn(visit)) }),
+    },
+    {
+      method: 'POST',
+      path: '/playground/inspect',
+      for: 'members',
+      mostBytes: MOST_FORM_BYTES,
+      handler: inspect,
+    },
+    {
+      method: 'GET',
+      path: '/pictures/{snapshotId}/{name}',
+      for: 'members',
+      async handler({ admin, viewer, params, h }) {
+        const { snapshotId = '', name = '' } = params;
+        const picture = await admin.jobs.showPicture({ account: viewer.accountId, snapshotId, name });
+        return {
+          response: h
+            .response(Buffer.from(picture.base64, 'base64'))
+            .type(picture.contentType)
+            .header('Cache-Control', 'private, max-age=3600'),
+        };
+      },
     },
   ];
 }
@@ -101,32 +126,58 @@ async function openPage(visit: Visit): Promise<Html> {
 }
 
 async function render(visit: Visit) {
-  const { admin, form, viewer } = visit;
+  const { form, viewer } = visit;
   const draft = draftIn(form);
   const [job, last] = await Promise.all([shownBefore(visit, form['job']), shownBefore(visit, form['last'])]);
   try {
-    requireCode(draft.code);
-    if (draft.className === '') {
-      const { scenes } = await admin.jobs.listScenes({ account: viewer.accountId, code: draft.code });
-      draft.scenes = scenes;
-      draft.className = onlyOne(scenes);
-    }
-    const { code, className, quality, aspectRatio, fps } = draft;
-    const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
+    const request = await requestOf(visit, draft);
     const idempotencyKey = form['once'] && onceFor(form['once'], request);
     const jobId = await renderInstead(visit, job, {
       account: viewer.accountId,
-      ...(request as RenderRequest),
+      ...request,
       ...(idempotencyKey && { idempotencyKey }),
     });
     const good = job?.status === 'completed' ? job : last;
     return { to: `/playground?${new URLSearchParams({ job: jobId, ...(good && { last: good.jobId }) })}` };
   } catch (error) {
-    if (!isScenepressError(error)) throw error;
-    const { status, body } = httpErrorOf(error);
-    const problem = body.message ?? body.error;
-    return { page: await playground(visit, draft, { job, last, problem }), status };
+    return refused(visit, draft, error, { job, last });
   }
+}
+
+async function inspect(visit: Visit) {
+  const { admin, form, viewer } = visit;
+  const draft = draftIn(form);
+  const [job, last] = await Promise.all([shownBefore(visit, form['job']), shownBefore(visit, form['last'])]);
+  try {
+    const request = await requestOf(visit, draft);
+    const inspected = await admin.jobs.inspect({ account: viewer.accountId, ...request });
+    return playground(visit, draft, { job, last, inspected });
+  } catch (error) {
+    return refused(visit, draft, error, { job, last });
+  }
+}
+
+/** What the form asks for; finds the only scene. Errors: `invalid_request`, and those of listing scenes. */
+async function requestOf({ admin, viewer }: Visit, draft: Draft) {
+  requireCode(draft.code);
+  if (draft.className === '') {
+    const { scenes } = await admin.jobs.listScenes({ account: viewer.accountId, code: draft.code });
+    draft.scenes = scenes;
+    draft.className = onlyOne(scenes);
+  }
+  const { code, className, quality, aspectRatio, fps } = draft;
+  const request = { code, className, quality, aspectRatio } as RequestOfForm;
+  return { ...request, ...(fps !== '' && { fps: Number(fps) }) };
+}
+
+type RequestOfForm = Required<Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio'>>;
+
+/** The page with why a form was refused. */
+async function refused(visit: Visit, draft: Draft, error: unknown, shown: Shown) {
+  if (!isScenepressError(error)) throw error;
+  const { status, body } = httpErrorOf(error);
+  const problem = body.message ?? body.error;
+  return { page: await playground(visit, draft, { ...shown, problem }), status };
 }
 
 /** A job that the page showed; undefined if it shows none, or one that may not be seen. */
@@ -230,7 +281,11 @@ function draftIn(form: Record<string, string>): Draft {
   return { code, className, scenes, quality, aspectRatio, fps: fps.trim() };
 }
 
-async function playground(visit: Visit, draft: Draft, { job, last, problem }: Shown = {}): Promise<Html> {
+async function playground(
+  visit: Visit,
+  draft: Draft,
+  { job, last, problem, inspected }: Shown = {},
+): Promise<Html> {
   const { viewer, csrf, publicUrl } = visit;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
@@ -247,14 +302,15 @@ ${choice('Format', 'aspectRatio', draft.aspectRatio, [
   ['9:16', '9:16'],
 ])}
 <label>fps<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="auto" autocomplete="off"></label>
-<button class="primary" title="Ctrl+Enter">Render</button>
+<span class="actions"><button formaction="${BASE}/playground/inspect" title="Pictures of the scene without a video, and what cannot be read or seen in them">Inspect</button><button class="primary" title="Ctrl+Enter">Render</button></span>
 </div>
 <div id="kept" class="kept small" hidden>Drafts that were not rendered are kept: <span class="actions"></span></div>
 <textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
 <p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
 </form>
-<div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div>
+<div class="stack"><div id="inspection">${inspected && inspection(inspected)}</div>
+<div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div></div>
 </div>
 ${gallery()}
 ${snippets(draft, publicUrl)}`,
