@@ -14,7 +14,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Transaction } from '../../storage/transaction.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Fairness } from '../fairness/fairness.ts';
-import { insufficientCredits } from '../ledger-answers.ts';
+import { insufficientCredits } from './ledger-answers.ts';
 import type { NewJob } from './new-job.ts';
 import type { StoredBytes } from './stored-bytes.ts';
 

@@ -17,7 +17,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../../storage/transaction.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Admission } from '../accept/admission.ts';
-import { chargedOf } from '../ledger-answers.ts';
+import { chargedOf } from '../accept/ledger-answers.ts';
 
 /** Called in the transaction that makes a job terminal, to add its webhook delivery; an error rolls it back. */
 export interface OutcomeDeliveries {

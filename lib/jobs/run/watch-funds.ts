@@ -3,7 +3,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import type { JobRecord } from '../../model/job.ts';
 import type { Clock } from '../../time/clock.ts';
-import { availableOf } from '../ledger-answers.ts';
+import { availableOf } from '../accept/ledger-answers.ts';
 
 const CHECK_MS = 1_000;
 

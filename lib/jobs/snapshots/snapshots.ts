@@ -11,9 +11,9 @@ import { type SnapshotFile, type SnapshotRecord, snapshotIdOf, snapshotKeyOf } f
 import type { Storage } from '../../storage/storage.ts';
 import type { Transaction } from '../../storage/transaction.ts';
 import type { Clock } from '../../time/clock.ts';
+import { chargedOf, insufficientCredits } from '../accept/ledger-answers.ts';
 import type { StoredBytes } from '../accept/stored-bytes.ts';
 import { discardArtifacts } from '../end/store-artifacts.ts';
-import { chargedOf, insufficientCredits } from '../ledger-answers.ts';
 
 /** How long the files of a snapshot are kept. */
 export const KEPT_MS: number = 60 * 60_000;

@@ -14,6 +14,7 @@ import {
   QUEUE,
   REQUESTS,
   SESSIONS,
+  SNAPSHOTS,
   SOURCES,
   TIMELINES,
 } from '../../sql/row-formats.ts';
@@ -51,7 +52,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
 /** Each table refers to earlier ones only. {@link COUNT_QUEUE} derives the turns of the queue. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
-  ...[JOBS, SOURCES, TIMELINES, REQUESTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
+  ...[JOBS, SOURCES, TIMELINES, REQUESTS, SNAPSHOTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
     checked(format as RowFormat<object>),
   ),
   ...[DELIVERIES, BODIES, EXCHANGES, SESSIONS, ACTS, KEY_USES].map((format) =>

@@ -44,6 +44,7 @@ const TABLES: Table[] = [
   { ...checked(formats.SOURCES), expected: 'SELECT job_id FROM jobs WHERE forgotten_at_ms IS NULL' },
   checked(formats.TIMELINES),
   checked(formats.REQUESTS),
+  checked(formats.SNAPSHOTS),
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {

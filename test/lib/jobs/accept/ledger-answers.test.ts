@@ -1,6 +1,6 @@
 import t from 'tap';
-import { availableOf, chargedOf } from '../../../lib/jobs/ledger-answers.ts';
-import { DistantLedger } from '../../fixtures/distant-ledger.ts';
+import { availableOf, chargedOf } from '../../../../lib/jobs/accept/ledger-answers.ts';
+import { DistantLedger } from '../../../fixtures/distant-ledger.ts';
 
 const ledger = new DistantLedger(0);
 

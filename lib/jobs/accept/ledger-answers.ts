@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
-import { ScenepressError } from '../base/errors.ts';
-import type { Ledger, ReserveAnswer } from '../ledger/ledger.ts';
+import { ScenepressError } from '../../base/errors.ts';
+import type { Ledger, ReserveAnswer } from '../../ledger/ledger.ts';
 
 type SettleAnswer = Awaited<ReturnType<Ledger['settle']>>;
 
