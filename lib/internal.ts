@@ -37,6 +37,7 @@ export { frameSizeOf, QUALITY_NAMES } from './model/qualities.ts';
 export { isWebhookUrl } from './model/render-request.ts';
 export type { RenderStage, RenderWork } from './model/render-task.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
+export { isSnapshotId } from './model/snapshot.ts';
 export { RENDER_WORK } from './model/work-times.ts';
 export { ownCacheFolder, rendererFolder } from './render/environment/renderer-folder.ts';
 export { type Archive, findArchive } from './render/setup/archive.ts';

@@ -10,7 +10,7 @@ import type {
   RenderProgress,
   RenderUsage,
 } from '../../lib/index.ts';
-import { type AccountRole, type Charges, isoTime, type KeyRecord } from '../../lib/internal.ts';
+import { type AccountRole, type Charges, isoTime, isSnapshotId, type KeyRecord } from '../../lib/internal.ts';
 
 /** An account as administration shows it. */
 export interface AccountInfo {
@@ -131,6 +131,8 @@ export interface HistoryLine {
   changeCredits: number;
   note: string | null;
   job: HistoryJob | null;
+  /** It is of pictures of a scene, without a job. */
+  isOfPictures: boolean;
 }
 
 /** The job of a line; of a forgotten one without a name. */
@@ -278,5 +280,6 @@ export function historyLine(entry: LedgerEntry, job: Job | null): HistoryLine {
       quality: job.quality,
       durationMs: job.durationMs,
     },
+    isOfPictures: entry.jobId !== null && isSnapshotId(entry.jobId),
   };
 }

@@ -38,7 +38,7 @@ export interface CheckedSource {
    * image that is not there.
    */
   ok: boolean;
-  /** What is wrong, each once. */
+  /** What is wrong, each once, in the order of lines. */
   findings: Finding[];
   /** The scenes that would be rendered. */
   scenes: CheckedScene[];

@@ -30,7 +30,7 @@ export interface InspectedScene extends CheckedScene {
 export interface InspectedSource<Scene extends InspectedScene = InspectedScene> {
   /** Whether no finding is an error: faults of what a scene shows are warnings. */
   ok: boolean;
-  /** Errors of the code, and faults of what its scenes show, each once. */
+  /** Errors of the code, and faults of what its scenes show, each once, in the order of lines. */
   findings: Finding[];
   /** The scenes that would be rendered. */
   scenes: Scene[];

@@ -1,4 +1,4 @@
-import { frameSizeOf, Pricing, QUALITY_NAMES } from '../../../lib/internal.ts';
+import { frameSizeOf, isSnapshotId, Pricing, QUALITY_NAMES } from '../../../lib/internal.ts';
 import type { HistoryLine, Prices, StatementLine } from '../../admin/administration-views.ts';
 import { counted, shownChange, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
@@ -93,6 +93,13 @@ async function statement(visit: Visit): Promise<Html> {
 </nav>`;
 }
 
+/** Of an inspection or a still. */
+const PICTURES: Record<'reserve' | 'settle' | 'void', string> = {
+  reserve: 'Pictures of a scene, which are being drawn',
+  settle: 'Pictures of a scene',
+  void: 'Pictures of a scene that could not be drawn',
+};
+
 function historyTable(lines: HistoryLine[]): Html {
   const rows = lines.map(
     (line) => html`<tr>
@@ -108,9 +115,10 @@ function historyTable(lines: HistoryLine[]): Html {
 <tbody>${rows}</tbody>`;
 }
 
-function whatOf({ kind, changeCredits, job }: HistoryLine): Value {
+function whatOf({ kind, changeCredits, job, isOfPictures }: HistoryLine): Value {
   if (kind === 'grant') return changeCredits < 0 ? 'Credits taken back' : 'Credits added';
   if (kind === 'expiry') return "Last month's free credits expired";
+  if (isOfPictures) return PICTURES[kind];
   if (!job) return 'A render that was not accepted';
   const name = html`<a href="${BASE}/jobs/${job.jobId}">${job.className || 'Forgotten'}</a>`;
   return kind === 'reserve' ? html`${name} <span class="muted">reserved until it ends</span>` : name;
@@ -120,7 +128,7 @@ function ledgerTable(lines: StatementLine[]): Html {
   const rows = lines.map(
     ({ entryId, at, kind, note, jobId, amountCredits, chargedCredits }) => html`<tr>
 <th scope="row" class="rowhead">${KINDS[kind]}${kind === 'settle' && `, charged ${shownNumber(chargedCredits)}`}${note !== null && html` <span class="muted">${note}</span>`}</th>
-<td data-label="Job">${jobId !== null && html`<a href="${BASE}/jobs/${jobId}"><code>${jobId}</code></a>`}</td>
+<td data-label="Job">${jobId !== null && (isSnapshotId(jobId) ? html`<code>${jobId}</code>` : html`<a href="${BASE}/jobs/${jobId}"><code>${jobId}</code></a>`)}</td>
 <td data-label="Entry"><code>${entryId}</code></td>
 <td data-label="Time">${shownTime(at)}</td>
 <td data-label="Credits" class="end number">${shownChange(amountCredits)}</td>

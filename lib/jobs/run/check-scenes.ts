@@ -151,8 +151,10 @@ export function addFailure<Source extends Pick<CheckedSource, 'ok' | 'findings'>
   return found;
 }
 
-/** Adds a finding, unless it is there already. */
+/** Adds a finding in the order of lines, unless it is there already. */
 export function addFinding(findings: Finding[], finding: Finding): void {
   const text = JSON.stringify(finding);
-  if (!findings.some((other) => JSON.stringify(other) === text)) findings.push(finding);
+  if (findings.some((other) => JSON.stringify(other) === text)) return;
+  findings.push(finding);
+  findings.sort((a, b) => (a.line ?? 0) - (b.line ?? 0));
 }
