@@ -13,7 +13,6 @@ export {
   type LocalRender,
   LocalRenderer,
   type LocalRendererOptions,
-  type LocalRenderOptions,
 } from './local/local-renderer.ts';
 export type { LocalRequest } from './local/local-request.ts';
 export type { ArtifactName } from './model/artifacts.ts';
@@ -25,7 +24,6 @@ export type { Artifact, Job, JobStatus } from './model/job.ts';
 export type { ArtifactUrl } from './model/job-json.ts';
 export type { JobListQuery } from './model/job-list-query.ts';
 export { DEFAULT_LIMITS, type RenderLimits } from './model/limits.ts';
-export type { InspectRequest, StillRequest, StillResult } from './model/owned-pictures.ts';
 export { ASPECT_RATIOS, type AspectRatio, QUALITIES, type Quality } from './model/qualities.ts';
 export { RENDER_REQUEST_SCHEMA, type RenderRequest } from './model/render-request.ts';
 export type { Play, RenderProgress, RenderUsage } from './model/render-task.ts';

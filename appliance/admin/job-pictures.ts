@@ -1,5 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { type Finding, type InspectRequest, type RenderService, ScenepressError } from '../../lib/index.ts';
+import { type Finding, type RenderService, ScenepressError } from '../../lib/index.ts';
+import type { InspectRequest } from '../../lib/internal.ts';
 
 /** What was found in one scene, as plain data. */
 export interface InspectionInfo {

@@ -6,8 +6,14 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
 import { ApiError, type EndedJob, ScenepressClient } from '../../lib/client/index.ts';
-import type { LocalRender, LocalRenderOptions, LocalRequest, RenderProgress } from '../../lib/index.ts';
-import { ARTIFACT_NAMES, ARTIFACTS, type LocalFile, type RenderStage } from '../../lib/internal.ts';
+import type { LocalRender, LocalRequest, RenderProgress } from '../../lib/index.ts';
+import {
+  ARTIFACT_NAMES,
+  ARTIFACTS,
+  type LocalFile,
+  type LocalRenderOptions,
+  type RenderStage,
+} from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import { UserError } from '../support/user-error.ts';
 import { guardedFetch } from './guarded-fetch.ts';

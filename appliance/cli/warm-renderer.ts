@@ -11,12 +11,11 @@ import {
   type InspectedSource,
   type LocalRender,
   type LocalRenderer,
-  type LocalRenderOptions,
   type LocalRequest,
   type RenderProgress,
   ScenepressError,
 } from '../../lib/index.ts';
-import type { SceneFolder } from '../../lib/internal.ts';
+import type { LocalRenderOptions, SceneFolder } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../support/version.ts';
 import { receivedInspection, type SentInspection } from './sent-inspection.ts';

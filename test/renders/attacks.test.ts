@@ -1,12 +1,14 @@
 // Renders every scene in `attacks` with a service in the real sandbox; a quick run only one for each layer.
-// `attacks-in-other-environments.deep.test.ts` runs this file in other environments, with a selection of attacks.
+// `attacks-in-other-environments.deep.test.ts` runs this file in other environments, with a selection of attacks, and
+// `attacks-on-checks-and-pictures.deep.test.ts` runs them in checks, inspections and stills.
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import type { ArtifactName, Job } from '../../lib/index.ts';
+import type { ArtifactName, InspectedSource, Job } from '../../lib/index.ts';
+import type { StillResult } from '../../lib/model/owned-pictures.ts';
 import { findRoot } from '../../lib/render/environment/renderer-root.ts';
 import { isDeep } from '../fixtures/depth.ts';
 import { jobsBelow } from '../fixtures/processes.ts';
@@ -30,6 +32,8 @@ const PROCESSES = 48;
 const MAY_COMPLETE = 'completed, or ';
 const HARM_MS = 3000;
 const END_MS = 8000; // After that the renderer would be replaced, which attacks must not achieve.
+/** A check may take 15 s, and other calls as long as a render, with the wait for its memory to be free. */
+const LONGEST_CALL_MS = 75_000;
 const SECRET = 'the content of a secret file';
 const MARKER = 'a line of an earlier job: 5c1f0e';
 const VICTIM = `# ${MARKER}
@@ -67,6 +71,8 @@ process.chdir(data); // A socket's path has at most 107 bytes.
 await listen(t, 'a.sock');
 await listen(t, `\0${abstract}`);
 
+/** Undefined: by rendering. */
+const by = process.env['SCENEPRESS_TEST_ATTACKS_BY'];
 const level = process.env['SCENEPRESS_TEST_LEVEL'] ?? 'full';
 const targets = {
   data,
@@ -114,6 +120,12 @@ for (const [index, name] of names.entries()) {
   const success = /Success: (.*)/.exec(source)?.[1];
   const outcome = /Outcome: (.*)/.exec(source)?.[1] ?? '';
   t.test(`${name} fails: ${success}`, async (t) => {
+    if (by) {
+      await assertNothingTold(t, `${prelude}\n${source}`, { isEndless: outcome === 'canceled' });
+      await assertUnharmed(t);
+      if (MAY_LAST.test(name) || index % OTHERS === OTHERS - 1) await assertRenders(t);
+      return;
+    }
     const { jobId } = await enqueue(service, { code: `${prelude}\n${source}`, className: 'Attack' });
     if (outcome === 'canceled') await cancelSoon(t, jobId);
     const job = await service.wait(jobId);
@@ -134,6 +146,41 @@ for (const [index, name] of names.entries()) {
   });
 }
 t.test('an ordinary job still renders', assertRenders);
+
+/** Runs an attack by another call of the service. It may fail, or not; what is returned contains no secret. */
+async function assertNothingTold(
+  t: Test,
+  code: string,
+  { isEndless }: { isEndless: boolean },
+): Promise<void> {
+  const signal = isEndless && by !== 'check' ? { signal: AbortSignal.timeout(HARM_MS) } : {};
+  const options = { className: 'Attack', quality: 'low', owner: 'somebody', ...signal } as const;
+  const calls = {
+    check: () => service.check(code, options),
+    inspect: () => service.inspect(code, options),
+    still: () => service.still(code, options),
+  };
+  const begun = performance.now();
+  const told = await calls[by as keyof typeof calls]().catch((error: Error) => {
+    t.match(error, { name: isEndless ? 'TimeoutError' : 'ScenepressError' }, error.message);
+    return { message: error.message };
+  });
+  const texts = JSON.stringify(told, (_, value) => (value instanceof Uint8Array ? undefined : value));
+  t.notOk(
+    [SECRET, targets.marker, 'root:'].some((secret) => texts.includes(secret)),
+    'no secret is told',
+  );
+  const found = told as Partial<InspectedSource & StillResult>;
+  const pictures = [found.still?.png, ...(found.scenes ?? []).flatMap(picturesOf)];
+  for (const picture of pictures.map((one) => Buffer.from(one ?? [])))
+    t.notOk(picture.includes(SECRET) || picture.includes(targets.marker), 'no secret is in a picture');
+  t.ok(performance.now() - begun < LONGEST_CALL_MS, 'it ended in time');
+  t.equal(visits, 0, 'no server was reached');
+}
+
+function picturesOf({ sheet, pictures }: Partial<InspectedSource['scenes'][number]>): Uint8Array[] {
+  return [sheet ?? new Uint8Array(), ...(pictures ?? []).map(({ jpeg }) => jpeg)];
+}
 
 /** Cancels a job that does not end by itself, after a delay in which it could do harm. */
 async function cancelSoon(t: Test, jobId: string): Promise<void> {

@@ -14,6 +14,8 @@ import { FakeClock } from '../../fixtures/fake-clock.ts';
 import type { JobBook } from '../../fixtures/job-book.ts';
 import { openPostgres, run } from '../../fixtures/postgres/database.ts';
 
+const NO_SNAPSHOTS: UpkeepOptions['snapshots'] = { recover: async () => ({ removed: 0, left: 0 }) };
+
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
   const errors: [object, string][] = [];
   const logger = { info: () => {}, error: (...args: [object, string]) => errors.push(args) };
@@ -46,6 +48,7 @@ t.test('what a purge put off is removed from the disk every hour', async (t) => 
   };
   let logged = Promise.withResolvers<[object, string]>();
   const upkeep = new Upkeep({
+    snapshots: NO_SNAPSHOTS,
     storage: Object.assign(storage, { purgeDue }),
     ledger,
     admission: book,
@@ -65,6 +68,30 @@ t.test('what a purge put off is removed from the disk every hour', async (t) => 
   }
 });
 
+t.test('every five minutes, old snapshots are removed, again after an error', async (t) => {
+  const { book, storage, ledger } = await openStored(t);
+  const failure = new Error('the ledger does not answer');
+  let calls = 0;
+  const recover = async () => {
+    calls += 1;
+    throw failure;
+  };
+  let logged = Promise.withResolvers<[object, string]>();
+  const upkeep = new Upkeep({
+    ...{ storage, ledger, clock, admission: book, claims: book.claims, ending: book, retention: {} },
+    snapshots: { recover },
+    logger: { ...silentLogger, error: (...entry: [object, string]) => logged.resolve(entry) },
+  } as unknown as UpkeepOptions);
+  upkeep.start();
+  t.teardown(() => upkeep.stop());
+  for (let times = 1; times <= 2; times++) {
+    clock.advance(5 * 60_000);
+    t.same(await logged.promise, [{ err: failure }, 'Removing old snapshots failed.']);
+    t.equal(calls, times);
+    logged = Promise.withResolvers();
+  }
+});
+
 t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   mock.timers.enable({ apis: ['setInterval'] });
   t.teardown(() => mock.timers.reset());
@@ -72,6 +99,7 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   const again = Promise.withResolvers<object>();
   const runningIds: string[] = [];
   const upkeep = new Upkeep({
+    snapshots: NO_SNAPSHOTS,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -109,6 +137,7 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
   await reserved.promise;
   const warned = Promise.withResolvers<object>();
   const upkeep = new Upkeep({
+    snapshots: NO_SNAPSHOTS,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -157,6 +186,7 @@ t.test('in a shared storage, jobs that a dead process left settling are settled'
   const changed = Promise.withResolvers<object>();
   const warned: string[] = [];
   const upkeep = new Upkeep({
+    snapshots: NO_SNAPSHOTS,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -239,6 +269,7 @@ async function twoUpkeeps(t: Test) {
       return done;
     };
     const upkeep = new Upkeep({
+      snapshots: NO_SNAPSHOTS,
       storage,
       ledger: {
         audit: async () => {
