@@ -4,6 +4,7 @@ import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as edit } from './edit.ts';
 import { bench as encoding } from './encoding.ts';
+import { bench as inspect } from './inspect.ts';
 import { bench as latency } from './latency.ts';
 import { bench as month } from './month.ts';
 import { bench as profile } from './profile.ts';
@@ -35,6 +36,11 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   encoding: {
     about: 'CPU time, size and loss of several settings of the encoder, compared with those of Manim',
     bench: encoding,
+  },
+  inspect: {
+    about:
+      'how many planted faults of layouts an inspection finds, and blames wrongly, and its time beside a check',
+    bench: inspect,
   },
   latency: {
     about: 'time from POST to the first line of a scene, and from its last line to `completed`, by steps',

@@ -1,7 +1,11 @@
-"""The scenes to compare: Manim's documented examples, `scenes.py`, and the scenes of the benchmarks."""
+"""The scenes to compare: Manim's documented examples, `scenes.py`, and the scenes of the benchmarks.
+
+``python -m fidelity.corpus`` prints the documented ones as JSON.
+"""
 
 import ast
 import importlib.util
+import json
 import re
 from collections import Counter
 from collections.abc import Iterator
@@ -93,3 +97,7 @@ def _directives(text: str) -> Iterator[tuple[str, dict[str, str], str]]:
         if code.startswith(">>> "):
             code = "\n".join(line[4:] for line in code.split("\n") if line.startswith((">>> ", "... ")))
         yield match[2], {found[1]: found[2] for found in options}, code + "\n"
+
+
+if __name__ == "__main__":
+    print(json.dumps([{"name": e.name, "className": e.class_name, "code": e.code} for e in documented()]))
