@@ -26,6 +26,7 @@ _PICTURES_MAX = 120
 # Of how many plays one is drawn, from so many pictures on.
 _STRIDES = ((110, 512), (100, 64), (90, 8), (70, 2), (0, 1))
 _FEW = 50  # with more pictures, one is drawn of each play
+_LOOKS_MAX, _LOOKS_STRIDE = 300, 16
 _LONG_S, _VERY_LONG_S = 2.5, 5.0
 
 
@@ -39,9 +40,11 @@ class Keep(Protocol):
 class InspectingRenderer(DryRenderer):
     """Draws some frames of each play and has them and the mobjects watched.
 
-    To be made before the scene's `construct` runs. `keep`: takes pictures, in their order, at most 120;
-    `code`: the text of the scene's file, which runs as `path`; `height_px`: the height of the video that is
-    asked for, which decides whether texts are too small.
+    To be made before the scene's `construct` runs, in a process of its own, as it replaces parts of Manim;
+    `dry_run.skip_frames` is needed, too. `plain`: the renderer that the scene has made; `job`: its size is
+    that of the pictures; `keep`: takes pictures in their order, at most 120; `code`: the text of the scene's
+    file; `height_px`: the height of the video that is asked for, which decides whether texts are too small.
+    When the scene has ended, `findings` returns what was found.
     """
 
     def __init__(
@@ -52,21 +55,18 @@ class InspectingRenderer(DryRenderer):
         *,
         keep: Keep,
         code: str,
-        path: str,
         height_px: int,
     ) -> None:
         super().__init__(plain, job, timeline)
         self._keep = keep
-        self._watch: LayoutWatch | None = LayoutWatch(code, path, height_px)
+        self._watch: LayoutWatch | None = LayoutWatch(code, timeline.path, height_px)
         self.failure: Exception | None = None  # of the watch, which then ends; the pictures go on
         self._asked_s: float | None = None
         self._is_own_read = False
         self._wanted: set[int] = set()
-        self._is_drawn = False  # something of this play is
         self._plays = -1
         self._line = 0
-        self._kept = 0
-        self._left_out: tuple[Pixels, int, int, float] | None = None
+        self._kept = self._looks = 0
         self._last: Pixels | None = None
         self._roots: list[int] = []
         self._is_rest_due = False
@@ -108,7 +108,7 @@ class InspectingRenderer(DryRenderer):
         asked, self._asked_s = self._asked_s if is_wait else None, None
         is_skipped = self._is_skipping()
         if not is_wait and not is_skipped:
-            self._look(scene, self._rest_picture(scene), at_rest=True)
+            self._look(scene, self._rest_picture(scene), self._now(), at_rest=True)
         elif is_wait:
             self._is_rest_due = not is_skipped
         self._plays += 1
@@ -173,14 +173,16 @@ class InspectingRenderer(DryRenderer):
             pixels = self._drawn_now(scene)
             self._hand_out(pixels, 0.0)
             self._show(pixels, 0.0, lasts=1.0)
-            self._look(scene, pixels, at_rest=True)
+            self._look(scene, pixels, 0.0, at_rest=True)
             return
-        if self._left_out is not None:
-            pixels, play, line, seconds = self._left_out
-            self._keep(pixels, play=play, line=line, seconds=seconds)
-        if not self._is_skipping():
-            with suppress(Exception):
-                self._look(scene, self._rest_picture(scene), at_rest=True)
+        if self._is_skipping():
+            return
+        last = self._rest_picture(scene)
+        if not self._wanted and not self.skip_animations:
+            # Of the many plays, the last one wasn't drawn.
+            last = self._drawn_now(scene)
+            self._hand_out(last, (self.file_writer.movie.frames - 1) / self._job.fps)
+        self._look(scene, last, self._now(), at_rest=True)
 
     def _pixels(self) -> Pixels:
         """Return the pixels, without the note that the scene has read them."""
@@ -226,9 +228,9 @@ class InspectingRenderer(DryRenderer):
         seconds = self._seconds(index)
         if self._is_rest_due:
             self._is_rest_due = False
-            self._look(scene, pixels, at_rest=True)
+            self._look(scene, pixels, seconds, at_rest=True)
         elif not is_last:
-            self._look(scene, pixels, at_rest=False)
+            self._look(scene, pixels, seconds, at_rest=False)
         self._show(pixels, seconds, lasts)
         if is_last:
             self._last = pixels
@@ -251,17 +253,22 @@ class InspectingRenderer(DryRenderer):
                     has_sound=bool(self.file_writer.includes_sound),
                 )
 
-    def _look(self, scene: Scene, pixels: Pixels | None, *, at_rest: bool) -> None:
-        if self._watch is not None and (pixels is not None or not at_rest):
+    def _look(self, scene: Scene, pixels: Pixels | None, seconds: float, *, at_rest: bool) -> None:
+        if self._watch is not None and self._looks_on(at_rest):
             with self._watching():
                 self._watch.see(
                     scene,
                     pixels,
                     play=max(0, self._plays),
                     line=self._line,
-                    seconds=self.file_writer.movie.frames / self._job.fps,
+                    seconds=seconds,
                     at_rest=at_rest,
                 )
+
+    def _looks_on(self, at_rest: bool) -> bool:
+        """Whether to look now: seldom in scenes with very many plays."""
+        self._looks += at_rest
+        return self._looks <= _LOOKS_MAX or (at_rest and self._looks % _LOOKS_STRIDE == 0)
 
     def _rest_picture(self, scene: Scene) -> Pixels | None:
         """Return a picture of what rests on the screen: the last that was drawn, if it is still of that."""
@@ -278,6 +285,9 @@ class InspectingRenderer(DryRenderer):
         self.static_image = None
         CairoRenderer.update_frame(self, scene)
         return self._pixels().copy()
+
+    def _now(self) -> float:
+        return self.file_writer.movie.frames / self._job.fps
 
     def _seconds(self, index: int) -> float:
         return (self._begun_at + index) / self._job.fps

@@ -111,7 +111,7 @@ def _run(
         elif job.still is not None:
             report = _draw_still(playing, job, job.still, channel, sender, timeline)
         elif job.inspect is not None:
-            report = _inspect(playing, job, job.inspect, channel, sender, timeline, folder)
+            report = _inspect(playing, job, job.inspect, channel, sender, timeline)
         else:
             report = _render(playing, job, channel, sender, timeline, whereabouts)
     except TypeError as error:
@@ -143,7 +143,6 @@ def _inspect(
     channel: JobChannel,
     sender: Sender,
     timeline: Timeline,
-    folder: Path,
 ) -> Callable[[], None]:
     movie = movies.create_pictures(job, channel, sender)
     pictures: list[Picture] = []
@@ -158,7 +157,6 @@ def _inspect(
         timeline,
         keep=keep,
         code=scene.text_of(job),
-        path=str(scene_folder.source_path(folder)),
         height_px=height_px,
     )
     dry_run.skip_frames()

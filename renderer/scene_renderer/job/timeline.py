@@ -27,6 +27,11 @@ class Timeline:
         self._since = time.monotonic()
 
     @property
+    def path(self) -> str:
+        """The file that the scene's code runs as."""
+        return self._path
+
+    @property
     def is_full(self) -> bool:
         """Whether further plays are dropped."""
         return len(self._plays) >= _PLAYS_MAX

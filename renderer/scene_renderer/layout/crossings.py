@@ -28,7 +28,7 @@ def find(shown: Shown) -> Iterator[Fault]:
     if not len(lines):
         return
     for text in shown.texts:
-        if text.alpha < _DIM or any(map(kinds.is_coordinate_system, text.chain)):
+        if text.alpha < _DIM or text.has_border or any(map(kinds.is_coordinate_system, text.chain)):
             continue
         near = lines[touching(shown.lo[lines], shown.hi[lines], text.lo, text.hi)]
         crossing = _crossed_by(shown, text, near) if len(near) else None
@@ -55,7 +55,7 @@ def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | 
         if any(id(part) in inside for part in chain) or any(map(kinds.is_mark, chain)):
             continue
         lines = shown.segments(index)[:_LINES_MAX]
-        if not len(lines) or _is_strike(text, shown.lo[index], shown.hi[index]):
+        if not len(lines) or _is_strike(shown, text, index):
             continue
         within = length_within(lines, lo, hi)
         total = float(within.sum())
@@ -95,11 +95,17 @@ def _owner(chain: tuple[Mobject, ...]) -> tuple[Mobject, ...]:
     return chain
 
 
-def _is_strike(text: Text, lo: Array, hi: Array) -> bool:
-    """Whether a line is about as long as the text: it is struck out, or underlined, on purpose."""
-    size = text.hi - text.lo
-    slack = 0.35 * min(size[0], 4 * size[1]) + 0.1
-    return bool((lo > text.lo - slack).all() and (hi < text.hi + slack).all())
+def _is_strike(shown: Shown, text: Text, line: int) -> bool:
+    """Whether a line is about as long as the text, or its group: it is struck out on purpose."""
+    lo, hi = text.lo, text.hi
+    slack = 0.35 * min((hi - lo)[0], 4 * (hi - lo)[1]) + 0.1
+    if (shown.lo[line] > lo - slack).all() and (shown.hi[line] < hi + slack).all():
+        return True
+    if len(text.chain) < 2 or not kinds.is_plain(text.chain[-2]):
+        return False
+    lo, hi = shown.box_of(text.chain[-2])
+    is_as_long = np.abs([shown.lo[line][0] - lo[0], shown.hi[line][0] - hi[0]]).max() < slack
+    return bool(is_as_long and shown.lo[line][1] > lo[1] - slack and shown.hi[line][1] < hi[1] + slack)
 
 
 def _is_backed(shown: Shown, line: int, text: Text) -> bool:
@@ -118,7 +124,7 @@ def _fault(text: Text, crossing: tuple[Mobject, ...]) -> Fault:
     return Fault(
         "layout:crossed",
         text.unit,
-        "`{name}` is crossed by `{other}`.",
+        "{name} is crossed by {other}.",
         hint,
         text.lo,
         text.hi,

@@ -31,6 +31,7 @@ def find(shown: Shown) -> Iterator[tuple[Fault, bool]]:
         if _is_free(text.chain) and not shown.is_covered(text):
             outside = bool((text.lo > half).any() or (text.hi < -half).any())
             yield _fault(shown, text.unit, text.chain, (text.lo, text.hi), is_text=True), outside
+    with_text = {id(text.chain[0]) for text in shown.texts}
     out = (shown.lo < -half - slack).any(axis=1) | (shown.hi > half + slack).any(axis=1)
     sizes = np.maximum((shown.hi - shown.lo), 1e-6)
     inside = np.minimum(shown.hi, half) - np.maximum(shown.lo, -half)
@@ -39,10 +40,9 @@ def find(shown: Shown) -> Iterator[tuple[Fault, bool]]:
     for index in np.flatnonzero(out & small & (shares > _CUT_LEAST) & (shares < _CUT_MOST)):
         chain = shown.chains[index]
         if shown.units[index] is None and _is_shape(shown, int(index)) and _is_free(chain):
-            yield (
-                _fault(shown, chain[-1], chain, (shown.lo[index], shown.hi[index]), is_text=False),
-                False,
-            )
+            fault = _fault(shown, chain[-1], chain, (shown.lo[index], shown.hi[index]), is_text=False)
+            fault.is_shape = id(chain[0]) not in with_text
+            yield fault, False
 
 
 def _is_shape(shown: Shown, index: int) -> bool:
@@ -62,7 +62,7 @@ def _is_free(chain: tuple[Mobject, ...]) -> bool:
 def _fault(
     shown: Shown, subject: Mobject, chain: tuple[Mobject, ...], box: tuple[Array, Array], *, is_text: bool
 ) -> Fault:
-    lo, hi = whole_of(shown, chain[0]) if len(chain) > 1 else box
+    lo, hi = shown.box_of(chain[0]) if len(chain) > 1 else box
     half = np.array([shown.width, shown.height]) / 2 - _MARGIN * shown.height
     room, size = 2 * half, hi - lo
     if (size > room).any():
@@ -84,11 +84,5 @@ def _fault(
         if by > _TOLERANCE * shown.height
     ]
     edges = " and ".join(sides)
-    message = f"`{{name}}` leaves the frame at the {edges}."
+    message = f"{{name}} leaves the frame at the {edges}."
     return Fault("layout:off-frame", subject, message, hint, *box, chain=chain)
-
-
-def whole_of(shown: Shown, root: Mobject) -> tuple[Array, Array]:
-    """Return the box of all leaves of a root."""
-    indices = [index for index, chain in enumerate(shown.chains) if chain[0] is root]
-    return shown.lo[indices].min(axis=0), shown.hi[indices].max(axis=0)

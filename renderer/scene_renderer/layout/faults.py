@@ -30,6 +30,10 @@ class Fault:
     other_chain: tuple[Mobject, ...] = ()
     is_placed: bool = True
     alternative: "Fault | None" = field(default=None, repr=False)
+    # Only if it was moved there: shapes may lie across the edge on purpose.
+    is_shape: bool = False
+    # Not if it is mended later: a text may be invisible until it is revealed.
+    is_revocable: bool = False
 
     @property
     def key(self) -> tuple[str, frozenset[int]]:

@@ -15,7 +15,9 @@ _SHARE_LEAST, _PIXELS_LEAST = 0.0133, 6.5
 _TEX = 1.25  # letters of TeX are smaller than those of other fonts of the same size
 _LONG = 3.5  # how many times as long as wide bars and dashes are
 _CONTRAST_LEAST = 1.75
-_MOST = 0.6  # of the glyphs
+_INVISIBLE = 1.2
+_MOST = 0.6  # of the spots around a glyph, and of the glyphs
+_SPOTS_LEAST = 3
 
 
 def find_small(shown: Shown, height_px: int) -> Iterator[Fault]:
@@ -23,13 +25,15 @@ def find_small(shown: Shown, height_px: int) -> Iterator[Fault]:
     for text in shown.texts:
         if text.alpha < _DIM or not any(map(str.isalnum, kinds.text_of(text.unit))):
             continue
+        if any(map(kinds.is_plane, text.chain)):
+            continue
         share = _letter(shown, text) / shown.height
         least = max(_SHARE_LEAST, _PIXELS_LEAST / height_px)
         if 0 < share < least and not shown.is_covered(text):
             factor = np.ceil(least * 1.3 / share * 10) / 10
             message = (
-                f"The letters of `{{name}}` are {share * height_px:.1g} pixels high in a video of "
-                f"{height_px} pixels: too small to be read."
+                f"{{name}} is too small to be read: its letters are {round(share * height_px)} pixels high "
+                f"in a video of {height_px}."
             )
             hint = f"Scale `{{name}}` by {factor:g}, or give it a larger `font_size`."
             yield Fault("layout:small-text", text.unit, message, hint, text.lo, text.hi, chain=text.chain)
@@ -42,7 +46,7 @@ def _letter(shown: Shown, text: Text) -> float:
     letters = large[large < _LONG * np.maximum(small, 1e-6)]
     if not len(letters):
         return 0.0
-    size = float(np.percentile(letters, 75))
+    size = float(np.sort(letters)[len(letters) * 3 // 4])
     is_tex = hasattr(text.unit, "tex_template")
     return size * _TEX if is_tex else size
 
@@ -53,28 +57,26 @@ def find_faint(shown: Shown, pixels: Array) -> Iterator[Fault]:
     if not texts:
         return
     glyphs = np.concatenate([text.glyphs for text in texts])
-    behind = _behind(shown, pixels, glyphs)
-    contrast = np.maximum(_contrast(shown.fill[glyphs], behind), _contrast(shown.stroke[glyphs], behind))
+    around, is_known = _around(shown, pixels, glyphs)
+    contrast = np.maximum(_contrast(shown.fill[glyphs], around), _contrast(shown.stroke[glyphs], around))
+    low = (contrast < _CONTRAST_LEAST) & is_known
+    counts = is_known.sum(axis=1)
     start = 0
     for text in texts:
         part = slice(start, start + len(text.glyphs))
         start += len(text.glyphs)
-        known = ~np.isnan(behind[part, 0])
-        if not known.any() or _has_outline(text):
+        known = counts[part] >= _SPOTS_LEAST
+        if not known.any() or text.has_border:
             continue
-        faint = contrast[part][known] < _CONTRAST_LEAST
-        if faint.mean() >= _MOST and not shown.is_covered(text):
-            yield _faint_fault(text, behind[part][known], float(np.median(contrast[part][known])))
+        # A line beside a glyph may have its colour.
+        faint = known & (low[part].sum(axis=1) > _MOST * counts[part])
+        if faint.sum() >= _MOST * known.sum() and not shown.is_covered(text):
+            where = low[part] & faint[:, None]
+            yield _faint_fault(text, around[part][where], float(np.median(contrast[part][where])))
 
 
-def _has_outline(text: Text) -> bool:
-    """Whether the text has a border of another colour around its glyphs."""
-    parts = text.unit.family_members_with_points()[:1]
-    return any(getattr(part, "background_stroke_width", 0) > 0 for part in parts)
-
-
-def _behind(shown: Shown, pixels: Array, glyphs: Array) -> Array:
-    """Return the colour around each glyph, red, green and blue from 0 to 1; NaN outside of the frame."""
+def _around(shown: Shown, pixels: Array, glyphs: Array) -> tuple[Array, Array]:
+    """Return colours around each glyph, red, green and blue from 0 to 1, and which are in the frame."""
     height, width = pixels.shape[:2]
     scale = np.array([width / shown.width, -height / shown.height])
     lo = shown.lo[glyphs] * scale + [width / 2, height / 2]
@@ -83,21 +85,15 @@ def _behind(shown: Shown, pixels: Array, glyphs: Array) -> Array:
     middle = (left + right) / 2
     spots = np.array([[x, y] for y in (bottom, top) for x in (left, middle, right)])
     spots = np.floor(spots).astype(int).transpose(2, 0, 1)
-    is_in = (spots >= 0).all(axis=2) & (spots < [width, height]).all(axis=2)
+    is_in = np.asarray((spots >= 0).all(axis=2) & (spots < [width, height]).all(axis=2))
     clipped = np.clip(spots, 0, [width - 1, height - 1])
-    colours = pixels[clipped[..., 1], clipped[..., 0], :3] / 255
-    colours[~is_in] = np.nan
-    result = np.full((len(glyphs), 3), np.nan)
-    enough = is_in.sum(axis=1) >= 3
-    if enough.any():
-        result[enough] = np.nanmedian(colours[enough], axis=1)
-    return result
+    return pixels[clipped[..., 1], clipped[..., 0], :3] / 255, is_in
 
 
 def _contrast(colours: Array, behind: Array) -> Array:
     """Return the contrast ratio of WCAG between colours, laid over what is behind, and that."""
-    alpha = colours[:, 3:]
-    laid = colours[:, :3] * alpha + behind * (1 - alpha)
+    alpha = colours[:, None, 3:]
+    laid = colours[:, None, :3] * alpha + behind * (1 - alpha)
     one, other = _luminance(laid), _luminance(behind)
     light, dark = np.maximum(one, other), np.minimum(one, other)
     result: Array = (light + 0.05) / (dark + 0.05)
@@ -111,11 +107,19 @@ def _luminance(colours: Array) -> Array:
 
 
 def _faint_fault(text: Text, behind: Array, contrast: float) -> Fault:
-    colour = np.nanmedian(behind, axis=0)
+    colour = np.median(behind, axis=0)
     better = "WHITE" if float(_luminance(colour)) < 0.18 else "BLACK"
     code = "#" + "".join(f"{round(float(part) * 255):02x}" for part in colour)
-    message = f"`{{name}}` is hard to see on {code}: the contrast is {contrast:.1f} to 1."
+    message = f"{{name}} is hard to see on {code}: the contrast is {contrast:.1f} to 1."
     hint = f"Use a colour that differs more in brightness, such as {better}."
     return Fault(
-        "layout:contrast", text.unit, message, hint, text.lo, text.hi, chain=text.chain, is_placed=False
+        "layout:contrast",
+        text.unit,
+        message,
+        hint,
+        text.lo,
+        text.hi,
+        chain=text.chain,
+        is_placed=False,
+        is_revocable=contrast < _INVISIBLE,
     )

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any
 
-from manim import Mobject
+from manim import CoordinateSystem, Mobject
 
 from ..replacing import replace
 from . import kinds
@@ -27,6 +27,7 @@ class Origins:
         self._path = path
         self._found: dict[int, tuple[weakref.ref[Mobject], Origin]] = {}
         self._texts: list[weakref.ref[Mobject]] = []
+        self._labels: dict[int, weakref.ref[Mobject]] = {}
         self._serial = 0
 
     def begin(self) -> None:
@@ -45,6 +46,23 @@ class Origins:
 
         __init__.__wrapped__ = make  # type: ignore[attr-defined] # what `inspect.signature` shows
         replace(Mobject, __init__=__init__, copy=copied)
+        self._mark_labels_of_axes()
+
+    def _mark_labels_of_axes(self) -> None:
+        place = CoordinateSystem._get_axis_label
+        marked = self._labels
+
+        def placed(self: CoordinateSystem, *args: Any, **kwargs: Any) -> Mobject:
+            label = place(self, *args, **kwargs)
+            marked[id(label)] = weakref.ref(label)
+            return label
+
+        replace(CoordinateSystem, _get_axis_label=placed)
+
+    def is_label_of_axes(self, mobject: Mobject) -> bool:
+        """Whether axes have placed a mobject as their label."""
+        label = self._labels.get(id(mobject))
+        return label is not None and label() is mobject
 
     def _note(self, mobject: Mobject) -> None:
         frame: FrameType | None = sys._getframe(2)

@@ -7,20 +7,20 @@ import numpy as np
 
 from . import kinds
 from .faults import Fault, move_hint
-from .geometry import Array
+from .geometry import Array, contains
 from .shown import Shown, Text
 
 _DIM = 0.35
 _DEPTH = 0.12  # of the height of a glyph
 _SHARE = 0.08  # of the area of the smaller text's glyphs
 _SAME = 0.02
-_TEXTS_MAX = 200
+_TEXTS_MAX, _PAIRS_MAX = 200, 60
 _GAP = 0.25
 
 
 def find(shown: Shown) -> Iterator[Fault]:
     """Yield the pairs of texts whose glyphs meet."""
-    texts = [text for text in shown.texts if text.alpha >= _DIM][:_TEXTS_MAX]
+    texts = [text for text in shown.texts if text.alpha >= _DIM and not text.has_border][:_TEXTS_MAX]
     if len(texts) < 2:
         return
     lo, hi = np.array([text.lo for text in texts]), np.array([text.hi for text in texts])
@@ -50,7 +50,20 @@ def _overlap(shown: Shown, one: Text, other: Text) -> bool:
         distance = np.abs((one.lo + one.hi) / 2 - (other.lo + other.hi) / 2).max()
         if distance < 0.3 * max(one.height, other.height):
             return False  # a shadow, or a copy about to move
-    return not (shown.is_covered(one) or shown.is_covered(other))
+    if shown.is_covered(one) or shown.is_covered(other):
+        return False
+    return any(_ink_meets(shown, int(one.glyphs[a]), int(other.glyphs[b])) for a, b in _first(deep))
+
+
+def _first(deep: Array) -> list[tuple[int, int]]:
+    """Return some of the pairs of glyphs whose boxes meet."""
+    return [(int(a), int(b)) for a, b in np.argwhere(deep)[:_PAIRS_MAX]]
+
+
+def _ink_meets(shown: Shown, one: int, other: int) -> bool:
+    """Whether the outline of a glyph enters another one: a root, or a bracket, may surround other glyphs."""
+    a, b = shown.of(one)[::3], shown.of(other)[::3]
+    return bool(contains(a, b).any() or contains(b, a).any())
 
 
 def _is_same(deep: Array, one: tuple[Array, Array], other: tuple[Array, Array]) -> bool:
@@ -83,12 +96,12 @@ def _fault(shown: Shown, text: Text, other: Text) -> Fault:
     hint = "Remove one of them before the other appears, or place `{name}` elsewhere."
     if fitting:
         shift = min(fitting, key=lambda option: float(np.abs(option).sum()))
-        hint = f"Move `{{name}}` {move_hint(shift)}, or remove `{{other}}` before."
+        hint = f"Move `{{name}}` {move_hint(shift)}, or remove {{other}} before."
     lo, hi = np.maximum(text.lo, other.lo), np.minimum(text.hi, other.hi)
     return Fault(
         "layout:overlap",
         text.unit,
-        "`{name}` lies on `{other}`.",
+        "{name} lies on {other}.",
         hint,
         lo,
         hi,

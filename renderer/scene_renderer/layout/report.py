@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from manim import Mobject
 
-from ..messages import Box, Finding
+from ..messages import Box, Finding, FindingKind
 from ..scene_error import finding
 from .faults import Fault
 from .source import Source
@@ -29,13 +29,17 @@ class Reported:
     """A fault with its names and the line to change."""
 
     fault: Fault
+    # The variable, or the class.
     name: str
+    # What messages call it and the other mobject.
+    label: str
     other: str
     line: int
     place: Place
     box: Box | None
     is_exempt: bool
     named: Mobject
+    is_named: bool
 
 
 def findings_of(faults: Iterable[Reported], moments: Iterable[Moment], source: Source) -> list[Finding]:
@@ -56,40 +60,41 @@ def findings_of(faults: Iterable[Reported], moments: Iterable[Moment], source: S
 
 def _without_consequences(faults: list[Reported]) -> list[Reported]:
     """Leave out what is only seen because of another fault of the same mobject."""
-    turned = {id(one.fault.subject) for one in faults if one.fault.kind == "layout:not-fixed"}
-    met = {
-        id(mobject)
-        for one in faults
-        if one.fault.kind in ("layout:overlap", "layout:crossed", "layout:off-frame")
-        for mobject in (one.fault.subject, one.fault.other)
-    }
-    lying = {
-        id(mobject)
-        for one in faults
-        if one.fault.kind == "layout:overlap"
-        for mobject in (one.fault.subject, one.fault.other)
-    }
+    causes: dict[FindingKind, set[int]] = {}
+    for one in faults:
+        causes.setdefault(one.fault.kind, set()).update({id(one.fault.subject), id(one.fault.other)})
     return [
         one
         for one in faults
-        if (one.fault.kind == "layout:not-fixed" or id(one.fault.subject) not in turned)
-        and (one.fault.kind != "layout:contrast" or id(one.fault.subject) not in met)
-        and (one.fault.kind != "layout:crossed" or id(one.fault.subject) not in lying)
+        if not any(
+            id(one.fault.subject) in causes.get(cause, ()) for cause in _CAUSES.get(one.fault.kind, ())
+        )
     ]
+
+
+# Faults that explain another one of the same mobject.
+_CAUSES: dict[FindingKind, tuple[FindingKind, ...]] = {
+    "layout:contrast": ("layout:not-fixed", "layout:off-frame", "layout:overlap", "layout:crossed"),
+    "layout:crossed": ("layout:not-fixed", "layout:off-frame", "layout:overlap"),
+    "layout:overlap": ("layout:not-fixed", "layout:off-frame"),
+    "layout:off-frame": ("layout:not-fixed",),
+    "layout:small-text": ("layout:not-fixed",),
+}
 
 
 def _merged(group: list[Reported], source: Source) -> Finding:
     first = group[0]
     others = len({id(one.named) for one in group}) - 1
     also = f" and {others} other{'s' if others > 1 else ''}" if others else ""
-    message = first.fault.message.replace("`{name}`", f"`{first.name}`{also}", 1)
+    message = first.fault.message.replace("{name}", f"{first.label}{also}", 1)
     if others:
         for one, many in _PLURALS:
             message = message.replace(one, many, 1)
-    names = {"{name}": first.name, "{other}": first.other}
-    hint = first.fault.hint
-    for mark, name in names.items():
-        message, hint = message.replace(mark, name), hint.replace(mark, name)
+    message = message.replace("{other}", first.other)
+    message = message[:1].upper() + message[1:]
+    hint = first.fault.hint.replace("{other}", first.other)
+    hint = hint.replace("`{name}`", f"`{first.name}`" if first.is_named else "it")
+    hint = hint.replace("{name}", first.name if first.is_named else "mobject")
     found = finding(first.fault.kind, message, hint)
     found["severity"] = "warning"
     found["line"], found["sourceLine"] = first.line or None, source.line(first.line)
@@ -109,6 +114,7 @@ _PLURALS = (
     (" is crossed", " are crossed"),
     (" is added", " are added"),
     (" is hard", " are hard"),
+    (" is too small to be read: its", " are too small to be read: their"),
     (" has points", " have points"),
     (" is turned", " are turned"),
 )

@@ -17,7 +17,7 @@ from ..messages import Box
 from . import kinds
 from .geometry import Array, contains, segments
 
-_OPAQUE = 0.85
+_OPAQUE, _FADING = 0.85, 0.05
 _COVERS_UNITS = 0.05  # an area that is smaller covers nothing of interest
 _NO_COLOUR = (0.0, 0.0, 0.0, 0.0)
 _BEZIER = 4
@@ -36,12 +36,16 @@ class Text:
     # How opaque it is.
     alpha: float
     chain: tuple[Mobject, ...]
+    # Whether a border around its glyphs sets it off from what is behind.
+    has_border: bool
 
 
 class Shown:
     """The leaves of a scene's mobjects that have points, in the order they are drawn in."""
 
-    def __init__(self, scene: Scene, unit_of: Callable[[Mobject], Mobject | None]) -> None:
+    def __init__(self, scene: Scene, unit_of: Callable[[Mobject], Mobject | None], *, at_rest: bool) -> None:
+        # In the middle of a play, what covers others may be fading in.
+        self._least_cover = _OPAQUE if at_rest else _FADING
         camera: Any = scene.renderer.camera
         self.camera = camera
         self._unit_of = unit_of
@@ -77,16 +81,15 @@ class Shown:
             pending.extend((inner, chain, unit) for inner in reversed(mobject.submobjects))
         found.sort(key=lambda leaf: leaf[0])
         for _, mobject, chain, unit in found:
-            # In a room, only texts are looked at.
-            if not self.is_solid or unit is not None:
+            if not np.isfinite(mobject.points.sum()):
+                self.broken.append(chain)
+            elif not self.is_solid or unit is not None:  # in a room, only texts are looked at
                 self.leaves.append(mobject)
                 self.chains.append(chain)
                 self.units.append(unit)
 
     def _place(self) -> None:
-        parts: list[Array] = [
-            self._points(leaf, chain) for leaf, chain in zip(self.leaves, self.chains, strict=True)
-        ]
+        parts: list[Array] = [self._points(leaf) for leaf in self.leaves]
         lengths = [len(part) for part in parts]
         self.starts = np.concatenate([[0], np.cumsum(lengths)]).astype(int)
         self.points: Array = np.concatenate(parts)[:, :2] if parts else np.zeros((0, 2))
@@ -96,11 +99,8 @@ class Shown:
         else:
             self.lo = self.hi = np.zeros((0, 2))
 
-    def _points(self, leaf: Mobject, chain: tuple[Mobject, ...]) -> Array:
+    def _points(self, leaf: Mobject) -> Array:
         points = leaf.points
-        if not np.isfinite(points.sum()):
-            self.broken.append(chain)
-            return np.zeros_like(points)
         if isinstance(self.camera, ThreeDCamera):
             projected: Array = self.camera.transform_points_pre_display(leaf, points)
             return projected
@@ -121,6 +121,7 @@ class Shown:
         return (
             other is not None
             and (self.width, self.height) == (other.width, other.height)
+            and len(self.broken) == len(other.broken)
             and len(self.leaves) == len(other.leaves)
             and all(a is b for a, b in zip(self.leaves, other.leaves, strict=True))
             and np.array_equal(self.points, other.points)
@@ -149,9 +150,10 @@ class Shown:
                     glyphs,
                     self.lo[glyphs].min(axis=0),
                     self.hi[glyphs].max(axis=0),
-                    float(np.median(sizes[:, 1])),
-                    float(np.median(self.alpha[glyphs])),
+                    _middle(sizes[:, 1]),
+                    _middle(self.alpha[glyphs]),
                     chain,
+                    _number(self.leaves[indices[0]], "background_stroke_width") > 0,
                 )
             )
         return found
@@ -163,7 +165,8 @@ class Shown:
     def covers(self) -> list[int]:
         """The leaves that hide what is behind them, as far as it is within their outline."""
         sizes = (self.hi - self.lo).prod(axis=1)
-        wide = np.flatnonzero((self.fill[:, 3] >= _OPAQUE) & (sizes > _COVERS_UNITS) & self.is_drawn)
+        least = self._least_cover
+        wide = np.flatnonzero((self.fill[:, 3] >= least) & (sizes > _COVERS_UNITS) & self.is_drawn)
         return [int(index) for index in wide if self.units[index] is None]
 
     def outline(self, index: int) -> Array:
@@ -191,6 +194,11 @@ class Shown:
                 hidden |= contains(self.outline(cover), spots)
         return hidden
 
+    def box_of(self, group: Mobject) -> tuple[Array, Array]:
+        """Return the box of all leaves of a group."""
+        inner = [index for index, chain in enumerate(self.chains) if any(part is group for part in chain)]
+        return self.lo[inner].min(axis=0), self.hi[inner].max(axis=0)
+
     def is_covered(self, text: Text) -> bool:
         """Whether most of a text is hidden."""
         centres = (self.lo[text.glyphs] + self.hi[text.glyphs]) / 2
@@ -201,6 +209,11 @@ class Shown:
         scale = float(config.frame_height) / self.height
         left, bottom, right, top = (round(float(value) * scale, 3) for value in (*lo, *hi))
         return {"left": left, "right": right, "bottom": bottom, "top": top}
+
+
+def _middle(values: Array) -> float:
+    """Return the median, or the larger of two, without NumPy's many steps."""
+    return float(np.sort(values)[len(values) // 2])
 
 
 def _first(leaf: Mobject, name: str) -> Any:

@@ -95,7 +95,7 @@ class Times:
             if not run.plays:
                 continue
             (play, line), _ = max(run.plays.items(), key=lambda item: round(item[1], 3))
-            if run.is_blank and seconds > (_BLANK_END_S if is_late else _BLANK_S):
+            if run.is_blank and not run.has_sound and seconds > (_BLANK_END_S if is_late else _BLANK_S):
                 self._found.append(
                     Moment(
                         "layout:blank",

@@ -30,7 +30,7 @@ def find(shown: Shown) -> Iterator[Fault]:
             yield Fault(
                 "layout:not-fixed",
                 text.unit,
-                "`{name}` lies in the room and is turned away from the camera.",
+                "{name} lies in the room and is turned away from the camera.",
                 "Call `self.add_fixed_in_frame_mobjects({name})`, or `self.add_fixed_orientation_mobjects"
                 "({name})` for a label that stays at its place in the room.",
                 text.lo,

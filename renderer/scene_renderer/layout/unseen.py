@@ -169,19 +169,19 @@ def _fault(watched: _Watched) -> Fault:
     assert watched.place is not None
     message, hint = {
         "transparent": (
-            "`{name}` is added, but never seen: it is transparent.",
+            "{name} is added, but never seen: it is transparent.",
             "Give it an opacity or a stroke width above 0, or fade it in by `.animate.set_opacity(1)`.",
         ),
         "tiny": (
-            "`{name}` is added, but never seen: it has no size.",
+            "{name} is added, but never seen: it has no size.",
             "Scale it by more than 0, or show it with `GrowFromCenter({name})`.",
         ),
         "covered": (
-            "`{name}` is added, but never seen: `{other}` covers it.",
-            "Add `{name}` after `{other}`, or give it a higher `z_index`.",
+            "{name} is added, but never seen: {other} covers it.",
+            "Add `{name}` after {other}, or give it a higher `z_index`.",
         ),
         "equal": (
-            "`{name}` is added, but never seen: it has the colour of what is behind it.",
+            "{name} is added, but never seen: it has the colour of what is behind it.",
             "Give it another colour.",
         ),
     }[watched.why]

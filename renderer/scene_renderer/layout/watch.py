@@ -26,6 +26,7 @@ from .unseen import Unseen
 
 _FRAGMENTS = (VMobjectFromSVGPath, MathTexPart)
 _View = tuple[float, ...]
+_WORDS_MAX = 30
 
 
 @dataclass
@@ -99,7 +100,7 @@ class LayoutWatch:
         if not at_rest and not (self._unseen.is_waiting or self._outside):
             return
         self._parts = None
-        shown = Shown(scene, self._unit_of)
+        shown = Shown(scene, self._unit_of, at_rest=at_rest)
         self._unseen.see(shown, pixels, (play, line, seconds), at_rest=at_rest)
         view = _view_of(shown)
         self._views.add(view)
@@ -113,7 +114,9 @@ class LayoutWatch:
             self._found.update(self._pending)
         else:
             faults = {fault.key: fault for fault in self._faults(shown, pixels, view)}
-            self._note(faults, Place(play, line, seconds), shown)
+            self._note(faults, Place(self._play.number, self._play.line, seconds), shown)
+            if pixels is not None:
+                self._revoke(faults, shown)
         self._shown, self._before = shown, {id(text.unit) for text in shown.texts}
 
     def findings(self) -> list[Finding]:
@@ -130,9 +133,11 @@ class LayoutWatch:
     def _faults(self, shown: Shown, pixels: Array | None, view: _View) -> Iterator[Fault]:
         for chain in shown.broken:
             yield _broken(chain)
-        yield from turned.find(shown)
+        yield from (one for one in turned.find(shown) if not self.origins.is_label_of_axes(one.subject))
         for fault, is_outside in edges.find(shown):
             if not self._is_as_placed(fault, shown, view):
+                continue
+            if fault.is_shape and not self._has_left(fault):
                 continue
             if is_outside:
                 if fault.key not in self._outside:
@@ -148,6 +153,19 @@ class LayoutWatch:
                     yield fault
         if pixels is not None:
             yield from legibility.find_faint(shown, pixels)
+
+    def _has_left(self, fault: Fault) -> bool:
+        """Whether a play has moved a mobject out of the frame."""
+        if fault.key in self._pending:
+            return True
+        before = self._shown
+        if before is None or not any(id(part) in self._play.animated for part in fault.chain):
+            return False
+        half = np.array([before.width, before.height]) / 2
+        return any(
+            leaf is fault.subject and bool((np.abs([before.lo[index], before.hi[index]]) <= half).all())
+            for index, leaf in enumerate(before.leaves)
+        )
 
     def _is_as_placed(self, fault: Fault, shown: Shown, view: _View) -> bool:
         """Whether the camera still shows what it did when the mobject was shown first."""
@@ -169,6 +187,13 @@ class LayoutWatch:
                 names = self._names.known()
             self._pending[key] = self._reported(fault, place, shown, names)
 
+    def _revoke(self, faults: dict[Any, Fault], shown: Shown) -> None:
+        """Take back what was only so until now."""
+        texts = {id(text.unit) for text in shown.texts}
+        for key, reported in list(self._found.items()):
+            if reported.fault.is_revocable and key not in faults and id(reported.fault.subject) in texts:
+                del self._found[key]
+
     def _reported(self, fault: Fault, place: Place, shown: Shown | None, names: dict[int, str]) -> Reported:
         fault = self._of_newer(fault)
         names = names or self._names.known()
@@ -183,16 +208,18 @@ class LayoutWatch:
                 (made for part in reversed(fault.chain) if (made := origin(part))), None
             )
             line = made.line if made else 0
-        other = self._other_name(fault, names)
+        other = self._other_label(fault, names)
         return Reported(
             fault,
             names.get(id(named)) or type(named).__name__,
+            _label(fault.subject, named, names),
             other,
             line or place.line,
             place,
             None if shown is None else shown.box(fault.lo, fault.hi),
             self._source.is_exempt(*lines, line, place.line),
             named,
+            id(named) in names,
         )
 
     def _of_newer(self, fault: Fault) -> Fault:
@@ -221,14 +248,12 @@ class LayoutWatch:
                     return part
         return next((part for part in reversed(chain) if id(part) in names), fault.subject)
 
-    def _other_name(self, fault: Fault, names: dict[int, str]) -> str:
+    def _other_label(self, fault: Fault, names: dict[int, str]) -> str:
         if fault.other is None:
             return ""
         own = {id(part) for part in fault.chain}
-        for part in reversed(fault.other_chain):
-            if id(part) in names and id(part) not in own:
-                return names[id(part)]
-        return type(fault.other).__name__
+        known = [part for part in fault.other_chain if id(part) in names and id(part) not in own]
+        return _label(fault.other, known[-1] if known else fault.other, names)
 
     def _unit_of(self, mobject: Mobject) -> Mobject | None:
         became = self._became.get(id(mobject))
@@ -252,6 +277,18 @@ class LayoutWatch:
             self._became[id(mobject)] = mobject, became
 
 
+def _label(subject: Mobject, named: Mobject, names: dict[int, str]) -> str:
+    """Return how messages call a mobject: by its variable, or by what it says."""
+    words = " ".join(kinds.text_of(subject).split())
+    words = words if len(words) <= _WORDS_MAX else f"{words[:_WORDS_MAX]}…"
+    name = names.get(id(named))
+    if name is None:
+        return f"`{type(subject).__name__}({words!r})`" if words else f"the {type(subject).__name__}"
+    if named is subject or not words or any(part is named for part in subject.get_family()):
+        return f"`{name}`"
+    return f"“{words}” in `{name}`"
+
+
 def _flat(animations: Iterable[Animation]) -> Iterator[Animation]:
     for animation in animations:
         yield animation
@@ -269,7 +306,7 @@ def _broken(chain: tuple[Mobject, ...]) -> Fault:
     return Fault(
         "scene:points",
         chain[-1],
-        "`{name}` has points that are no numbers (NaN or infinity), so it can't be drawn.",
+        "{name} has points that are no numbers (NaN or infinity), so it can't be drawn.",
         "Look for a division by zero, a logarithm or a root of what isn't positive, or a scale by 0.",
         nowhere,
         nowhere,

@@ -1,0 +1,1 @@
+"""Inspections of scenes: what they find on the layout."""
