@@ -1,5 +1,6 @@
 import type { CheckedScene, CheckOptions } from './checked-source.ts';
 import type { Finding } from './finding-types.ts';
+import type { Play } from './renderer-messages.ts';
 
 /** What is inspected besides the code, and for which video. */
 export type InspectOptions = CheckOptions;
@@ -18,8 +19,15 @@ export interface InspectedPicture {
   jpeg: Uint8Array;
 }
 
+/** A play of an inspected scene. */
+export interface InspectedPlay extends Play {
+  /** The names of variables with the mobjects that it animates, or their classes; at most 20. */
+  moves: string[];
+}
+
 /** A scene that was inspected. */
 export interface InspectedScene extends CheckedScene {
+  plays: InspectedPlay[];
   /** A contact sheet of the pictures as JPEG: at most 1.15 megapixels and 200 kB. Of many pictures it shows some. */
   sheet: Uint8Array;
   /** At most 120: after each play, and moments within it. */

@@ -169,6 +169,8 @@ export interface Inspection {
   /** The length of the video. */
   seconds: number;
   readsPixels: boolean;
+  /** For each play, the names of what it animates. */
+  moves: string[][];
   /** The pictures, in their order. */
   pictures: Picture[];
   findings: Finding[];

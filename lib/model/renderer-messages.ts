@@ -242,6 +242,13 @@ export interface PlaysReport {
   plays: Play[];
 }
 
+/** What the next plays of an inspected scene animate, in their order. */
+export interface MovesReport {
+  type: 'moves';
+  /** For each play the names of variables with its mobjects, or their classes. */
+  moves: string[][];
+}
+
 /** A picture of the scene. */
 export interface Picture {
   /** The play that it is of, counted from 0; null: of none, in a scene that plays nothing. */
@@ -358,6 +365,7 @@ export type JobReport =
   | ProgressReport
   | PreviewReport
   | PlaysReport
+  | MovesReport
   | PicturesReport
   | FindingsReport
   | OutputReport

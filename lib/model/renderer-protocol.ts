@@ -36,6 +36,7 @@ export const MOST_WARNINGS = 20;
 /** The output that is kept of a scene. */
 export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
+const MOST_MOVES = 20;
 const LONGEST_SECONDS = 1e6;
 const LONGEST_WORK_MS = 1e9;
 const CLASS_NAME = /^[\p{XID_Start}_]\p{XID_Continue}{0,199}$/u;
@@ -72,6 +73,8 @@ export function parseJobReport(line: string): JobReport | undefined {
       return typeof report['jpeg'] === 'string' ? { type: 'preview', jpeg: report['jpeg'] } : undefined;
     case 'plays':
       return { type: 'plays', plays: plays(report['plays']) };
+    case 'moves':
+      return { type: 'moves', moves: moves(report['moves']) };
     case 'pictures':
       return { type: 'pictures', pictures: objects(report['pictures'], MOST_PICTURES).map(picture) };
     case 'findings':
@@ -135,6 +138,17 @@ function plays(value: unknown): Play[] {
     startSeconds: Math.min(amount(startSeconds), LONGEST_SECONDS),
     seconds: Math.min(amount(seconds), LONGEST_SECONDS),
   }));
+}
+
+function moves(value: unknown): string[][] {
+  const given: unknown[] = Array.isArray(value) ? value.slice(0, MOST_PLAYS) : [];
+  return given.map((names) =>
+    (Array.isArray(names) ? names.slice(0, MOST_MOVES) : []).filter(isText).map(shortText),
+  );
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string';
 }
 
 function picture({ play, line, seconds }: Record<string, unknown>): Picture {

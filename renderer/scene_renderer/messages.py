@@ -422,6 +422,14 @@ class PlaysReport(TypedDict):
     plays: list[Play]
 
 
+class MovesReport(TypedDict):
+    """What the next plays of an inspected scene animate, in their order."""
+
+    type: Literal["moves"]
+    # For each play the names of variables with its mobjects, or their classes.
+    moves: list[list[str]]
+
+
 class Picture(TypedDict):
     """A picture of the scene."""
 
@@ -676,6 +684,7 @@ JobReport = (
     | ProgressReport
     | PreviewReport
     | PlaysReport
+    | MovesReport
     | PicturesReport
     | FindingsReport
     | OutputReport

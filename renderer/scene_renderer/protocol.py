@@ -130,6 +130,10 @@ class JobChannel:
         """Report some plays of the scene, in their order."""
         self._send({"type": "plays", "plays": plays})
 
+    def moves(self, moves: list[list[str]]) -> None:
+        """Report what some plays animate, in their order."""
+        self._send({"type": "moves", "moves": moves})
+
     def pictures(self, pictures: list[Picture]) -> None:
         """Report pictures that were sent to the encoder, in their order."""
         self._send({"type": "pictures", "pictures": pictures})

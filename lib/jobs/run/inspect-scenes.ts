@@ -15,6 +15,7 @@ import type {
   SceneSource,
   ShortFailure,
 } from '../../model/render-task.ts';
+import type { Play } from '../../model/renderer-messages.ts';
 import { addFailure, addFinding, NO_SCENE } from './check-scenes.ts';
 
 /** What is needed to draw pictures of a scene. */
@@ -85,10 +86,11 @@ export async function inspectedOf(
     if (!files.has(pictureName(number))) break;
     pictures.push({ number, ...place, jpeg: await read(pictureName(number)) });
   }
-  const { frames = 0, seconds = 0, readsPixels = false, findings = [] } = inspection ?? {};
+  const { frames = 0, seconds = 0, readsPixels = false, moves = [], findings = [] } = inspection ?? {};
   const length = { frames, seconds, readsPixels };
+  const named = (play: Play, index: number) => ({ ...play, moves: moves[index] ?? [] });
   return {
-    scene: { className, ...length, plays, sheet: await read('sheet.jpg'), pictures },
+    scene: { className, ...length, plays: plays.map(named), sheet: await read('sheet.jpg'), pictures },
     findings,
   };
 }

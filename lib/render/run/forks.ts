@@ -234,11 +234,11 @@ export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: n
 /** What an inspection found, as reported by the forks. */
 export function inspectionOf(
   { verdict }: ForkOutcome,
-  { pictures, findings }: Pick<SceneReports, 'pictures' | 'findings'>,
+  { moves, pictures, findings }: Pick<SceneReports, 'moves' | 'pictures' | 'findings'>,
 ): Inspection {
   const { frames, seconds, readsPixels } =
     verdict?.type === 'checked' ? verdict : { frames: 0, seconds: 0, readsPixels: false };
-  return { frames, seconds, readsPixels, pictures, findings };
+  return { frames, seconds, readsPixels, moves, pictures, findings };
 }
 
 /** How many frames of the video were copied, as reported by the fork. */

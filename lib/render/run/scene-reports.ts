@@ -5,6 +5,7 @@ import { MOST_OUTPUT, MOST_PICTURES, MOST_PLAYS, MOST_WARNINGS } from '../../mod
 /** Collects what the process of a scene reports besides its end, up to limits. */
 export class SceneReports {
   readonly plays: Play[] = [];
+  readonly moves: string[][] = [];
   readonly pictures: Picture[] = [];
   readonly findings: Finding[] = [];
   output = '';
@@ -27,6 +28,9 @@ export class SceneReports {
         return true;
       case 'plays':
         add(this.plays, report.plays, MOST_PLAYS);
+        return true;
+      case 'moves':
+        add(this.moves, report.moves, MOST_PLAYS);
         return true;
       case 'pictures':
         add(this.pictures, report.pictures, MOST_PICTURES);

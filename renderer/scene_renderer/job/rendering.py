@@ -144,6 +144,7 @@ def _inspect(
     sender: Sender,
     timeline: Timeline,
 ) -> Callable[[], None]:
+    timeline.name_moves()
     movie = movies.create_pictures(job, channel, sender)
     pictures: list[Picture] = []
 
@@ -163,6 +164,8 @@ def _inspect(
     _play(playing, renderer)
     channel.stage("finishing")
     movie.finish(None, [])
+    for moves in timeline.moves():
+        channel.moves(moves)
     channel.pictures(pictures)
     channel.findings(renderer.findings())
     frames = renderer.file_writer.movie.frames or job.fps

@@ -2,17 +2,19 @@
 
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import FrameType
 
-from manim import Animation, Scene
+from manim import Animation, Mobject, Scene, Wait
 
+from ..layout.names import Names
 from ..messages import Play
 
 _PLAYS_MAX = 1000
 _PLAYS_PER_REPORT = 100
 _NAMES_MAX = 3
+_MOVES_MAX = 20
 _CHARACTERS_MAX = 60
 
 
@@ -25,6 +27,12 @@ class Timeline:
         self._begun = 0
         self._playing: Scene | None = None
         self._since = time.monotonic()
+        self._names: Names | None = None
+        self._moves: list[list[str]] = []
+
+    def name_moves(self) -> None:
+        """Also record the names of what plays animate, for `moves`."""
+        self._names = Names(self._path)
 
     @property
     def path(self) -> str:
@@ -73,11 +81,32 @@ class Timeline:
         if not self.is_full:
             shows = _names(animations or [])
             self._plays.append({"line": line, "shows": shows, "startSeconds": start, "seconds": seconds})
+            if self._names is not None:
+                self._moves.append(_moving(animations or [], self._names.known()))
+
+    def moves(self) -> Iterator[list[list[str]]]:
+        """Yield the names of what each play animates, in parts of the size of a message."""
+        for start in range(0, len(self._moves), _PLAYS_PER_REPORT):
+            yield self._moves[start : start + _PLAYS_PER_REPORT]
 
     def reports(self) -> Iterator[list[Play]]:
         """Yield the plays in parts of the size of a message."""
         for start in range(0, len(self._plays), _PLAYS_PER_REPORT):
             yield self._plays[start : start + _PLAYS_PER_REPORT]
+
+
+def _moving(animations: Sequence[Animation], known: dict[int, str]) -> list[str]:
+    """Return the names of what animations animate, or the classes of what has no name, each once."""
+    found: dict[str, None] = {}
+    for animation in animations:
+        inner = getattr(animation, "animations", None)
+        if isinstance(inner, list | tuple) and inner:
+            found.update(dict.fromkeys(_moving(inner, known)))
+            continue
+        mobject = getattr(animation, "mobject", None)
+        if isinstance(mobject, Mobject) and not isinstance(animation, Wait):
+            found[known.get(id(mobject), type(mobject).__name__)[:_CHARACTERS_MAX]] = None
+    return list(found)[:_MOVES_MAX]
 
 
 def _names(animations: list[Animation]) -> str:

@@ -35,7 +35,11 @@ t.test('pictures, plays and faults of a scene, which is charged', async (t) => {
   const [found] = scenes;
   t.match(found, {
     ...{ className: 'Main', frames: 18, seconds: 1.2, readsPixels: false },
-    plays: [{ line: BODY_LINE + 1 }, { line: BODY_LINE + 2 }, { line: BODY_LINE + 3 }],
+    plays: [
+      { line: BODY_LINE + 1, moves: ['title'] },
+      { line: BODY_LINE + 2, moves: ['Circle'] },
+      { line: BODY_LINE + 3, moves: [] },
+    ],
   });
   const pictures = found?.pictures ?? [];
   t.same(
