@@ -21,6 +21,7 @@ const acknowledged = {
   grants: new Map<string, number>(),
   revoked: new Map<string, string>(),
   keys: new Map<string, string>(),
+  stills: new Map<string, { owner: string; creditsCost: number }>(),
 };
 const random = seededRandom(SEED);
 const pick = <T>(list: T[]): T | undefined => list[Math.floor(random() * list.length)];
@@ -108,6 +109,15 @@ async function act(life: Life): Promise<void> {
     const jobId = pick([...acknowledged.jobs.keys()]);
     const job = jobId && (await life.ask<{ status?: string; error?: string }>({ ask: 'cancel', jobId }));
     if (job && job.status === 'failed' && job.error === 'Canceled') acknowledged.canceled.add(jobId);
+  } else if (dice < 0.45) {
+    const code = pick(['x', 'x', 'x', 'fail']) as string;
+    const still = await life.ask<{ snapshotId?: string; creditsCost?: number }>({
+      ask: 'still',
+      owner,
+      code,
+    });
+    if (still?.snapshotId)
+      acknowledged.stills.set(still.snapshotId, { owner, creditsCost: still.creditsCost ?? 0 });
   } else {
     const key = pick([...acknowledged.keys.values()]) as string;
     const code = pick(['x', 'x', 'x', 'x', 'fail', 'die']) as string;
@@ -177,6 +187,10 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   for (const [keyId, key] of acknowledged.keys)
     if ((await statusOf(key)) !== 400) problems.push(`${keyId} is rejected although it was not revoked`);
   t.same(problems, [], 'exactly the revoked keys are rejected');
+  for (const [snapshotId, { owner }] of acknowledged.stills)
+    if ((await last.ask({ ask: 'picture', snapshotId, owner })) !== 'a video'.length)
+      problems.push(`${snapshotId} can't be read`);
+  t.same(problems, [], 'every still that was returned can be read');
   await last.kill();
 
   const data = new DataFolder(folder);
@@ -184,6 +198,13 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   t.teardown(() => data.stop());
   const report = await data.ledgerStore.audit();
   t.same(report.problems, [], 'the books are in order');
+  for (const [snapshotId, { creditsCost }] of acknowledged.stills)
+    t.match(await data.storage.snapshots.get(snapshotId), { phase: 'kept', costCredits: creditsCost });
+  const drawn = await data.storage.snapshots.due(Number.MAX_SAFE_INTEGER, 1000);
+  t.notOk(
+    drawn.some(({ phase }) => phase !== 'kept'),
+    'no still is left half made',
+  );
   const grants: string[] = [];
   for (const owner of await data.ledgerStore.ownersNotIn('', Number.MAX_SAFE_INTEGER)) {
     const entries = await data.ledgerStore.listEntries(owner, { limit: Number.MAX_SAFE_INTEGER });
@@ -199,9 +220,10 @@ t.test(`a service that is killed ${LIVES} times loses nothing that it acknowledg
   );
   t.same(unfinished, [], 'no job is unfinished');
   t.comment(
-    `${acknowledged.jobs.size} jobs, ${completed} completed, ${acknowledged.canceled.size} canceled, ${acknowledged.grants.size} grants, ${acknowledged.revoked.size} revoked`,
+    `${acknowledged.jobs.size} jobs, ${completed} completed, ${acknowledged.stills.size} stills, ${acknowledged.canceled.size} canceled, ${acknowledged.grants.size} grants, ${acknowledged.revoked.size} revoked`,
   );
   t.ok(acknowledged.jobs.size > LIVES, 'enough jobs were accepted');
   // In a few lives, each job may be interrupted or canceled.
   t.ok(completed > 0 || LIVES < 20, 'and completed');
+  t.ok(acknowledged.stills.size > 0 || LIVES < 20, 'and stills drawn');
 });
