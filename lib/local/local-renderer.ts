@@ -8,12 +8,12 @@ import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
-import { checkScenes } from '../jobs/run/check-scenes.ts';
+import { type ChecksScenes, checkScenes } from '../jobs/run/check-scenes.ts';
 import { inspectedOf, inspectScenes, type PictureTask } from '../jobs/run/inspect-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
-import type { InspectedSource, InspectOptions } from '../model/inspected-source.ts';
+import type { InspectedSource } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
@@ -29,7 +29,10 @@ import { KeptVideos } from './kept-videos.ts';
 import { type LocalOutputOptions, type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 /** What both checks and inspections are given. */
-const CHECKED: Names<CheckOptions> = { className: true, quality: true, aspectRatio: true, fps: true };
+const CHECKED: Names<LocalCheckOptions> = {
+  ...{ className: true, quality: true, aspectRatio: true, fps: true },
+  ...{ config: true, signal: true },
+};
 /** Results after which a render is tried again. */
 const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
 const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
@@ -111,6 +114,14 @@ export interface LocalRender {
   usage: RenderUsage | null;
   /** In a temporary folder that {@link LocalRenderer.discard} removes. */
   files: LocalFile[];
+}
+
+/** Options of checks and inspections. */
+export interface LocalCheckOptions extends CheckOptions {
+  /** Settings of a manim.cfg, such as `background_color`. */
+  config?: Record<string, string>;
+  /** Aborts it. */
+  signal?: AbortSignal;
 }
 
 /** Events of a render for its caller. */
@@ -208,15 +219,14 @@ export class LocalRenderer {
    * Runs the scenes of a source, or one of them, without drawing them, and tells what is wrong, where, and what to write
    * instead. Errors: `invalid_request`, `renderer_unavailable`.
    */
-  async check(
-    code: string | Uint8Array,
-    options: CheckOptions & { signal?: AbortSignal } = {},
-  ): Promise<CheckedSource> {
-    const { signal, ...named } = known('check', options, {
-      ...SIGNAL,
-      ...CHECKED,
-    });
-    return checkScenes(this.#renderer, code, named, (run) => {
+  async check(code: string | Uint8Array, options: LocalCheckOptions = {}): Promise<CheckedSource> {
+    const { signal, config = {}, ...named } = known('check', options, CHECKED);
+    const local = outputOf({ config }, named.aspectRatio);
+    const checks: ChecksScenes = {
+      listScenes: (source, how) => this.#renderer.listScenes(source, how),
+      check: (task) => this.#renderer.check({ ...task, local }),
+    };
+    return checkScenes(checks, code, named, (run) => {
       signal?.throwIfAborted();
       return abortable(run({ background: false, isTexHeld: false }), signal);
     });
@@ -226,14 +236,12 @@ export class LocalRenderer {
    * Runs the scenes of a source, or one of them, and draws pictures of them, without a video; tells what is wrong with the
    * code, and what they show that can't be read or seen. Errors: those of {@link render}.
    */
-  async inspect(
-    code: string | Uint8Array,
-    options: InspectOptions & { signal?: AbortSignal } = {},
-  ): Promise<InspectedSource> {
-    const { signal, ...named } = known('inspect', options, { ...SIGNAL, ...CHECKED });
+  async inspect(code: string | Uint8Array, options: LocalCheckOptions = {}): Promise<InspectedSource> {
+    const { signal, config = {}, ...named } = known('inspect', options, CHECKED);
+    const local = outputOf({ config }, named.aspectRatio);
     const listScenes = (source: string | Uint8Array) => abortable(this.#renderer.listScenes(source), signal);
     const inspect = async (task: PictureTask) => {
-      const result = await this.#tryTwice({ ...task, previewIntervalMs: 0 }, signal ? { signal } : {});
+      const result = await this.#tryTwice({ ...task, local, previewIntervalMs: 0 }, signal ? { signal } : {});
       if (result.kind === 'failed' || result.kind === 'killed') return { ...result, kind: 'failed' as const };
       if (result.kind !== 'rendered') throw this.#errorOf(result);
       try {
@@ -373,7 +381,7 @@ function stopped(): ScenepressError {
 
 function outputOf(
   { still, ...output }: LocalOutputOptions,
-  aspectRatio: AspectRatio,
+  aspectRatio: AspectRatio | undefined,
 ): LocalOutput & { still?: StillPlace } {
   const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
   return still === undefined ? local : { ...local, still: stillPlaceOf(still) };

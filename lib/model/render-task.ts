@@ -67,6 +67,8 @@ export interface CheckTask {
   background: boolean;
   /** As of {@link RenderTask}. */
   isTexHeld?: boolean;
+  /** As of {@link RenderTask}. */
+  local?: LocalOutput;
 }
 
 /** The result of a {@link CheckTask}: the length of its video and its plays. */

@@ -167,6 +167,7 @@ export interface CheckJob {
   widthPx: number;
   heightPx: number;
   fps: number;
+  local: LocalOutput | null;
   /** The machine's TeX is being changed: the check fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The CPU time that it may use. */

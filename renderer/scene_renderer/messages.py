@@ -293,6 +293,7 @@ class CheckJob:
     width_px: int
     height_px: int
     fps: int
+    local: LocalOutput | None
     # The machine's TeX is being changed: the check fails if it has to start TeX.
     is_tex_held: bool
     # The CPU time that it may use.
@@ -310,6 +311,7 @@ class CheckJob:
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
+            local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             is_tex_held=bool(message["isTexHeld"]),
             cpu_seconds=int(message["cpuSeconds"]),
             limits=JobLimits.parse(message["limits"]),

@@ -77,7 +77,7 @@ def list_job(code: str) -> Message:
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    del job["local"], job["still"], job["inspect"]
+    del job["still"], job["inspect"]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 
 

@@ -42,7 +42,7 @@ export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
 
 /** The job that runs a scene without drawing it. */
 export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
-  const { checkSceneOf: code, className, widthPx, heightPx, isTexHeld = false } = task;
+  const { checkSceneOf: code, className, widthPx, heightPx, local = null, isTexHeld = false } = task;
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   const size = { widthPx, heightPx, fps };
   const cpuSeconds = CHECK_CPU_SECONDS;
@@ -51,6 +51,7 @@ export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
     ...sourceOf(code),
     className,
     ...size,
+    local,
     isTexHeld,
     cpuSeconds,
     limits: jobLimits(limits),

@@ -102,8 +102,7 @@ def _run(
     scene_class = scene.load(scene.source_of(job), job.class_name, folder)
     channel.stage("rendering")
     whereabouts.follow(timeline)
-    if isinstance(job, RenderJob):
-        job = settings.as_set_by_scene(job)
+    job = settings.as_set_by_scene(job)
     try:
         playing = scene_class()
         if isinstance(job, CheckJob):

@@ -122,10 +122,10 @@ def prepare() -> None:
 def fix(job: RenderJob | CheckJob | ListJob) -> None:
     """Apply the settings of the job to the prepared configuration, and protect all that are fixed."""
     sizes = {"pixel_width": job.width_px, "pixel_height": job.height_px, "frame_rate": job.fps}
-    local = job.local if isinstance(job, RenderJob) else None
-    # Manim skips all plays for a picture; a still of a scene goes through them.
-    is_skipped = local is not None and (not isinstance(job, RenderJob) or job.still is None)
-    for name, value in (sizes | (_of_local(local) if local and is_skipped else {})).items():
+    local = None if isinstance(job, ListJob) else job.local
+    # Plays that the request skips are skipped in its output only; Manim skips all for a picture.
+    is_output = isinstance(job, RenderJob) and job.still is None and job.inspect is None
+    for name, value in (sizes | (_of_local(local) if local and is_output else {})).items():
         setattr(config, name, value)
     if local:
         _configure(local)
@@ -138,17 +138,30 @@ def asks_for_opengl() -> bool:
     return "renderer" in _ignored
 
 
-def as_set_by_scene(job: RenderJob) -> RenderJob:
-    """Return the job with the size that the imported scene has set, if it may."""
+def as_set_by_scene(job: RenderJob | CheckJob) -> RenderJob | CheckJob:
+    """Return the job with the size that the imported scene has set, if it may.
+
+    Of pictures that are inspected it may set the shape.
+    """
     if job.local is None:
         return job
-    if config.background_opacity < 1 and not job.local.transparent:
+    is_check = isinstance(job, CheckJob) or job.inspect is not None
+    if not is_check and config.background_opacity < 1 and not job.local.transparent:
         warnings.warn("The background is drawn opaque. For a transparent one use -t.", stacklevel=1)
     fps = max(1, round(config.frame_rate))
     if fps != config.frame_rate:
         warnings.warn(f"The frame rate {config.frame_rate:g} is rounded to {fps}.", stacklevel=1)
         ManimConfig.__setattr__(config, "frame_rate", fps)
+    if isinstance(job, RenderJob) and job.inspect is not None:
+        _shrink(max(job.width_px, job.height_px))
     return replace(job, width_px=config.pixel_width, height_px=config.pixel_height, fps=fps)
+
+
+def _shrink(side_px: int) -> None:
+    """Scale the size of the video down to the longer side of a picture."""
+    scale = min(1.0, side_px / max(config.pixel_width, config.pixel_height))
+    for name in ("pixel_width", "pixel_height"):
+        ManimConfig.__setattr__(config, name, max(2, round(getattr(config, name) * scale)))
 
 
 def _of_local(local: LocalOutput) -> dict[str, Any]:
