@@ -72,6 +72,13 @@ def set_directly(sample: Sample | None = None) -> None:
     replace(tex_file_writing, compile_tex=_compile, convert_to_svg=_convert)
 
 
+def format_file() -> Path | None:
+    """Return the format of LaTeX that has read Manim's preamble; None if there is none."""
+    formats = _setting.fitting_formats() if "_setting" in globals() else None
+    found = formats and formats.find(formats.preamble)
+    return found[0] if found else None
+
+
 def begin_job(hold: Callable[[], None] | None = None) -> None:
     """Remember the surroundings before a scene can change them.
 
