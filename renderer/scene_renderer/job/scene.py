@@ -29,7 +29,7 @@ def load(source: bytes, class_name: str, folder: Path) -> type[Scene]:
 
     Raises SceneError if there is no such scene, and any exception of the source.
     """
-    return _find(_load(source, folder), unicodedata.normalize("NFKC", class_name))
+    return find(_load(source, folder), unicodedata.normalize("NFKC", class_name))
 
 
 def names(source: bytes, folder: Path) -> list[str]:
@@ -43,28 +43,38 @@ def names(source: bytes, folder: Path) -> list[str]:
 def explain_call(scene: type[Scene], error: TypeError, folder: Path) -> None:
     """Raise SceneError if the error is that Manim can't create the scene, or call its ``construct``."""
     calls = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    place = _uncallable(scene)
+    place = uncallable(scene)
     if place is None or any(author_frames.shown_name(file, folder) for file in calls):
         return
-    text = f"TypeError: {error}."
-    if place is not scene:
-        text += " Manim calls it without arguments."
     others = [
         name
         for name, other in _defined(sys.modules[scene.__module__]).items()
-        if other is not scene and _uncallable(other) is None
+        if other is not scene and uncallable(other) is None
     ]
+    line = None if place is None else _line_number(place)
+    source = linecache.getline(str(scene_folder.source_path(folder)), line) if line is not None else ""
+    raise call_refused(error, others, line, source, is_class=place is scene) from error
+
+
+def call_refused(
+    error: TypeError, others: list[str], line: int | None, source: str, *, is_class: bool
+) -> SceneError:
+    """Return the error for a scene that Manim can't create, or whose ``construct`` it can't call.
+
+    `others`: scenes that can be rendered; `is_class`: the class is abstract.
+    """
+    text = f"TypeError: {error}."
+    if not is_class:
+        text += " Manim calls it without arguments."
     if others:
         text += f" Scenes in the code that can be rendered: {', '.join(others)}."
-    number = _line_number(place)
-    if number is not None:
-        line = linecache.getline(str(scene_folder.source_path(folder)), number)
-        text += f"\nline {number}: {line.strip()[:_LINE_CHARACTERS_MAX]}"
+    if line is not None:
+        text += f"\nline {line}: {source.strip()[:_LINE_CHARACTERS_MAX]}"
     hint = "Manim makes the scene, and calls `construct`, without arguments: give the others a default."
-    raise SceneError(text, kind="scene:class", hint=hint, candidates=tuple(others), line=number) from error
+    return SceneError(text, kind="scene:class", hint=hint, candidates=tuple(others), line=line)
 
 
-def _uncallable(scene: type[Scene]) -> object:
+def uncallable(scene: type[Scene]) -> object:
     """Return an abstract class itself, or the method that needs arguments; None: a scene can be rendered."""
     if inspect.isabstract(scene):
         return scene
@@ -135,7 +145,8 @@ def _import(path: Path, name: str, file: str) -> ModuleType:
     return module
 
 
-def _find(module: ModuleType, name: str) -> type[Scene]:
+def find(module: ModuleType, name: str) -> type[Scene]:
+    """Return the scene of a name. Raises SceneError if there is none."""
     found = vars(module).get(name) or _defined(module).get(name)
     if isinstance(found, type) and issubclass(found, Scene) and not found.__module__.startswith("manim."):
         return found

@@ -78,7 +78,7 @@ def _of_builder(reading: Reading, owner: Builder, node: ast.Attribute) -> Value:
     if isinstance(found, Method):
         return Method(found.thing, owner=Builder(owner.thing, is_loose=owner.is_loose), name=name)
     if isinstance(found, Accessor):
-        return Accessor(owner.thing, is_loose=owner.is_loose, name=name)
+        return Accessor(owner.thing, is_loose=owner.is_loose, name=name, is_animated=True)
     return UNKNOWN
 
 

@@ -51,7 +51,12 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
     if isinstance(called, Accessor):
         return _access(reading, called, arguments)
     if isinstance(called, Builder):
-        if arguments.given:
+        if called.has_method:
+            text = (
+                "Animation arguments must be passed before accessing methods and can only be passed once"
+            )
+            reading.error(ValueError(text), node)
+        elif arguments.given:
             text = "_AnimationBuilder.__call__() takes 1 positional argument but "
             reading.error(TypeError(f"{text}{len(arguments.given) + 1} were given"), node)
         return called
@@ -66,7 +71,7 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
         if thing in reading.functions:
             return _call_own(reading, reading.functions[thing], None, arguments)
         fits(reading, thing, None, None, arguments)
-        _open(arguments)
+        _open(arguments, is_pure=_is_of_manim(thing))
         rules.on_call(reading, thing, None, arguments)
         return pure.result(reading, thing, arguments) or result_of(thing, None)
     if called.is_it and callable(thing):
@@ -77,6 +82,11 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
         if "__call__" not in dir(kind) and kind is not own.Opaque:
             reading.error(TypeError(f"'{kind.__name__}' object is not callable"), node)
     return UNKNOWN
+
+
+def _is_of_manim(thing: object) -> bool:
+    """Whether it is a function or class of Manim, which don't change lists that they are given."""
+    return (getattr(thing, "__module__", None) or "").startswith("manim.")
 
 
 def _open(arguments: Arguments, *, is_pure: bool = False) -> None:
@@ -139,7 +149,7 @@ def _make(reading: Reading, kind: type, arguments: Arguments) -> Value:
     found = pure.result(reading, kind, arguments)
     if found is not None:
         return found
-    _open(arguments)
+    _open(arguments, is_pure=_is_of_manim(kind))
     initializer = inspect.getattr_static(kind, "__init__", None)
     new = inspect.getattr_static(kind, "__new__", None)
     new = new.__func__ if isinstance(new, staticmethod) else new
@@ -202,7 +212,7 @@ def _call_method(reading: Reading, method: Method, arguments: Arguments) -> Valu
             receiver = target.thing if isinstance(target.thing, type) else target.kind
         is_class_method = owner is not None and owner.is_it and isinstance(owner.thing, type)
         is_fitting = fits(reading, function, receiver, None, arguments)
-        _open(arguments)
+        _open(arguments, is_pure=_is_of_manim(function))
         if is_fitting and not is_class_method:
             rules.on_call(reading, function, target, arguments)
         result = result_of(function, target)
@@ -238,7 +248,8 @@ def _access(reading: Reading, accessor: Accessor, arguments: Arguments) -> Value
         elif count + len(arguments.named) == 0:
             text = "missing 1 required positional argument: 'value'"
         else:
-            return Value(accessor.thing, is_loose=accessor.is_loose)
+            mobject = Value(accessor.thing, is_loose=accessor.is_loose)
+            return Builder(accessor.thing, is_loose=accessor.is_loose) if accessor.is_animated else mobject
         reading.error(TypeError(f"Mobject.__getattr__.<locals>.setter() {text}"), arguments.node)
     return UNKNOWN
 

@@ -7,16 +7,14 @@ import warnings
 
 from manim import Scene
 
-from ..advice.place import locate, place_of, whole_line
+from ..advice.place import locate, place_of
 from ..advice.syntax import of_syntax
-from ..job import errors
 from ..messages import Finding
 from ..scene_error import finding
-from . import flow
+from . import classes, flow
 from .reading import Reading, TooLongError
 from .report import Report
-from .scopes import Definition, Scope, scope_of
-from .values import Function
+from .scopes import Definition, scope_of
 
 _CHARACTERS_MAX = 400_000
 _NODES_MAX = 60_000
@@ -73,6 +71,7 @@ def _find(code: str, tree: ast.Module, class_name: str | None) -> list[Finding]:
         scope.is_finished = True
         reading.is_dead = False
         _read_functions(reading, nodes, class_name)
+        classes.check(reading, class_name)
     except TooLongError:
         pass
     return report.sorted()
@@ -166,5 +165,3 @@ def _mentioned(node: ast.AST) -> set[str]:
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     return names | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
 
-
-__all__ = ["Function", "Scope", "errors", "find", "whole_line"]

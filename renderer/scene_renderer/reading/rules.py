@@ -62,6 +62,8 @@ def on_raise(reading: Reading, node: ast.Raise) -> None:
 def on_call(reading: Reading, function: Any, owner: Value | None, arguments: "Arguments") -> None:
     """Check a call of a function or method of Manim."""
     name = function.__name__
+    if function is manim.always_redraw:
+        _check_redrawn(reading, arguments)
     if owner is not None and isinstance(owner.thing, Scene):
         if function is Scene.play or function.__qualname__.endswith("Scene.play"):
             _check_play(reading, owner, arguments)
@@ -83,7 +85,8 @@ def on_call(reading: Reading, function: Any, owner: Value | None, arguments: "Ar
 
 
 def _never_returns(function: Any) -> bool:
-    return function.__module__ == hints.__name__
+    """Whether it is one that `refuse_windows` has put in place."""
+    return bool(function.__code__.co_filename == hints.__file__)
 
 
 def _check_window(reading: Reading, owner: Value, function: Any, arguments: "Arguments") -> None:
@@ -206,6 +209,8 @@ def _not_animated(value: Value) -> str | None:
         return f"Unexpected argument {thing} passed to Scene.play()."
     if is_mobject(value):
         return f"Unexpected argument {type(thing).__name__} passed to Scene.play()."
+    if isinstance(value, Sequence) and value.is_open:
+        return f"Unexpected argument {value.thing} passed to Scene.play()."
     if isinstance(value, Sequence) or (value.is_it and (thing is None or isinstance(thing, int | float))):
         shown = [type(part.thing).__name__ for part in value.parts] if isinstance(value, Sequence) else thing
         return f"Unexpected argument {shown} passed to Scene.play()."
@@ -303,6 +308,12 @@ def _check_colors(reading: Reading, function: Any, arguments: "Arguments", *, is
             reading.error(error, arguments.node)
         except Exception:
             continue
+
+
+def _check_redrawn(reading: Reading, arguments: "Arguments") -> None:
+    value = arguments.given[0] if arguments.given else UNKNOWN
+    if is_mobject(value) and not value.is_loose and not callable(value.thing):
+        reading.error(TypeError(f"'{value.kind.__name__}' object is not callable"), arguments.node)
 
 
 def _check_callbacks(reading: Reading, function: Any, arguments: "Arguments", *, is_method: bool) -> None:

@@ -1,11 +1,9 @@
 """Formulas that TeX can't set, as far as their text tells."""
 
 import re
-import types
-from functools import cache
 from typing import TYPE_CHECKING
 
-from manim import MathTex, Tex
+from manim import BulletedList, Tex
 
 from ..advice import typeset
 from ..advice.advice import Advice
@@ -42,20 +40,22 @@ def check(reading: Reading, kind: type, arguments: "Arguments") -> None:
     if has_own_preamble(reading) or "tex_template" in arguments.named or arguments.has_more_named:
         return None
     whole = " ".join(texts)
+    if "\\usepackage" in whole:
+        return _report(reading, arguments, "LaTeX Error: Can be used only in preamble.", whole)
     if _DEFINES.search(whole):
         return None
     for text in texts:
-        if (name := _unknown_command(text)) is not None:
-            return _report(reading, arguments, f"Undefined control sequence \\{name}", text)
-        if (name := _unknown_environment(text)) is not None:
-            return _report(reading, arguments, f"LaTeX Error: Environment {name} undefined.", text)
+        if (said := _unknown(text)) is not None:
+            return _report(reading, arguments, said, text)
     if "tex_environment" in arguments.named or arguments.has_more or len(texts) != len(arguments.given):
         return None
-    if issubclass(kind, Tex) and kind.__init__ is Tex.__init__:
-        return _check_text(reading, arguments, whole)
-    if kind is MathTex:
-        return _check_formula(reading, arguments, whole)
-    return None
+    if (said := _unclosed(whole)) is not None:
+        return _report(reading, arguments, said, whole)
+    if issubclass(kind, Tex):
+        said = _wrong_in_text(whole) if len(texts) == 1 and not issubclass(kind, BulletedList) else None
+    else:
+        said = _wrong_in_formula(whole, texts)
+    return None if said is None else _report(reading, arguments, said, whole)
 
 
 _RAW = "Put an r before the quotes: r'\\frac{a}{b}'. Without it, Python reads the backslash itself."
@@ -79,7 +79,7 @@ def has_own_preamble(reading: Reading) -> bool:
 
 
 def _report(reading: Reading, arguments: "Arguments", message: str, text: str) -> None:
-    is_math = not (isinstance(arguments.node.func, object) and _is_text(reading, arguments))
+    is_math = not _is_text(reading, arguments)
     said = f"TeX: {message}"
     hint, candidates = typeset.advice_for(said, text, is_math=is_math)
     error = SceneError(said, "tex", hint=hint, candidates=candidates)
@@ -91,35 +91,56 @@ def _is_text(reading: Reading, arguments: "Arguments") -> bool:
     return made is not None and isinstance(made.thing, type) and issubclass(made.thing, Tex)
 
 
-def _unknown_command(text: str) -> str | None:
+def _unknown(text: str) -> str | None:
+    """Return what TeX says about a command, environment or character that it does not know."""
     known = tex_names.commands()
     if known is None:
         return None
-    for match in _COMMAND.finditer(_without_comments(text)):
+    plain = _without_comments(text)
+    for match in _COMMAND.finditer(plain):
         name = match[1]
-        if len(name) > 1 and name not in known and "@" not in name:
-            return name
+        if len(name) > 1 and name not in known:
+            return f"Undefined control sequence \\{name}"
+    for match in _ENVIRONMENT.finditer(plain):
+        if match[1] not in known:
+            return f"LaTeX Error: Environment {match[1]} undefined."
+    for character in plain:
+        if character > "\x7f" and f"u8:{character}".encode().decode("latin-1") not in known:
+            code = f"{ord(character):04X}"
+            return f"LaTeX Error: Unicode character {character} (U+{code}) not set up for use with LaTeX."
     return None
 
 
-def _unknown_environment(text: str) -> str | None:
-    known = tex_names.commands()
-    if known is None:
-        return None
-    return next((match[1] for match in _ENVIRONMENT.finditer(text) if match[1] not in known), None)
+def _unclosed(text: str) -> str | None:
+    """Return what LaTeX says about an environment that is not closed, or in one that can't contain it."""
+    open_ones: list[str] = []
+    for match in re.finditer(r"\\(begin|end)\{([a-zA-Z]+\*?)\}", _without_comments(text)):
+        if match[1] == "begin":
+            open_ones.append(match[2])
+        elif open_ones and (begun := open_ones.pop()) != match[2]:
+            return f"LaTeX Error: \\begin{{{begun}}} ended by \\end{{{match[2]}}}."
+    return None
 
 
 def _without_comments(text: str) -> str:
     return re.sub(r"(?<!\\)%.*", "", text)
 
 
-def _check_text(reading: Reading, arguments: "Arguments", whole: str) -> None:
-    """Check text with formulas: what belongs into a formula is between dollars."""
-    plain = _outside_of_formulas(whole)
-    if plain is None or "\\" in plain.replace("\\_", "").replace("\\^", "").replace("\\&", ""):
-        return
-    if _SCRIPT.search(plain.replace("\\_", "").replace("\\^", "")):
-        _report(reading, arguments, "Missing $ inserted", whole)
+def _wrong_in_text(text: str) -> str | None:
+    """Return what TeX says about characters of formulas in text."""
+    plain = _outside_of_formulas(text)
+    if plain is None or "\\begin" in plain or "\\verb" in plain:
+        return None
+    plain = re.sub(r"\\[_^&#{}]", "", plain)
+    if re.search(r"#", plain):
+        return "You can't use `macro parameter character #' in horizontal mode."
+    if "\\" in plain:
+        return None
+    if _SCRIPT.search(plain):
+        return "Missing $ inserted"
+    if "&" in plain:
+        return "Misplaced alignment tab character &."
+    return None
 
 
 def _outside_of_formulas(text: str) -> str | None:
@@ -129,20 +150,17 @@ def _outside_of_formulas(text: str) -> str | None:
     return "".join(parts[::2]) if len(parts) % 2 else None
 
 
-def _check_formula(reading: Reading, arguments: "Arguments", whole: str) -> None:
-    """Check a formula: it is between dollars already, and scripts of one place are one."""
-    if "\\text" in whole or "\\mbox" in whole or "%" in whole or "\\hbox" in whole:
-        return
-    if re.search(r"(?<!\\)\$", whole):
-        _report(reading, arguments, "Missing $ inserted", whole)
-    elif re.search(r"\^(?:\w|\{\w\})\^(?:\w|\{)", whole):
-        _report(reading, arguments, "Double superscript.", whole)
-    elif re.search(r"_(?:\w|\{\w\})_(?:\w|\{)", whole):
-        _report(reading, arguments, "Double subscript.", whole)
-    elif "\n\n" in whole.strip():
-        _report(reading, arguments, "Missing $ inserted", whole)
-
-
-@cache
-def _unused(function: types.FunctionType) -> None:
-    """Keep nothing."""
+def _wrong_in_formula(whole: str, texts: list[str]) -> str | None:
+    """Return what TeX says about a formula: it is between dollars already, and scripts of one place are one."""
+    for text in texts if len(texts) > 1 else ():
+        if re.search(r"(?<!\\)[_^]\s*$", text):
+            return "Missing { inserted."
+    if re.search(r"\\begin\{(?:align|equation|gather|multline)\*?\}", whole):
+        return "Package amsmath Error: Erroneous nesting of equation structures;"
+    if any(one in whole for one in ("\\text", "\\mbox", "%", "\\hbox", "\\intertext")):
+        return None
+    if re.search(r"(?<!\\)\$", whole) or "\n\n" in whole.strip():
+        return "Missing $ inserted"
+    if re.search(r"\^(?:\w|\{\w\})\^(?:\w|\{)", whole):
+        return "Double superscript."
+    return "Double subscript." if re.search(r"(?<!\\)_(?:\w|\{\w\})_(?:\w|\{)", whole) else None

@@ -75,6 +75,7 @@ class Accessor(Value):
     """What Manim makes of ``mobject.get_…`` and ``set_…``; `thing` stands for the mobject."""
 
     name: str = ""
+    is_animated: bool = False
 
 
 @dataclass(eq=False)
