@@ -84,6 +84,7 @@ export const OPERATIONS: {
     render: acts('account', 'Rendered a scene'),
     listScenes: reads('account'),
     check: reads('account'),
+    read: reads('account'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

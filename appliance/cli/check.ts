@@ -29,6 +29,7 @@ interface CheckFlags extends Record<string, unknown> {
   /** Minutes. */
   keepWarm?: number;
   json?: boolean;
+  run: boolean;
 }
 
 /** `scenepress check FILE [SCENE]` */
@@ -55,6 +56,7 @@ export function checkCommand(): Command {
       'keep the renderer for the next call (default: 5 in a terminal, else 0)',
       wholeNumber,
     )
+    .option('--no-run', 'only read the code, and tell what is certainly wrong in it')
     .option('--json', 'print JSON')
     .action(check);
   command.addHelpText(
@@ -71,7 +73,7 @@ export function checkCommand(): Command {
 
 async function check(file: string, className: string | undefined, flags: CheckFlags): Promise<void> {
   const { quality = 'medium', aspect: aspectRatio, frame_rate: fps, keepWarm } = flags;
-  const { quality: _, ...options } = flags;
+  const { quality: _, run: dryRun, ...options } = flags;
   const config = configOf(options);
   const found = folderOf(file, flags);
   const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
@@ -80,7 +82,7 @@ async function check(file: string, className: string | undefined, flags: CheckFl
   const progress = new ProgressLine();
   const asked = {
     ...(className !== undefined && { className }),
-    ...{ quality, aspectRatio },
+    ...{ quality, aspectRatio, dryRun },
     ...(fps !== undefined && { fps }),
   };
   await withOwnRenderer({ folder, config, workers: 1, keepWarm, progress }, async (renderer, signal) => {

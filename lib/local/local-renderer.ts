@@ -8,7 +8,7 @@ import { ScenepressError } from '../base/errors.ts';
 import { known, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
-import { checkScenes } from '../jobs/run/check-scenes.ts';
+import { checkScenes, readScenes } from '../jobs/run/check-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
@@ -208,8 +208,10 @@ export class LocalRenderer {
   ): Promise<CheckedSource> {
     const { signal, ...named } = known('check', options, {
       ...SIGNAL,
-      ...{ className: true, quality: true, aspectRatio: true, fps: true },
+      ...{ className: true, quality: true, aspectRatio: true, fps: true, dryRun: true },
     });
+    const { className, dryRun = true } = named;
+    if (!dryRun) return readScenes(this.#renderer, { code, className }, signal);
     return checkScenes(this.#renderer, code, named, (run) => {
       signal?.throwIfAborted();
       return abortable(run({ background: false }), signal);

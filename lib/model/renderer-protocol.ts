@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
-import { parseFinding } from './finding-parser.ts';
+import { parseFinding, parseFindings } from './finding-parser.ts';
 import type {
   FailedReport,
   JobReport,
@@ -96,6 +96,8 @@ export function parseJobReport(line: string): JobReport | undefined {
         seconds: amount(report['seconds']),
         readsPixels: report['readsPixels'] === true,
       };
+    case 'read':
+      return { type: 'read', findings: parseFindings(report['findings']) };
     case 'failed':
       return {
         type: 'failed',

@@ -2,11 +2,19 @@ import type { Fault, Fix } from './editor.ts';
 
 /** What the server has found, as far as the editor shows it. */
 export interface Finding {
+  kind: string;
   message: string;
   line: number | null;
   hint: string | null;
   /** Columns count characters, from 1. */
   fix: { column: number; endColumn: number; text: string } | null;
+}
+
+/** What both answers have found: what was found by running replaces what was found by reading at the same place. */
+export function joined(read: Finding[], run: Finding[]): Finding[] {
+  const isSame = (one: Finding, other: Finding) => one.line === other.line && one.kind === other.kind;
+  const others = read.filter((finding) => !run.some((other) => isSame(finding, other)));
+  return [...others, ...run].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
 }
 
 /** How the editor shows a finding of a code. */

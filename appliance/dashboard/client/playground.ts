@@ -70,7 +70,8 @@ const editor = new Editor(host, {
 });
 const playback = new Playback(result, editor);
 const checks = new Checks(editor, {
-  ask: () => post(form, `${form.action}/check`),
+  read: () => post(form, `${form.action}/read`),
+  run: () => post(form, `${form.action}/check`),
   isShown: (code) => code === shown,
 });
 

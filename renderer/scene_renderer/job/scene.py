@@ -16,7 +16,7 @@ from typing import Any
 
 from manim import Scene
 
-from ..messages import CheckJob, ListJob, RenderJob
+from ..messages import CheckJob, ListJob, ReadJob, RenderJob
 from ..scene_error import SceneError
 from . import author_frames, scene_folder
 
@@ -96,7 +96,7 @@ def _line_number(place: Any) -> int | None:
         return None
 
 
-def text_of(job: RenderJob | CheckJob | ListJob) -> str:
+def text_of(job: RenderJob | CheckJob | ListJob | ReadJob) -> str:
     """Return the code of a job as Python decodes it, or approximately if it can't."""
     if not job.is_bytes:
         return job.code
