@@ -78,8 +78,9 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
         _open(arguments, is_pure=thing in pure.FUNCTIONS)
         return pure.result(reading, thing, arguments) or UNKNOWN
     kind = called.kind
-    if not callable(thing) and INSTALLED.lacks(kind, "__call", is_loose=called.is_loose):
-        if "__call__" not in dir(kind) and kind is not own.Opaque:
+    if not callable(thing) and kind is not own.Opaque:
+        kinds = [kind, *(type.__subclasses__(kind) if called.is_loose else [])]
+        if not any(hasattr(one, "__call__") for one in kinds):  # noqa: B004 (of classes)
             reading.error(TypeError(f"'{kind.__name__}' object is not callable"), node)
     return UNKNOWN
 

@@ -1,14 +1,16 @@
 """Operators and elements of values."""
 
 import ast
+import inspect
 import operator
 import types
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from manim import Mobject
+from manim import Mobject, VMobject
 
+from .attributes import result_of
 from .installed import INSTALLED
 from .pure import REPORTED, Unclear, literal, value_of
 from .reading import Reading
@@ -206,7 +208,11 @@ def _compared(reading: Reading, node: ast.Compare, sign: ast.cmpop, left: Value,
             _ORDERED[type(sign)](_sample(left), _sample(right))
         except TypeError as error:
             reading.error(error, node)
-    elif type(sign) in _ORDERED and isinstance(left.thing, Mobject) and right.kind in _PLAIN:
+    elif (
+        type(sign) in _ORDERED
+        and isinstance(left.thing, Mobject)
+        and (right.kind in _PLAIN or isinstance(right.thing, Mobject))
+    ):
         if not hasattr(left.kind, "__lt__") or left.kind.__lt__ is object.__lt__:  # type: ignore[operator]
             shown = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(sign)]  # type: ignore[index]
             text = f"'{shown}' not supported between instances of '{_name(left)}' and '{_name(right)}'"
@@ -242,6 +248,9 @@ def element(reading: Reading, node: ast.Subscript, owner: Value, index: Value) -
         return UNKNOWN
     kind = owner.kind
     kinds = [kind, *(type.__subclasses__(kind) if owner.is_loose else [])]
+    if isinstance(owner.thing, Mobject):
+        getter = inspect.getattr_static(kind, "__getitem__", None)
+        return result_of(getter, None) if isinstance(getter, types.FunctionType) else UNKNOWN
     if not any(hasattr(one, "__getitem__") for one in kinds) and kind.__module__.partition(".")[0] in (
         "builtins",
         "manim",
@@ -304,6 +313,8 @@ def parts_of(reading: Reading, node: ast.expr, value: Value) -> Value:
     if isinstance(value, Dictionary):
         return UNKNOWN
     thing = value.thing
+    if type(value) is Value and isinstance(thing, Mobject):
+        return instance(VMobject if isinstance(thing, VMobject) else Mobject, is_loose=True)
     if value.is_it and isinstance(thing, range):
         return instance(int) if len(thing) != 1 else UNKNOWN
     if value.is_it and isinstance(thing, str):

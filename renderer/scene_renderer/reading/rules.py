@@ -39,10 +39,11 @@ def on_made(reading: Reading, kind: type, arguments: "Arguments") -> None:
     elif kind is manim.Group:
         _check_parts_of_group(reading, arguments)
     if issubclass(kind, Animation) and kind.__module__.startswith("manim."):
-        representatives.check_animation(reading, kind, arguments)
+        representatives.check_made(reading, kind, arguments)
     elif issubclass(kind, Mobject) and kind.__module__.startswith("manim."):
-        representatives.check_mobject(reading, kind, arguments)
         files.check(reading, kind, arguments)
+        if not issubclass(kind, manim.ImageMobject | manim.SVGMobject) or issubclass(kind, manim.Text):
+            representatives.check_made(reading, kind, arguments)
     if issubclass(kind, SingleStringMathTex) and kind.__module__.startswith("manim."):
         tex_strings.check(reading, kind, arguments)
 

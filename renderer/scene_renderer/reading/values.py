@@ -97,6 +97,8 @@ def exactly(thing: Any) -> Value:
 
 def instance(kind: type, *, is_loose: bool = False) -> Value:
     """Return an instance of a class; unknown if none can be made without running its constructor."""
+    if kind is np.ndarray:
+        is_loose = False  # what Manim makes are plain ones
     if kind in _SAMPLES:
         is_none = kind is type(None)
         return Value(_SAMPLES[kind], is_it=is_none, is_loose=is_loose)

@@ -7,8 +7,8 @@ earlier conversion.
 
 import re
 import subprocess
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,18 @@ def format_file() -> Path | None:
     formats = _setting.fitting_formats() if "_setting" in globals() else None
     found = formats and formats.find(formats.preamble)
     return found[0] if found else None
+
+
+@contextmanager
+def held(hold: Callable[[], None]) -> Iterator[None]:
+    """Call `hold` meanwhile instead of TeX."""
+    if "_setting" not in globals():
+        set_directly()
+    before, _setting.hold = _setting.hold, hold
+    try:
+        yield
+    finally:
+        _setting.hold = before
 
 
 def begin_job(hold: Callable[[], None] | None = None) -> None:
