@@ -46,7 +46,7 @@ def attribute(reading: Reading, owner: Value, node: ast.Attribute) -> Value:
     if owner.is_it and not isinstance(owner, Sequence | Dictionary):
         return _of_object(reading, owner, node)
     if isinstance(owner, Sequence | Dictionary) and name in _CHANGING:
-        owner.is_open = True
+        owner.change()
     return _of_instance(reading, owner, node)
 
 

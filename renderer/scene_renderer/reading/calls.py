@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from manim import Animation, Mobject
 
 from ..advice.place import keyword_of
-from . import own, pure, rules
+from . import own, pure, representatives, rules
 from .attributes import result_of
 from .installed import INSTALLED
 from .reading import Reading
@@ -94,7 +94,7 @@ def _open(arguments: Arguments, *, is_pure: bool = False) -> None:
     """Note that lists and dictionaries that are passed on may be changed."""
     for value in (*arguments.given, *arguments.named.values()):
         if isinstance(value, Sequence | Dictionary) and not is_pure:
-            value.is_open = True
+            value.change()
 
 
 def fits(
@@ -103,8 +103,12 @@ def fits(
     receiver: type | None,
     made: type | None,
     arguments: Arguments,
+    owner: Value | None = None,
 ) -> bool:
-    """Check the arguments of a function; `receiver`: the class of its first one; `made`: what it initializes."""
+    """Check the arguments of a function.
+
+    `receiver`: the class of its first one; `made`: what it initializes; `owner`: whose method it is.
+    """
     node = arguments.node
     names = [*arguments.named]
     own_function = own.mimic(function)
@@ -132,9 +136,14 @@ def fits(
     if not function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return is_fitting
     for name in names:
+        if name in function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]:
+            continue
         refuser = INSTALLED.refusal(made or function, name, receiver)
         if refuser is not None and keyword_of(node, name) is not None:
             reading.error(TypeError(f"{refuser}() got an unexpected keyword argument '{name}'"), node)
+            is_fitting = False
+        elif (error_of := representatives.refuses(reading, function, made, owner, name, arguments)) is not None:
+            reading.error(error_of, node)
             is_fitting = False
         elif made is not None and (twice := INSTALLED.collides(made, name)) is not None:
             text = f"{twice}() got multiple values for keyword argument '{name}'"
@@ -212,7 +221,7 @@ def _call_method(reading: Reading, method: Method, arguments: Arguments) -> Valu
         if target is not None:
             receiver = target.thing if isinstance(target.thing, type) else target.kind
         is_class_method = owner is not None and owner.is_it and isinstance(owner.thing, type)
-        is_fitting = fits(reading, function, receiver, None, arguments)
+        is_fitting = fits(reading, function, receiver, None, arguments, target)
         _open(arguments, is_pure=_is_of_manim(function))
         if is_fitting and not is_class_method:
             rules.on_call(reading, function, target, arguments)

@@ -11,7 +11,7 @@ from . import attributes, calls, operators, own, pure
 from .own import function_of
 from .reading import Body, Reading
 from .scopes import Comprehension, Scope, scope_of
-from .values import UNKNOWN, Dictionary, Function, Method, Sequence, Value, exactly, instance, is_known, joined
+from .values import UNKNOWN, Dictionary, Function, Method, Sequence, Value, exactly, instance, is_known, joined, many
 
 _UNROLLED_MAX = 12
 _PARTS_MAX = 200
@@ -312,7 +312,7 @@ def _comprehension(reading: Reading, node: Comprehension) -> Value:
         return UNKNOWN
     parts = operators.all_parts(values[0])
     if len(node.generators) > 1 or first.ifs or parts is None or len(parts) > _PARTS_MAX:
-        return Sequence([], parts=[joined(elements)], is_open=True)
+        return many(joined(elements))
     if len(elements) == len(parts):
         return Sequence([], parts=elements)
     return Sequence([], parts=[joined(elements)] * len(parts))
@@ -393,7 +393,7 @@ def bind(reading: Reading, target: ast.expr, value: Value) -> None:
             if isinstance(owner.thing, tuple):
                 text = "'tuple' object does not support item assignment"
                 reading.error(TypeError(text), target)
-            owner.is_open = True
+            owner.change()
         elif type(owner) is Value and is_known(owner) and not owner.is_loose:
             kind = owner.kind
             if kind is str or (isinstance(owner.thing, Mobject) and not hasattr(kind, "__setitem__")):

@@ -72,7 +72,7 @@ def _augmented(reading: Reading, node: ast.AugAssign) -> None:
         loaded = ast.copy_location(ast.Name(target.id, ast.Load()), target)
         left = value_of(reading, loaded)
         if isinstance(left, Sequence | Dictionary):
-            left.is_open = True
+            left.change()
             return
         found = operators.binary(reading, node, left, right)
         reading.scope.bind(target.id, found)
@@ -83,7 +83,7 @@ def _augmented(reading: Reading, node: ast.AugAssign) -> None:
         owner = value_of(reading, target.value)
         value_of(reading, target.slice)
         if isinstance(owner, Sequence | Dictionary):
-            owner.is_open = True
+            owner.change()
 
 
 def _delete(reading: Reading, node: ast.Delete) -> None:
@@ -93,7 +93,7 @@ def _delete(reading: Reading, node: ast.Delete) -> None:
         elif isinstance(target, ast.Subscript):
             owner = value_of(reading, target.value)
             if isinstance(owner, Sequence | Dictionary):
-                owner.is_open = True
+                owner.change()
 
 
 def _return(reading: Reading, node: ast.Return) -> None:
@@ -451,7 +451,7 @@ def result_of(reading: Reading, function: Function, _: type | None) -> Value:
         found = joined(body(reading, Body(node, function.scope, owner)))
     reading.later = later
     if isinstance(found, Sequence | Dictionary):
-        found.is_open = True
+        found.change()
     reading.results[node] = found
     return found
 

@@ -14,7 +14,7 @@ from .attributes import result_of
 from .installed import INSTALLED
 from .pure import REPORTED, Unclear, literal, value_of
 from .reading import Reading
-from .values import UNKNOWN, Dictionary, Sequence, Value, instance, is_known, joined
+from .values import UNKNOWN, Dictionary, Sequence, Value, exactly, instance, is_known, joined
 
 _BINARY: dict[type[ast.operator], tuple[str, str, Callable[[Any, Any], Any]]] = {
     ast.Add: ("+", "add", operator.add),
@@ -271,6 +271,8 @@ def _of_sequence(reading: Reading, node: ast.Subscript, owner: Sequence, index: 
         text = f"{kind} indices must be integers or slices, not {type(place).__name__}"
         reading.error(TypeError(text), node)
         return UNKNOWN
+    if owner.is_uniform and isinstance(place, int):
+        return owner.parts[0]
     if owner.is_open:
         return UNKNOWN
     try:
@@ -299,6 +301,8 @@ def all_parts(value: Value) -> list[Value] | None:
     """Return what a loop over a value goes through; None if that is not known."""
     if isinstance(value, Sequence):
         return None if value.is_open else [*value.parts]
+    if isinstance(value, Dictionary):
+        return None if value.is_open else [exactly(key) for key in value.parts]
     if value.is_it and isinstance(value.thing, range) and len(value.thing) <= _SIZE_MAX:
         return [value_of(one) for one in value.thing]
     return None
@@ -309,9 +313,9 @@ def parts_of(reading: Reading, node: ast.expr, value: Value) -> Value:
     if not is_known(value):
         return UNKNOWN
     if isinstance(value, Sequence):
-        return UNKNOWN if value.is_open else joined(value.parts)
+        return UNKNOWN if value.is_open and not value.is_uniform else joined(value.parts)
     if isinstance(value, Dictionary):
-        return UNKNOWN
+        return joined(exactly(key) for key in value.parts) if not value.is_open and value.parts else UNKNOWN
     thing = value.thing
     if type(value) is Value and isinstance(thing, Mobject):
         return instance(VMobject if isinstance(thing, VMobject) else Mobject, is_loose=True)

@@ -9,7 +9,7 @@ import numpy as np
 from manim import Mobject
 
 from .reading import Reading
-from .values import UNKNOWN, Dictionary, Method, Sequence, Value, exactly, instance, is_known
+from .values import UNKNOWN, Dictionary, Method, Sequence, Value, exactly, instance, is_known, many
 
 if TYPE_CHECKING:
     from .calls import Arguments
@@ -91,7 +91,9 @@ def result(reading: Reading, function: Any, arguments: "Arguments") -> Value | N
         return None
     has_more = arguments.has_more or arguments.has_more_named
     if function in (enumerate, zip) and not has_more and not arguments.named:
-        return _paired(function, arguments)
+        return _paired(reading, function, arguments)
+    if function in (sorted, min, max) and len(arguments.given) == 1 and not arguments.named:
+        _check_order(reading, function, arguments)
     if function is len and len(arguments.given) == 1 and not has_more:
         _check_length(reading, arguments)
     computed = function in (*_COMPUTED, *_COLLECTED, *_OF_MATH, *_OF_NUMPY, range)
@@ -111,13 +113,34 @@ def result(reading: Reading, function: Any, arguments: "Arguments") -> Value | N
     return UNKNOWN if kind is None else instance(kind, is_loose=kind in (float, int))
 
 
-def _paired(function: Any, arguments: "Arguments") -> Value:
+def _check_order(reading: Reading, function: Any, arguments: "Arguments") -> None:
+    """Report mobjects that are to be sorted."""
+    value = arguments.given[0]
+    parts = value.parts if isinstance(value, Sequence) else []
+    if len(parts) > 1 and not getattr(value, "is_open", True):
+        if all(isinstance(part.thing, Mobject) and not part.is_loose for part in parts):
+            try:
+                function([part.thing for part in parts])
+            except TypeError as error:
+                reading.error(error, arguments.node)
+
+
+def _paired_alike(reading: Reading, function: Any, arguments: "Arguments") -> Value:
+    from .operators import parts_of
+
+    parts = [parts_of(reading, node, value) for node, value in zip(arguments.node.args, arguments.given, strict=False)]
+    if function is enumerate:
+        parts = [instance(int), *parts[:1]]
+    return many(Sequence((), parts=parts))
+
+
+def _paired(reading: Reading, function: Any, arguments: "Arguments") -> Value:
     """Return what `enumerate` and `zip` make of lists that are known."""
     from .operators import all_parts
 
     wholes = [all_parts(value) for value in arguments.given]
     if any(parts is None or len(parts) > _SIZE_MAX for parts in wholes) or not wholes:
-        return UNKNOWN
+        return _paired_alike(reading, function, arguments)
     known = [parts for parts in wholes if parts is not None]
     if function is enumerate:
         if len(known) != 1:
@@ -140,6 +163,11 @@ def result_of_method(reading: Reading, method: Method, arguments: "Arguments") -
     owner, name = method.owner, method.name
     if owner is None:
         return UNKNOWN
+    if isinstance(owner, Dictionary) and not owner.is_open and name in ("items", "keys", "values"):
+        pairs = [(exactly(key), value) for key, value in owner.parts.items()]
+        if name == "items":
+            return Sequence([], parts=[Sequence((), parts=[*pair]) for pair in pairs])
+        return Sequence([], parts=[pair[name == "values"] for pair in pairs])
     if owner.kind in (list, dict, set) and name in _NOTHING:
         return exactly(None)
     if owner.kind is str and (name in _OF_TEXT or name in ("replace", "format", "join")) and name != "split":

@@ -75,8 +75,20 @@ def check_made(reading: Reading, kind: type, arguments: "Arguments") -> None:
         return
     if issubclass(kind, manim.AnimationGroup) or _is_long(arguments):
         return
-    is_cheap = kind.__module__.startswith(_CHEAP)
+    is_cheap = kind.__module__.startswith(_CHEAP) or (
+        not issubclass(kind, manim.CoordinateSystem | manim.Text) and _is_unusual(arguments)
+    )
     _try(reading, arguments, initializer, [kind], is_literal_enough=is_cheap)
+
+
+def _is_unusual(arguments: "Arguments") -> bool:
+    """Whether there are tables or numbers that few classes take."""
+    for value in _values(arguments):
+        if isinstance(value, Sequence) and not value.is_open:
+            return True
+        if value.is_it and isinstance(value.thing, int | float) and value.thing <= 0:
+            return True
+    return False
 
 
 def check_method(reading: Reading, owner: Value, function: types.FunctionType, arguments: "Arguments") -> None:
@@ -94,6 +106,43 @@ def check_method(reading: Reading, owner: Value, function: types.FunctionType, a
     if not is_common and any(isinstance(value.thing, Mobject) for value in _values(arguments)):
         return  # it may depend on which
     _try(reading, arguments, function, calls, is_literal_enough=is_common)
+
+
+def refuses(
+    reading: Reading,
+    function: types.FunctionType,
+    made: type | None,
+    owner: Value | None,
+    keyword: str,
+    arguments: "Arguments",
+) -> TypeError | None:
+    """Return the error for a keyword argument that a call passes on, by calling it; None if it may be accepted."""
+    if arguments.has_more or reading.is_dead or reading.report.silent or len(arguments.given) > _COUNT_MAX:
+        return None
+    if made is not None and made.__module__.startswith(_TRIED):
+        call: Callable[..., Any] = made
+    elif owner is not None and not owner.is_it and (makers := _makers(owner, function)):
+        call = lambda *given, **named: getattr(makers[-1](), function.__name__)(*given, **named)  # noqa: E731
+    else:
+        return None
+    if _is_spent(reading):
+        return None
+    start = time.perf_counter()
+    try:
+        given = [_stand_in(value) for value in arguments.given]
+        found = _error_of(call, given, {keyword: 1})
+    except Unclear:
+        return None
+    finally:
+        _spent.seconds += time.perf_counter() - start
+    is_refused = f"got an unexpected keyword argument '{keyword}'" in str(found)
+    return found if isinstance(found, TypeError) and is_refused else None
+
+
+def _is_spent(reading: Reading) -> bool:
+    if _spent.reading is not reading:
+        _spent.reading, _spent.seconds = reading, 0.0
+    return _spent.seconds > _SECONDS_MAX
 
 
 def _makers(owner: Value, function: types.FunctionType) -> list[Callable[[], Any]]:
@@ -278,11 +327,12 @@ def _try(
 ) -> None:
     if reading.is_dead or reading.report.silent:
         return
-    if _spent.reading is not reading:
-        _spent.reading, _spent.seconds = reading, 0.0
-    if _spent.seconds > _SECONDS_MAX:
+    if _is_spent(reading):
         return
     values = _values(arguments)
+    of_animation = isinstance(calls[0], type) and issubclass(calls[0], Animation)
+    if of_animation and is_literal_enough:
+        values = [value for value in values if not isinstance(value.thing, Mobject)]
     is_strange = any(_is_strange(annotation, value) for annotation, value in _expected(function, arguments))
     if not is_strange and not (is_literal_enough and all(_is_literal(value) for value in values)):
         return

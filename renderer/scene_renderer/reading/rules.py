@@ -44,6 +44,8 @@ def on_made(reading: Reading, kind: type, arguments: "Arguments") -> None:
         files.check(reading, kind, arguments)
         if not issubclass(kind, manim.ImageMobject | manim.SVGMobject) or issubclass(kind, manim.Text):
             representatives.check_made(reading, kind, arguments)
+    if issubclass(kind, manim.Matrix | manim.MathTable | manim.BraceLabel) and not issubclass(kind, manim.BraceText):
+        tex_strings.check_labels(reading, arguments)
     if issubclass(kind, SingleStringMathTex) and kind.__module__.startswith("manim."):
         tex_strings.check(reading, kind, arguments)
 
@@ -78,6 +80,8 @@ def on_call(reading: Reading, function: Any, owner: Value | None, arguments: "Ar
         if function is VGroup.add:
             _check_parts(reading, arguments.given, arguments.node)
         _check_colors(reading, function, arguments, is_chained=False)
+        if "label" in name or "tex" in name:
+            tex_strings.check_labels(reading, arguments)
         if name == "add_updater":
             _note_updater(reading, owner, arguments)
         representatives.check_method(reading, owner, function, arguments)
@@ -119,9 +123,25 @@ def _check_play(reading: Reading, owner: Value, arguments: "Arguments") -> None:
     duration = arguments.named.get("run_time", UNKNOWN)
     if not _check_positive(reading, owner, "play", "run_time", duration, node):
         return
+    if not _check_rate(reading, arguments, node):
+        return
     if "run_time" in arguments.named or arguments.has_more or arguments.has_more_named:
         return
     _check_durations(reading, owner, node)
+
+
+def _check_rate(reading: Reading, arguments: "Arguments", node: ast.Call) -> bool:
+    """Check that the rate functions of a play and of the animations in it are functions."""
+    given = [arguments.named.get("rate_func", UNKNOWN)]
+    for part in node.args:
+        if isinstance(part, ast.Call):
+            keywords = (keyword.value for keyword in part.keywords if keyword.arg == "rate_func")
+            given += [reading.values.get(value, UNKNOWN) for value in keywords]
+    for value in given:
+        if is_known(value) and value.kind in (int, float, str) and not callable(value.thing):
+            reading.error(TypeError(f"'{value.kind.__name__}' object is not callable"), node)
+            return False
+    return True
 
 
 _OF_GROUPS = [manim.AnimationGroup.__init__, manim.LaggedStart.__init__, manim.Succession.__init__]

@@ -1,6 +1,7 @@
 """Formulas that TeX can't set, as far as their text tells."""
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from manim import BulletedList, Tex
@@ -11,6 +12,7 @@ from ..scene_error import SceneError
 from . import tex_names
 from .pure import Unclear, literal
 from .reading import Reading
+from .values import Sequence, Value
 
 if TYPE_CHECKING:
     from .calls import Arguments
@@ -21,6 +23,7 @@ _SHORTENED = re.compile(r"\t(?:heta|imes|ext|an|au|o|frac|riangle|ilde|binom)(?!
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z*]+)\}")
 _DEFINES = re.compile(r"\\(?:re)?newcommand|\\(?:g|e|x)?def\b|\\let\b|\\DeclareMathOperator|\\usepackage|\\input")
+_TWICE = r"(?<!\\){sign}(?:\w|\\[a-zA-Z]+\s*|\{{[^{{}}]*\}})\s*{sign}(?:\w|\\|\{{)"
 _SCRIPT = re.compile(r"[_^]")
 
 
@@ -78,6 +81,26 @@ def has_own_preamble(reading: Reading) -> bool:
     return "TexTemplate" in reading.report.code or "tex_template" in reading.report.code
 
 
+def check_labels(reading: Reading, arguments: "Arguments") -> None:
+    """Check the strings of what makes formulas of them."""
+    if has_own_preamble(reading) or arguments.has_more_named or "element_to_mobject" in arguments.named:
+        return
+    for text in _strings([*arguments.given, *arguments.named.values()]):
+        if _INVALID.search(text):
+            return _report(reading, arguments, "Text line contains an invalid character", text)
+        said = None if _DEFINES.search(text) else _unknown(text) or _unclosed(text)
+        if said is not None and "Unicode" not in said:
+            return _report(reading, arguments, said, text)
+
+
+def _strings(values: list[Value]) -> Iterator[str]:
+    for value in values:
+        if isinstance(value, Sequence):
+            yield from _strings(value.parts)
+        elif value.is_it and isinstance(value.thing, str):
+            yield value.thing
+
+
 def _report(reading: Reading, arguments: "Arguments", message: str, text: str) -> None:
     is_math = not _is_text(reading, arguments)
     said = f"TeX: {message}"
@@ -119,6 +142,10 @@ def _unclosed(text: str) -> str | None:
             open_ones.append(match[2])
         elif open_ones and (begun := open_ones.pop()) != match[2]:
             return f"LaTeX Error: \\begin{{{begun}}} ended by \\end{{{match[2]}}}."
+        elif match[1] == "end" and not open_ones and match[2] != "array":
+            return f"LaTeX Error: \\begin{{align*}} ended by \\end{{{match[2]}}}."
+    if open_ones and "array" not in open_ones:
+        return f"LaTeX Error: \\begin{{{open_ones[-1]}}} ended by \\end{{align*}}."
     return None
 
 
@@ -128,6 +155,8 @@ def _without_comments(text: str) -> str:
 
 def _wrong_in_text(text: str) -> str | None:
     """Return what TeX says about characters of formulas in text."""
+    if len(re.findall(r"(?<!\\)\$", text)) % 2 and "%" not in text and "\\verb" not in text:
+        return "Missing $ inserted"
     plain = _outside_of_formulas(text)
     if plain is None or "\\begin" in plain or "\\verb" in plain:
         return None
@@ -157,10 +186,12 @@ def _wrong_in_formula(whole: str, texts: list[str]) -> str | None:
             return "Missing { inserted."
     if re.search(r"\\begin\{(?:align|equation|gather|multline)\*?\}", whole):
         return "Package amsmath Error: Erroneous nesting of equation structures;"
+    if re.search(r"(?<!\\)#", whole):
+        return "You can't use `macro parameter character #' in math mode."
     if any(one in whole for one in ("\\text", "\\mbox", "%", "\\hbox", "\\intertext")):
         return None
     if re.search(r"(?<!\\)\$", whole) or "\n\n" in whole.strip():
         return "Missing $ inserted"
-    if re.search(r"\^(?:\w|\{\w\})\^(?:\w|\{)", whole):
+    if re.search(_TWICE.format(sign=r"\^"), whole):
         return "Double superscript."
-    return "Double subscript." if re.search(r"(?<!\\)_(?:\w|\{\w\})_(?:\w|\{)", whole) else None
+    return "Double subscript." if re.search(_TWICE.format(sign="_"), whole) else None

@@ -41,10 +41,18 @@ class Value:
 
 @dataclass(eq=False)
 class Sequence(Value):
-    """A list or tuple whose parts are known; `is_open`: it may have grown or shrunk since."""
+    """A list or tuple whose parts are known; `is_open`: it may have grown or shrunk since.
+
+    `is_uniform`: how many parts there are is not known, but each is like the only one of `parts`.
+    """
 
     parts: list[Value] = field(default_factory=list)
     is_open: bool = False
+    is_uniform: bool = False
+
+    def change(self) -> None:
+        """Note that it may have been changed."""
+        self.is_open, self.is_uniform = True, False
 
 
 @dataclass(eq=False)
@@ -53,6 +61,10 @@ class Dictionary(Value):
 
     parts: dict[Any, Value] = field(default_factory=dict)
     is_open: bool = False
+
+    def change(self) -> None:
+        """Note that it may have been changed."""
+        self.is_open = True
 
 
 @dataclass(eq=False)
@@ -106,6 +118,11 @@ def instance(kind: type, *, is_loose: bool = False) -> Value:
         return Value(object.__new__(kind), is_loose=is_loose)
     except TypeError:
         return UNKNOWN
+
+
+def many(part: Value) -> Sequence:
+    """Return a list of unknown length whose parts are alike."""
+    return Sequence([], parts=[part], is_open=True, is_uniform=True)
 
 
 def is_known(value: Value) -> bool:
