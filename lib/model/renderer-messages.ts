@@ -346,7 +346,7 @@ export interface FailedReport {
   finding: Finding;
 }
 
-/** Fork to service, over its socket. Only the first done, encoded, scenes, checked, read or failed report counts. */
+/** Fork to service, by socket. Only the first done, encoded, scenes, checked, read or failed report counts. */
 export type JobReport =
   | StageReport
   | ProgressReport

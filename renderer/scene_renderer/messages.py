@@ -674,7 +674,7 @@ class FailedReport(TypedDict):
     finding: Finding
 
 
-# Fork to service, over its socket. Only the first done, encoded, scenes, checked, read or failed report counts.
+# Fork to service, by socket. Only the first done, encoded, scenes, checked, read or failed report counts.
 JobReport = (
     StageReport
     | ProgressReport

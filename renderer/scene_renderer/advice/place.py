@@ -68,7 +68,7 @@ def place_of(error: BaseException, path: str, code: str) -> Place | None:
 
 
 def span_of(node: ast.expr | ast.keyword | ast.stmt, code: str, lines: Sequence[bytes] | None = None) -> Span:
-    """Return where an expression, argument or statement is. `lines`: those of the code, if they are at hand."""
+    """Return where an expression, argument or statement is. `lines`: those of the code, if at hand."""
     end_line, end = node.end_lineno or node.lineno, node.end_col_offset
     place = (node.lineno, node.col_offset, end_line, node.col_offset if end is None else end)
     return _span(code if lines is None else lines, *place)
@@ -156,7 +156,11 @@ def _expressions(tree: ast.AST) -> Iterator[ast.expr]:
 
 
 def _span(code: str | Sequence[bytes], line: int, start: int, end_line: int, end: int) -> Span:
-    lines = [text.encode("utf-8", "surrogatepass") for text in code.split("\n")] if isinstance(code, str) else code
+    lines = (
+        [text.encode("utf-8", "surrogatepass") for text in code.split("\n")]
+        if isinstance(code, str)
+        else code
+    )
     return Span(line, _column(lines, line, start), end_line, _column(lines, end_line, end))
 
 

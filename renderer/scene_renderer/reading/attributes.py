@@ -12,7 +12,7 @@ import manim
 from manim import Mobject
 
 from . import own
-from .installed import INSTALLED
+from .installed import INSTALLED, subclasses_of
 from .reading import Reading
 from .values import (
     UNKNOWN,
@@ -30,7 +30,21 @@ from .values import (
 )
 
 _CHANGING = frozenset(
-    "append extend insert remove pop clear sort reverse update setdefault popitem add discard".split()
+    [
+        "append",
+        "extend",
+        "insert",
+        "remove",
+        "pop",
+        "clear",
+        "sort",
+        "reverse",
+        "update",
+        "setdefault",
+        "popitem",
+        "add",
+        "discard",
+    ]
 )
 
 
@@ -96,10 +110,12 @@ def _of_object(reading: Reading, owner: Value, node: ast.Attribute) -> Value:
         return _missing(reading, owner, node, f"'NoneType' object has no attribute '{name}'")
     if not hasattr(thing, name):
         if type(thing).__module__.partition(".")[0] in ("builtins", "manim", "numpy"):
-            return _missing(reading, owner, node, f"'{type(thing).__name__}' object has no attribute '{name}'")
+            return _missing(
+                reading, owner, node, f"'{type(thing).__name__}' object has no attribute '{name}'"
+            )
         return UNKNOWN
     static = inspect.getattr_static(type(thing), name, None)
-    if isinstance(static, types.FunctionType):
+    if isinstance(static, types.FunctionType | types.MethodDescriptorType):
         return Method(static, owner=owner, name=name)
     found = getattr(thing, name)
     if isinstance(found, types.BuiltinMethodType):
@@ -153,7 +169,11 @@ def _of_class(reading: Reading, owner: Value, node: ast.Attribute) -> Value:
     if isinstance(found, types.FunctionType):
         return Method(found, owner=None, name=name)
     if found is not None or hasattr(kind, name) or name in dir(kind):
-        return exactly(found) if isinstance(found, int | float | str) and kind not in reading.classes else UNKNOWN
+        return (
+            exactly(found)
+            if isinstance(found, int | float | str) and kind not in reading.classes
+            else UNKNOWN
+        )
     if _is_free(reading, name) or name.startswith("_") or issubclass(kind, enum.Enum):
         return UNKNOWN
     if inspect.getattr_static(type(kind), "__getattr__", None) is not None:
@@ -182,7 +202,7 @@ def _of_instance(reading: Reading, owner: Value, node: ast.Attribute) -> Value:
             return UNKNOWN
     if isinstance(found, types.FunctionType):
         if owner.is_loose and any(
-            name in vars(inner) for inner in type.__subclasses__(kind) if inner in reading.classes
+            name in vars(inner) for inner in subclasses_of(kind) if inner in reading.classes
         ):
             return UNKNOWN
         return Method(found, owner=owner, name=name)
@@ -199,6 +219,8 @@ def _of_instance(reading: Reading, owner: Value, node: ast.Attribute) -> Value:
     if found is not None or kind.__dict__.get(name) is not None:
         return UNKNOWN
     if is_mobject(owner) and name.startswith(("get_", "set_")):
+        if owner.is_loose and INSTALLED.is_of_subclass(kind, name):
+            return UNKNOWN
         return Accessor(owner.thing, is_loose=owner.is_loose, name=name)
     if kind in reading.classes and "__getattr__" in dir(kind) and not isinstance(owner.thing, Mobject):
         return UNKNOWN

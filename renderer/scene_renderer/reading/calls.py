@@ -11,7 +11,7 @@ from manim import Animation, Mobject
 from ..advice.place import keyword_of
 from . import own, pure, representatives, rules
 from .attributes import result_of
-from .installed import INSTALLED
+from .installed import INSTALLED, subclasses_of
 from .reading import Reading
 from .values import (
     UNKNOWN,
@@ -52,9 +52,7 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
         return _access(reading, called, arguments)
     if isinstance(called, Builder):
         if called.has_method:
-            text = (
-                "Animation arguments must be passed before accessing methods and can only be passed once"
-            )
+            text = "Animation arguments must be passed before accessing methods and can only be passed once"
             reading.error(ValueError(text), node)
         elif arguments.given:
             text = "_AnimationBuilder.__call__() takes 1 positional argument but "
@@ -79,8 +77,8 @@ def call(reading: Reading, called: Value, arguments: Arguments) -> Value:
         return pure.result(reading, thing, arguments) or UNKNOWN
     kind = called.kind
     if not callable(thing) and kind is not own.Opaque:
-        kinds = [kind, *(type.__subclasses__(kind) if called.is_loose else [])]
-        if not any(hasattr(one, "__call__") for one in kinds):  # noqa: B004 (of classes)
+        kinds = [kind, *(subclasses_of(kind) if called.is_loose else [])]
+        if not any("__call__" in vars(base) for one in kinds for base in one.__mro__):
             reading.error(TypeError(f"'{kind.__name__}' object is not callable"), node)
     return UNKNOWN
 
@@ -136,13 +134,20 @@ def fits(
     if not function.__code__.co_flags & inspect.CO_VARKEYWORDS:
         return is_fitting
     for name in names:
-        if name in function.__code__.co_varnames[: function.__code__.co_argcount + function.__code__.co_kwonlyargcount]:
+        if (
+            name
+            in function.__code__.co_varnames[
+                : function.__code__.co_argcount + function.__code__.co_kwonlyargcount
+            ]
+        ):
             continue
         refuser = INSTALLED.refusal(made or function, name, receiver)
         if refuser is not None and keyword_of(node, name) is not None:
             reading.error(TypeError(f"{refuser}() got an unexpected keyword argument '{name}'"), node)
             is_fitting = False
-        elif (error_of := representatives.refuses(reading, function, made, owner, name, arguments)) is not None:
+        elif (
+            error_of := representatives.refuses(reading, function, made, owner, name, arguments)
+        ) is not None:
             reading.error(error_of, node)
             is_fitting = False
         elif made is not None and (twice := INSTALLED.collides(made, name)) is not None:
@@ -172,13 +177,17 @@ def _make(reading: Reading, kind: type, arguments: Arguments) -> Value:
     if isinstance(initializer, types.FunctionType):
         if not fits(reading, initializer, kind, kind, arguments):
             return instance(kind)
-    elif initializer is object.__init__ and new is object.__new__ and kind in reading.classes:
-        if arguments.given or arguments.named:
-            reading.error(TypeError(f"{kind.__name__}() takes no arguments"), arguments.node)
+    elif initializer is object.__init__ and new is object.__new__:
+        _refuse_arguments(reading, kind, arguments)
     rules.on_made(reading, kind, arguments)
     if issubclass(kind, BaseException):
         return UNKNOWN
     return instance(kind)
+
+
+def _refuse_arguments(reading: Reading, kind: type, arguments: Arguments) -> None:
+    if kind in reading.classes and (arguments.given or arguments.named):
+        reading.error(TypeError(f"{kind.__name__}() takes no arguments"), arguments.node)
 
 
 def _is_replaced(kind: type, arguments: Arguments) -> bool:
@@ -211,8 +220,6 @@ def _call_method(reading: Reading, method: Method, arguments: Arguments) -> Valu
         if isinstance(function, types.BuiltinMethodType):
             return pure.result(reading, function, arguments) or UNKNOWN
         return UNKNOWN
-    if function is own.OPAQUE:
-        return UNKNOWN
     target = Value(owner.thing) if isinstance(owner, Builder) else owner
     if function in reading.functions:
         result = _call_own(reading, reading.functions[function], target, arguments)
@@ -239,16 +246,22 @@ def _access(reading: Reading, accessor: Accessor, arguments: Arguments) -> Value
     verb = "was" if given == 1 else "were"
     if accessor.name.startswith("get_"):
         if arguments.named and not arguments.has_more:
-            text = f"Mobject.__getattr__.<locals>.getter() got an unexpected keyword argument '{next(iter(arguments.named))}'"
+            keyword = next(iter(arguments.named))
+            text = f"Mobject.__getattr__.<locals>.getter() got an unexpected keyword argument '{keyword}'"
             reading.error(TypeError(text), arguments.node)
         elif count and not arguments.has_more:
-            text = f"Mobject.__getattr__.<locals>.getter() takes 1 positional argument but {given} {verb} given"
+            text = (
+                f"Mobject.__getattr__.<locals>.getter() takes 1 positional argument but {given} {verb} given"
+            )
             reading.error(TypeError(text), arguments.node)
-        elif name not in reading.free and not reading.is_attributes_wild:
-            if INSTALLED.lacks(kind, name, is_loose=accessor.is_loose):
-                text = f"{kind.__name__} object has no attribute '{name}'"
-                error = AttributeError(text, name=accessor.name, obj=accessor.thing)
-                reading.error(error, arguments.node)
+        elif (
+            name not in reading.free
+            and not reading.is_attributes_wild
+            and INSTALLED.lacks(kind, name, is_loose=accessor.is_loose)
+        ):
+            text = f"{kind.__name__} object has no attribute '{name}'"
+            error = AttributeError(text, name=accessor.name, obj=accessor.thing)
+            reading.error(error, arguments.node)
         return UNKNOWN
     if not arguments.has_more and not arguments.has_more_named:
         if arguments.named and {*arguments.named} != {"value"}:

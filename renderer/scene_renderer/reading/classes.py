@@ -84,4 +84,3 @@ def _report(reading: Reading, error: SceneError, line: int | None) -> None:
     if line is not None:
         locate(found, Span(line), reading.report.code)
     reading.report.add(found)
-

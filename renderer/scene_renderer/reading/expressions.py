@@ -3,15 +3,29 @@
 import ast
 from collections.abc import Callable
 from contextlib import nullcontext
+from types import FunctionType
 from typing import Any
 
 from manim import Mobject
 
-from . import attributes, calls, operators, own, pure
+from . import attributes, calls, operators, pure, texts
+from .guards import guarded
 from .own import function_of
 from .reading import Body, Reading
-from .scopes import Comprehension, Scope, scope_of
-from .values import UNKNOWN, Dictionary, Function, Method, Sequence, Value, exactly, instance, is_known, joined, many
+from .scopes import Comprehension, Inner, Scope, scope_of
+from .values import (
+    UNKNOWN,
+    Dictionary,
+    Function,
+    Method,
+    Sequence,
+    Value,
+    exactly,
+    instance,
+    is_known,
+    joined,
+    many,
+)
 
 _UNROLLED_MAX = 12
 _PARTS_MAX = 200
@@ -60,7 +74,7 @@ def _of_super(reading: Reading, node: ast.Attribute) -> Value:
     for base in kind.__mro__[1:]:
         if node.attr in vars(base):
             found = vars(base)[node.attr]
-            if callable(found) and type(found) is type(_of_super):
+            if isinstance(found, FunctionType):
                 return Method(found, owner=instance(kind, is_loose=True), name=node.attr)
             return UNKNOWN
     if node.attr in reading.free or reading.is_attributes_wild or hasattr(kind, "__getattr__"):
@@ -94,7 +108,11 @@ def _call(reading: Reading, node: ast.Call) -> Value:
         value = value_of(reading, keyword.value)
         if keyword.arg is not None:
             named[keyword.arg] = value
-        elif isinstance(value, Dictionary) and not value.is_open and all(isinstance(k, str) for k in value.parts):
+        elif (
+            isinstance(value, Dictionary)
+            and not value.is_open
+            and all(isinstance(k, str) for k in value.parts)
+        ):
             named |= value.parts
         else:
             has_more_named = True
@@ -162,14 +180,10 @@ def _subscript(reading: Reading, node: ast.Subscript) -> Value:
 
 
 def _slice(reading: Reading, node: ast.Slice) -> Value:
-    parts = [UNKNOWN if part is None else value_of(reading, part) for part in (node.lower, node.upper, node.step)]
-    try:
-        known = [None if part is None else pure.literal(value) for part, value in zip(
-            (node.lower, node.upper, node.step), parts, strict=True
-        )]
-    except pure.Unclear:
-        return UNKNOWN
-    return UNKNOWN if not all(one is None or isinstance(one, int) for one in known) else UNKNOWN
+    for part in (node.lower, node.upper, node.step):
+        if part is not None:
+            value_of(reading, part)
+    return UNKNOWN
 
 
 def _text(reading: Reading, node: ast.JoinedStr) -> Value:
@@ -183,7 +197,7 @@ def _text(reading: Reading, node: ast.JoinedStr) -> Value:
         value = value_of(reading, part.value)
         if part.format_spec is not None:
             spec = value_of(reading, part.format_spec)
-            _check_format(reading, part, value, spec)
+            texts.check_format(reading, part, value, spec)
         try:
             thing = pure.literal(value)
         except pure.Unclear:
@@ -195,29 +209,14 @@ def _text(reading: Reading, node: ast.JoinedStr) -> Value:
             parts.append("")
     is_exact = all(
         isinstance(part, ast.Constant)
-        or (isinstance(part, ast.FormattedValue) and part.format_spec is None and _is_exact(reading, part.value))
+        or (
+            isinstance(part, ast.FormattedValue)
+            and part.format_spec is None
+            and texts.is_exact(reading, part.value)
+        )
         for part in node.values
     )
     return exactly("".join(parts)) if is_exact else instance(str)
-
-
-def _is_exact(reading: Reading, node: ast.expr) -> bool:
-    value = reading.values.get(node, UNKNOWN)
-    return value.is_it and isinstance(value.thing, str | int)
-
-
-def _check_format(reading: Reading, node: ast.FormattedValue, value: Value, spec: Value) -> None:
-    if not is_known(value) or not spec.is_it or not isinstance(spec.thing, str) or node.conversion != -1:
-        return
-    kind = value.kind
-    if value.is_it and isinstance(value.thing, int | float | str) and len(spec.thing) < 8:
-        try:
-            format(value.thing, spec.thing)
-        except (ValueError, TypeError) as error:
-            reading.error(error, node.value)
-    elif isinstance(value.thing, Mobject) and spec.thing and kind.__format__ is object.__format__:
-        text = f"unsupported format string passed to {kind.__name__}.__format__"
-        reading.error(TypeError(text), node.value)
 
 
 def _lambda(reading: Reading, node: ast.Lambda) -> Value:
@@ -258,40 +257,6 @@ def _boolean(reading: Reading, node: ast.BoolOp) -> Value:
     return UNKNOWN
 
 
-def guarded(reading: Reading, test: ast.expr) -> "_Guard":
-    """Know less about the names that a test is about, while the code is read that it guards."""
-    return _Guard(reading, test)
-
-
-class _Guard:
-    def __init__(self, reading: Reading, test: ast.expr) -> None:
-        self._reading = reading
-        self._test = test
-        self._scope = reading.scope
-        self._before: dict[str, Value] = {}
-
-    def __enter__(self) -> None:
-        names = self._scope.names
-        for node in ast.walk(self._test):
-            if isinstance(node, ast.Name) and node.id in names and _may_be_other(names[node.id], self._test):
-                self._before[node.id] = names[node.id]
-                names[node.id] = UNKNOWN
-
-    def __exit__(self, *_: object) -> None:
-        for name, value in self._before.items():
-            if self._scope.names.get(name) is UNKNOWN:
-                self._scope.names[name] = value
-
-
-def _may_be_other(value: Value, test: ast.expr) -> bool:
-    if value.is_it and value.thing is None:
-        return True
-    return any(
-        isinstance(node, ast.Name) and node.id in ("isinstance", "hasattr", "type", "callable", "issubclass", "len")
-        for node in ast.walk(test)
-    )
-
-
 def _comprehension(reading: Reading, node: Comprehension) -> Value:
     scope = Scope("function", reading.scope, scope_of("function", None, []).bound)
     first = node.generators[0]
@@ -301,10 +266,12 @@ def _comprehension(reading: Reading, node: Comprehension) -> Value:
             if isinstance(inner, ast.Name):
                 scope.bound[inner.id] += 1
     returned, before = reading.returned, reading.scope
-    reading.scope = _Inner(scope, before)
+    reading.scope = Inner(scope, before)
     elements: list[Value] = []
     try:
-        for part in _unrolled(reading, node, values[0]) or [operators.parts_of(reading, first.iter, values[0])]:
+        for part in _unrolled(reading, node, values[0]) or [
+            operators.parts_of(reading, first.iter, values[0])
+        ]:
             elements.append(_element(reading, node, part))
     finally:
         reading.scope, reading.returned = before, returned
@@ -342,29 +309,10 @@ def _element(reading: Reading, node: Comprehension, part: Value) -> Value:
         return value_of(reading, node.elt)
 
 
-class _Inner(Scope):
-    """The scope of a comprehension: it sees what the scope around it has bound so far."""
-
-    def __init__(self, scope: Scope, around: Scope) -> None:
-        bound = scope.bound.copy()
-        if around.kind != "module":
-            for name in around.names:
-                bound.setdefault(name, 1)
-            for name in around.bound:
-                bound.setdefault(name, 1)
-        super().__init__("function", around, bound, around.globals, around.nonlocals)
-        if around.kind != "module":
-            self.names = dict(around.names)
-            self.bound.update(around.names.keys())
-        if around.kind == "class":
-            self.names = {}
-            self.bound = scope.bound.copy()
-
-
 def _named(reading: Reading, node: ast.NamedExpr) -> Value:
     found = value_of(reading, node.value)
     scope = reading.scope
-    while isinstance(scope, _Inner) and scope.parent is not None:
+    while isinstance(scope, Inner) and scope.parent is not None:
         scope.names[node.target.id] = UNKNOWN
         scope = scope.parent
     scope.bind(node.target.id, found)
@@ -447,4 +395,3 @@ _READERS: dict[type[ast.expr], Callable[[Reading, Any], Value]] = {
     ast.GeneratorExp: _comprehension,
     ast.NamedExpr: _named,
 }
-_ = own

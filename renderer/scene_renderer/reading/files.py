@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from manim import ImageMobject, SVGMobject
+from manim import ImageMobject, SVGMobject, config
 from manim.utils.images import get_full_raster_image_path, get_full_vector_image_path
 from manim.utils.sounds import get_full_sound_file_path
 
@@ -32,7 +32,11 @@ def check(reading: Reading, kind: type, arguments: "Arguments") -> None:
 
 def check_sound(reading: Reading, arguments: "Arguments") -> None:
     """Check the file of a sound."""
-    _check(reading, arguments, "sound_file", get_full_sound_file_path)
+    _check(reading, arguments, "sound_file", _sound)
+
+
+def _sound(file: str) -> Path:
+    return get_full_sound_file_path(file, config.get_dir("assets_dir"))
 
 
 def check_network(reading: Reading, function: Any, arguments: "Arguments") -> None:
@@ -42,9 +46,7 @@ def check_network(reading: Reading, function: Any, arguments: "Arguments") -> No
         reading.error(urllib.error.URLError("there is no network"), arguments.node)
 
 
-def _check(
-    reading: Reading, arguments: "Arguments", name: str, find: Callable[[Any], Path | str]
-) -> None:
+def _check(reading: Reading, arguments: "Arguments", name: str, find: Callable[[Any], Path | str]) -> None:
     value: Value = arguments.given[0] if arguments.given else arguments.named.get(name, UNKNOWN)
     try:
         file = literal(value)

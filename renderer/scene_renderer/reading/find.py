@@ -63,7 +63,7 @@ def _find(code: str, tree: ast.Module, class_name: str | None) -> list[Finding]:
         return []
     free, is_wild = _free(nodes)
     scope = scope_of("module", None, tree.body)
-    reading = Reading(tree, report, scope, free, result_of=flow.result_of)
+    reading = Reading(tree, report, scope, free, read=flow.read, result_of=flow.result_of)
     reading.is_attributes_wild = is_wild
     reading.is_wild = _TRICKS.search(code) is not None
     try:
@@ -85,7 +85,9 @@ def _free(nodes: list[ast.AST]) -> tuple[set[str], bool]:
         match node:
             case ast.Attribute(attr=name, ctx=ast.Store() | ast.Del()):
                 free.add(name)
-            case ast.Call(func=ast.Name(id=name), args=[_, ast.Constant(value=str(attribute)), *_]) if name in _ASKS:
+            case ast.Call(func=ast.Name(id=name), args=[_, ast.Constant(value=str(attribute)), *_]) if (
+                name in _ASKS
+            ):
                 free.add(attribute)
             case ast.Call(func=ast.Name(id="setattr")) | ast.Attribute(attr="__dict__" | "__getattr__"):
                 is_wild = True
@@ -142,13 +144,12 @@ def _tried(tree: ast.Module) -> set[str]:
     for node in ast.walk(tree):
         if isinstance(node, Definition):
             functions.setdefault(node.name, set()).update(_mentioned(node))
-        elif isinstance(node, ast.Try) and node.handlers:
+        elif (isinstance(node, ast.Try) and node.handlers) or (
+            isinstance(node, ast.With)
+            and not all(_is_plain_context(item.context_expr) for item in node.items)
+        ):
             for statement in node.body:
                 tried |= _mentioned(statement)
-        elif isinstance(node, ast.With):
-            if not all(_is_plain_context(item.context_expr) for item in node.items):
-                for statement in node.body:
-                    tried |= _mentioned(statement)
     while True:
         more = {name for one in tried & functions.keys() for name in functions[one]} - tried
         if not more:
@@ -164,4 +165,3 @@ def _is_plain_context(node: ast.expr) -> bool:
 def _mentioned(node: ast.AST) -> set[str]:
     names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
     return names | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
-

@@ -3,34 +3,28 @@
 import ast
 import builtins
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from types import FunctionType
+from typing import Any
 
 from manim import Scene
 
-from . import imports, operators, pure, rules
-from .expressions import bind, guarded, value_of
-from .own import OPAQUE, class_of, first_parameter, function_of
+from . import branches, imports, operators, rules
+from .expressions import bind, value_of
+from .installed import INSTALLED
+from .own import class_of, first_parameter, function_of
 from .reading import Body, Reading
-from .scopes import Definition, Scope, arguments_of, bound_in, scope_of
-from .values import UNKNOWN, Dictionary, Function, Sequence, Value, exactly, instance, is_known, joined
-
-_UNROLLED_MAX = 12
-# More are not spent on going through loops part by part.
-_STEPS_FOR_LOOPS = 15_000
+from .scopes import Definition, Scope, arguments_of, scope_of
+from .values import UNKNOWN, Dictionary, Function, Sequence, Value, exactly, instance, joined
 
 
 def read(reading: Reading, statements: Iterable[ast.stmt]) -> None:
     """Read statements."""
     for statement in statements:
         if reading.is_dead:
-            _define_only(reading, statement)
-            continue
+            return
         reading.step()
         _READERS.get(type(statement), _other)(reading, statement)
-
-
-def _define_only(reading: Reading, statement: ast.stmt) -> None:
-    """Note what unreachable code binds; it is not read."""
 
 
 def _other(reading: Reading, node: ast.stmt) -> None:
@@ -42,6 +36,8 @@ def _other(reading: Reading, node: ast.stmt) -> None:
 def _expression(reading: Reading, node: ast.Expr) -> None:
     value_of(reading, node.value)
     if _ends_the_program(reading, node.value):
+        if not reading.conditional:
+            rules.report_exit(reading, node.value)
         reading.is_dead = True
 
 
@@ -49,7 +45,11 @@ def _ends_the_program(reading: Reading, node: ast.expr) -> bool:
     if not isinstance(node, ast.Call):
         return False
     called = reading.values.get(node.func, UNKNOWN)
-    return called.is_it and called.thing in (sys.exit, builtins.__dict__.get("exit"), builtins.__dict__.get("quit"))
+    return called.is_it and called.thing in (
+        sys.exit,
+        builtins.__dict__.get("exit"),
+        builtins.__dict__.get("quit"),
+    )
 
 
 def _assign(reading: Reading, node: ast.Assign) -> None:
@@ -113,213 +113,6 @@ def _leave(reading: Reading, _: ast.stmt) -> None:
     reading.is_dead = True
 
 
-def _if(reading: Reading, node: ast.If) -> None:
-    is_true = pure.truth(value_of(reading, node.test))
-    branches = []
-    for body, is_taken in ((node.body, is_true is not False), (node.orelse, is_true is not True)):
-        if not is_taken:
-            continue
-        branches.append(body)
-    _branch(reading, branches, node.test)
-
-
-def _branch(reading: Reading, branches: list[list[ast.stmt]], test: ast.expr | None) -> None:
-    """Read statements of which one is run."""
-    before = dict(reading.scope.names)
-    ends: list[dict[str, Value]] = []
-    is_decided = test is not None and pure.truth(reading.values.get(test, UNKNOWN)) is not None
-    reading.conditional += not is_decided
-    for body in branches:
-        reading.scope.names = dict(before)
-        reading.is_dead = False
-        if test is None:
-            read(reading, body)
-        else:
-            with guarded(reading, test):
-                read(reading, body)
-        if not reading.is_dead:
-            ends.append(reading.scope.names)
-    reading.conditional -= not is_decided
-    reading.is_dead = not ends
-    reading.scope.names = _merged(ends) if ends else before
-
-
-def _merged(ends: list[dict[str, Value]]) -> dict[str, Value]:
-    if len(ends) == 1:
-        return ends[0]
-    names = dict.fromkeys(name for end in ends for name in end)
-    return {name: joined(end[name] for end in ends if name in end) for name in names}
-
-
-def _loop(reading: Reading, body: list[ast.stmt], orelse: list[ast.stmt], target: ast.expr | None, part: Value) -> None:
-    """Read the body of a loop, which may have run before, or not at all."""
-    names = reading.scope.names
-    changed = bound_in(body)
-    before = dict(names)
-    reading.conditional += 1
-    for name in changed:
-        if name in reading.scope.bound or name in names:
-            names[name] = UNKNOWN
-    with reading.report.silenced():  # what it changes is changed when it runs again
-        start = dict(names)
-        if target is not None:
-            bind(reading, target, part)
-        read(reading, body)
-    reading.scope.names, reading.is_dead = start, False
-    if target is not None:
-        bind(reading, target, part)
-    read(reading, body)
-    reading.conditional -= 1
-    ends = [before] if reading.is_dead else [before, reading.scope.names]
-    # A `break` or `continue` may leave before the last statements.
-    merged = _merged(ends)
-    if any(isinstance(inner, ast.Break | ast.Continue | ast.Return) for one in body for inner in ast.walk(one)):
-        for name in changed:
-            merged[name] = UNKNOWN
-    reading.scope.names, reading.is_dead = merged, False
-    read(reading, orelse)
-
-
-def _unroll(reading: Reading, node: ast.For | ast.AsyncFor, parts: list[Value]) -> None:
-    """Read the body of a loop once for each part."""
-    for part in parts:
-        bind(reading, node.target, part)
-        read(reading, node.body)
-        if reading.is_dead:
-            return
-    read(reading, node.orelse)
-
-
-def _may_leave(body: list[ast.stmt]) -> bool:
-    return any(
-        isinstance(inner, ast.Break | ast.Continue | ast.Return) for one in body for inner in ast.walk(one)
-    )
-
-
-def _for(reading: Reading, node: ast.For | ast.AsyncFor) -> None:
-    whole = value_of(reading, node.iter)
-    parts = operators.all_parts(whole)
-    if parts is not None and len(parts) <= _UNROLLED_MAX and not _may_leave(node.body):
-        if reading.steps < _STEPS_FOR_LOOPS and not reading.report.silent:
-            return _unroll(reading, node, parts)
-    part = operators.parts_of(reading, node.iter, whole)
-    if isinstance(whole, Sequence) and not whole.is_open and not whole.parts:
-        return None  # its body is never run
-    return _loop(reading, node.body, node.orelse, node.target, part)
-
-
-def _while(reading: Reading, node: ast.While) -> None:
-    changed = bound_in(node.body)
-    for name in changed:
-        if name in reading.scope.names:
-            reading.scope.names[name] = UNKNOWN
-    if pure.truth(value_of(reading, node.test)) is False:
-        return
-    with guarded(reading, node.test):
-        _loop(reading, node.body, node.orelse, None, UNKNOWN)
-    is_endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
-    if is_endless and not any(isinstance(inner, ast.Break) for one in node.body for inner in ast.walk(one)):
-        reading.is_dead = True
-
-
-def _with(reading: Reading, node: ast.With | ast.AsyncWith) -> None:
-    may_catch = False
-    for item in node.items:
-        found = value_of(reading, item.context_expr)
-        called = item.context_expr.func if isinstance(item.context_expr, ast.Call) else item.context_expr
-        may_catch |= not _is_harmless(reading.values.get(called, UNKNOWN))
-        if item.optional_vars is not None:
-            bind(reading, item.optional_vars, UNKNOWN)
-        del found
-    if not may_catch:
-        read(reading, node.body)
-        return
-    before = dict(reading.scope.names)
-    reading.report.caught.append(None)
-    read(reading, node.body)
-    reading.report.caught.pop()
-    if reading.is_dead:
-        reading.scope.names, reading.is_dead = before, False
-    for name in bound_in(node.body):
-        reading.scope.names[name] = UNKNOWN
-
-
-def _is_harmless(called: Value) -> bool:
-    """Whether a context lets errors through."""
-    import manim
-
-    thing = called.thing
-    if not is_known(called) or not called.is_it:
-        return False
-    return thing in (open, manim.register_font, manim.tempconfig)
-
-
-def _try(reading: Reading, node: ast.Try) -> None:
-    caught = _caught_by(reading, node.handlers)
-    before = dict(reading.scope.names)
-    is_caught = bool(node.handlers)
-    reading.conditional += 1
-    if is_caught:
-        reading.report.caught.append(caught)
-    read(reading, node.body)
-    if is_caught:
-        reading.report.caught.pop()
-    reading.conditional -= 1
-    if not reading.is_dead:
-        read(reading, node.orelse)
-    ends = [] if reading.is_dead else [reading.scope.names]
-    changed = bound_in(node.body)
-    for handler in node.handlers:
-        reading.scope.names = dict(before)
-        reading.is_dead = False
-        for name in changed:
-            reading.scope.names[name] = UNKNOWN
-        if handler.type is not None:
-            value_of(reading, handler.type)
-        if handler.name:
-            reading.scope.bind(handler.name, UNKNOWN)
-        read(reading, handler.body)
-        if not reading.is_dead:
-            ends.append(reading.scope.names)
-    reading.is_dead = not ends
-    reading.scope.names = _merged(ends) if ends else {**before, **dict.fromkeys(changed, UNKNOWN)}
-    if node.finalbody:
-        was_dead, reading.is_dead = reading.is_dead, False
-        read(reading, node.finalbody)
-        reading.is_dead |= was_dead
-
-
-def _caught_by(reading: Reading, handlers: list[ast.ExceptHandler]) -> tuple[type[BaseException], ...] | None:
-    found: list[type[BaseException]] = []
-    for handler in handlers:
-        if handler.type is None:
-            return None
-        parts = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
-        for part in parts:
-            thing = builtins.__dict__.get(part.id) if isinstance(part, ast.Name) else None
-            if not isinstance(thing, type) or not issubclass(thing, BaseException):
-                return None
-            found.append(thing)
-    return tuple(found)
-
-
-def _match(reading: Reading, node: ast.Match) -> None:
-    value_of(reading, node.subject)
-    before = dict(reading.scope.names)
-    ends = [before]
-    for case in node.cases:
-        reading.scope.names = {**before, **dict.fromkeys(bound_in([ast.Match(node.subject, [case])]), UNKNOWN)}
-        reading.is_dead = False
-        with guarded(reading, node.subject):
-            read(reading, case.body)
-        if not reading.is_dead:
-            ends.append(reading.scope.names)
-    reading.is_dead = False
-    reading.scope.names = _merged(ends)
-    for name in bound_in([node]):
-        reading.scope.names[name] = UNKNOWN
-
-
 def _define(reading: Reading, node: Definition) -> None:
     for part in (*node.decorator_list, *node.args.defaults, *node.args.kw_defaults):
         if part is not None:
@@ -354,9 +147,11 @@ def _class(reading: Reading, node: ast.ClassDef) -> None:
         for name, part in vars(kind).items():
             function = part.__func__ if isinstance(part, staticmethod | classmethod) else part
             found = next((one for one in node.body if isinstance(one, Definition) and one.name == name), None)
-            if found is not None and hasattr(function, "__code__"):
+            if found is not None and isinstance(function, FunctionType):
                 reading.functions[function] = Function(function, node=found, scope=scope)
                 reading.owners[function] = kind
+                if isinstance(found, ast.FunctionDef):
+                    INSTALLED.note(function, found)
     with reading.inside(scope):
         read(reading, node.body)
         scope.is_finished = True
@@ -371,7 +166,11 @@ def _class(reading: Reading, node: ast.ClassDef) -> None:
 def body(reading: Reading, one: Body) -> list[Value]:
     """Read the statements of a function; return what it may return."""
     node = one.node
-    statements = [ast.copy_location(ast.Return(node.body), node)] if isinstance(node, ast.Lambda) else node.body
+    statements: list[ast.stmt] = []
+    if isinstance(node, ast.Lambda):
+        statements.append(ast.copy_location(ast.Return(node.body), node))
+    else:
+        statements = node.body
     scope = scope_of("function", one.parent, statements, node.args)
     for argument in arguments_of(node.args):
         scope.names[argument.arg] = scope.seen[argument.arg] = UNKNOWN
@@ -394,7 +193,9 @@ def body(reading: Reading, one: Body) -> list[Value]:
             _read_later(reading, scope)
     finally:
         reading.report.caught, reading.conditional = caught, conditional
-    is_generator = any(isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await) for inner in _own_nodes(statements))
+    is_generator = any(
+        isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await) for inner in _own_nodes(statements)
+    )
     return [UNKNOWN] if is_generator or isinstance(node, ast.AsyncFunctionDef) else returned
 
 
@@ -456,7 +257,7 @@ def result_of(reading: Reading, function: Function, _: type | None) -> Value:
     return found
 
 
-_READERS = {
+_READERS: dict[type[ast.stmt], Callable[[Reading, Any], None]] = {
     ast.Expr: _expression,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
@@ -466,18 +267,17 @@ _READERS = {
     ast.Raise: _raise,
     ast.Break: _leave,
     ast.Continue: _leave,
-    ast.If: _if,
-    ast.For: _for,
-    ast.AsyncFor: _for,
-    ast.While: _while,
-    ast.With: _with,
-    ast.AsyncWith: _with,
-    ast.Try: _try,
-    ast.Match: _match,
+    ast.If: branches.if_statement,
+    ast.For: branches.for_statement,
+    ast.AsyncFor: branches.for_statement,
+    ast.While: branches.while_statement,
+    ast.With: branches.with_statement,
+    ast.AsyncWith: branches.with_statement,
+    ast.Try: branches.try_statement,
+    ast.Match: branches.match_statement,
     ast.FunctionDef: _define,
     ast.AsyncFunctionDef: _define,
     ast.ClassDef: _class,
     ast.Import: imports.plain,
     ast.ImportFrom: imports.names,
 }
-_ = OPAQUE

@@ -23,7 +23,11 @@ def plain(reading: Reading, node: ast.Import) -> None:
 
 def _module(name: str) -> Value:
     found = sys.modules.get(name)
-    return exactly(found) if type(found) is types.ModuleType and not name.startswith("scene_renderer") else UNKNOWN
+    return (
+        exactly(found)
+        if type(found) is types.ModuleType and not name.startswith("scene_renderer")
+        else UNKNOWN
+    )
 
 
 def _exists(reading: Reading, name: str, node: ast.stmt) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import manim
 import numpy as np
@@ -109,7 +110,9 @@ def _passing(function: ast.FunctionDef, name: str) -> Passing:
             ) if used == name:
                 takes.add(key)
                 known += 1
-            case ast.Call(func=ast.Attribute(value=ast.Name(id=used), attr="copy" | "update")) if used == name:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=used), attr="copy" | "update")) if (
+                used == name
+            ):
                 known += 1
             case ast.Subscript(value=ast.Name(id=used), slice=ast.Constant(value=str(key))) if used == name:
                 takes.add(key)
@@ -131,6 +134,9 @@ def _passing(function: ast.FunctionDef, name: str) -> Passing:
 
 class Installed:
     """Answers questions about imported classes and functions; remembers the answers."""
+
+    def __init__(self) -> None:
+        self._own: WeakKeyDictionary[types.FunctionType, Passing] = WeakKeyDictionary()
 
     @cached_property
     def sources(self) -> Sources:
@@ -168,11 +174,15 @@ class Installed:
         return frozenset(found)
 
     def lacks(self, kind: type, name: str, *, is_loose: bool) -> bool:
-        """Whether objects of a class certainly don't have an attribute; `is_loose`: nor those of subclasses."""
+        """Whether objects of a class certainly lack an attribute; `is_loose`: also those of subclasses."""
         if name.startswith("__"):
             return False
         kinds = _family(kind) if is_loose else [kind]
         return not any(self._may_have(one, name) for one in kinds)
+
+    def is_of_subclass(self, kind: type, name: str) -> bool:
+        """Whether a class, or one derived from it, defines an attribute."""
+        return any(inspect.getattr_static(inner, name, None) is not None for inner in _family(kind))
 
     def _may_have(self, kind: type, name: str) -> bool:
         getter = inspect.getattr_static(kind, "__getattr__", None)
@@ -199,7 +209,7 @@ class Installed:
             if new is not None and new is not object.__new__:
                 if not isinstance(new, types.FunctionType):
                     return None
-                if _takes(new, keyword) or self._passing(new) is None and not _has_kwargs(new):
+                if _takes(new, keyword) or (self._passing(new) is None and not _has_kwargs(new)):
                     return None
         return self._refuser(function, keyword, kind, 0)
 
@@ -253,7 +263,14 @@ class Installed:
         code = function.__code__
         return self.sources.callbacks.get((code.co_filename, code.co_firstlineno), {})
 
+    def note(self, function: types.FunctionType, node: ast.FunctionDef) -> None:
+        """Note where a function of the author passes its ``**kwargs``."""
+        if node.args.kwarg is not None:
+            self._own[function] = _passing(node, node.args.kwarg.arg)
+
     def _passing(self, function: types.FunctionType) -> Passing | None:
+        if function in self._own:
+            return self._own[function]
         code = function.__code__
         return self.sources.passing.get((code.co_filename, code.co_firstlineno))
 
@@ -295,7 +312,9 @@ class Installed:
             return None
         return self._class_of(annotation, function.__globals__, 0)
 
-    def _class_of(self, annotation: object, names: dict[str, Any], depth: int) -> tuple[type | str, bool] | None:
+    def _class_of(
+        self, annotation: object, names: dict[str, Any], depth: int
+    ) -> tuple[type | str, bool] | None:
         if depth > 5:
             return None
         if isinstance(annotation, str):
@@ -349,9 +368,13 @@ def _files_of(package: str) -> Iterator[Path]:
 
 def _family(kind: type) -> Iterator[type]:
     yield kind
-    with_inner = type.__subclasses__(kind) if kind is not type else []
-    for inner in with_inner:
+    for inner in subclasses_of(kind):
         yield from _family(inner)
+
+
+def subclasses_of(kind: type) -> list[type]:
+    """Return the classes that are derived directly from a class."""
+    return [] if kind is type else type.__subclasses__(kind)
 
 
 def _initializer(kind: type) -> object:

@@ -11,7 +11,7 @@ import numpy as np
 from manim import Mobject, VMobject
 
 from .attributes import result_of
-from .installed import INSTALLED
+from .installed import INSTALLED, subclasses_of
 from .pure import REPORTED, Unclear, literal, value_of
 from .reading import Reading
 from .values import UNKNOWN, Dictionary, Sequence, Value, exactly, instance, is_known, joined
@@ -45,7 +45,6 @@ def binary(reading: Reading, node: ast.BinOp | ast.AugAssign, left: Value, right
     if type(node.op) not in _BINARY or not is_known(left) or not is_known(right):
         return UNKNOWN
     sign, name, compute = _BINARY[type(node.op)]
-    place = node if isinstance(node, ast.BinOp) else node
     try:
         values = literal(left), literal(right)
         if _is_too_large(node.op, *values):
@@ -55,7 +54,7 @@ def binary(reading: Reading, node: ast.BinOp | ast.AugAssign, left: Value, right
     except Unclear:
         pass
     except REPORTED as error:
-        reading.error(error, place)
+        reading.error(error, node)
         return UNKNOWN
     except Exception:
         return UNKNOWN
@@ -63,7 +62,7 @@ def binary(reading: Reading, node: ast.BinOp | ast.AugAssign, left: Value, right
         kinds = f"'{_name(left)}' and '{_name(right)}'"
         if isinstance(node, ast.AugAssign):
             sign = f"{sign.split(' ')[0]}="
-        reading.error(TypeError(f"unsupported operand type(s) for {sign}: {kinds}"), place)
+        reading.error(TypeError(f"unsupported operand type(s) for {sign}: {kinds}"), node)
         return UNKNOWN
     return _of_samples(reading, node, left, right, compute)
 
@@ -95,7 +94,7 @@ def _are_unsupported(name: str, left: Value, right: Value) -> bool:
             return False
         kinds = [value.kind]
         if value.is_loose:
-            kinds += type.__subclasses__(value.kind)
+            kinds += subclasses_of(value.kind)
         if any(hasattr(kind, method) for kind in kinds):
             has_own = value.kind in _PLAIN
             if not has_own:
@@ -166,9 +165,12 @@ def unary(reading: Reading, node: ast.UnaryOp, value: Value) -> Value:
         if value.kind in (float, int, np.ndarray):
             return Value(value.thing, is_loose=True)
         sign, method = ("-", "__neg__") if isinstance(node.op, ast.USub) else ("+", "__pos__")
-        if isinstance(value.thing, Mobject) and INSTALLED.lacks(value.kind, method[2:-2], is_loose=value.is_loose):
-            if not hasattr(value.kind, method):
-                reading.error(TypeError(f"bad operand type for unary {sign}: '{_name(value)}'"), node)
+        if (
+            isinstance(value.thing, Mobject)
+            and INSTALLED.lacks(value.kind, method[2:-2], is_loose=value.is_loose)
+            and not hasattr(value.kind, method)
+        ):
+            reading.error(TypeError(f"bad operand type for unary {sign}: '{_name(value)}'"), node)
     return UNKNOWN
 
 
@@ -212,12 +214,14 @@ def _compared(reading: Reading, node: ast.Compare, sign: ast.cmpop, left: Value,
         type(sign) in _ORDERED
         and isinstance(left.thing, Mobject)
         and (right.kind in _PLAIN or isinstance(right.thing, Mobject))
+    ) and (
+        not hasattr(left.kind, "__lt__")
+        or inspect.getattr_static(left.kind, "__lt__") is vars(object)["__lt__"]
     ):
-        if not hasattr(left.kind, "__lt__") or left.kind.__lt__ is object.__lt__:  # type: ignore[operator]
-            shown = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(sign)]  # type: ignore[index]
-            text = f"'{shown}' not supported between instances of '{_name(left)}' and '{_name(right)}'"
-            if not left.is_loose:
-                reading.error(TypeError(text), node)
+        shown = {ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">="}[type(sign)]
+        text = f"'{shown}' not supported between instances of '{_name(left)}' and '{_name(right)}'"
+        if not left.is_loose:
+            reading.error(TypeError(text), node)
     return UNKNOWN
 
 
@@ -240,24 +244,25 @@ def element(reading: Reading, node: ast.Subscript, owner: Value, index: Value) -
             found = whole[literal(index)]
             return value_of(found) if not isinstance(found, np.ndarray) or found.size < _SIZE_MAX else UNKNOWN
     except Unclear:
-        return UNKNOWN
+        pass
     except (LookupError, TypeError) as error:
         reading.error(error, node)
         return UNKNOWN
     except Exception:
         return UNKNOWN
+    return _of_instance(reading, node, owner)
+
+
+def _of_instance(reading: Reading, node: ast.Subscript, owner: Value) -> Value:
     kind = owner.kind
-    kinds = [kind, *(type.__subclasses__(kind) if owner.is_loose else [])]
+    kinds = [kind, *(subclasses_of(kind) if owner.is_loose else [])]
     if isinstance(owner.thing, Mobject):
         getter = inspect.getattr_static(kind, "__getitem__", None)
         return result_of(getter, None) if isinstance(getter, types.FunctionType) else UNKNOWN
-    if not any(hasattr(one, "__getitem__") for one in kinds) and kind.__module__.partition(".")[0] in (
-        "builtins",
-        "manim",
-        "scene",
-    ):
-        if not (owner.is_loose and kind in _NUMBERS):
-            reading.error(TypeError(f"'{kind.__name__}' object is not subscriptable"), node)
+    is_plain = kind.__module__.partition(".")[0] in ("builtins", "manim", "scene")
+    is_array = owner.is_loose and kind in _NUMBERS  # where a number is expected, arrays may be
+    if is_plain and not is_array and not any(hasattr(one, "__getitem__") for one in kinds):
+        reading.error(TypeError(f"'{kind.__name__}' object is not subscriptable"), node)
     return UNKNOWN
 
 
@@ -276,7 +281,7 @@ def _of_sequence(reading: Reading, node: ast.Subscript, owner: Sequence, index: 
     if owner.is_open:
         return UNKNOWN
     try:
-        return owner.parts[place]
+        return owner.parts[place] if isinstance(place, int) else UNKNOWN
     except IndexError:
         kind = owner.kind.__name__
         reading.error(IndexError(f"{kind} index out of range"), node)
@@ -328,7 +333,7 @@ def parts_of(reading: Reading, node: ast.expr, value: Value) -> Value:
             kind = "method" if getattr(value, "owner", None) is not None else "function"
             reading.error(TypeError(f"'{kind}' object is not iterable"), node)
         return UNKNOWN
-    if not hasattr(value.kind, "__iter__") and not hasattr(value.kind, "__getitem__"):
-        if value.kind.__module__.partition(".")[0] in ("builtins", "manim"):
-            reading.error(TypeError(f"'{value.kind.__name__}' object is not iterable"), node)
+    is_iterable = hasattr(value.kind, "__iter__") or hasattr(value.kind, "__getitem__")
+    if not is_iterable and value.kind.__module__.partition(".")[0] in ("builtins", "manim"):
+        reading.error(TypeError(f"'{value.kind.__name__}' object is not iterable"), node)
     return UNKNOWN

@@ -48,9 +48,10 @@ def mimic(function: types.FunctionType) -> types.FunctionType:
     """Return a function that takes the same arguments as another, and does nothing."""
     parts = []
     parameters = list(inspect.signature(function, follow_wrapped=False).parameters.values())
-    stars = {parameter.VAR_POSITIONAL: "*", parameter.VAR_KEYWORD: "**"} if (
-        parameter := next(iter(parameters), None)
-    ) else {}
+    stars: dict[object, str] = {
+        inspect.Parameter.VAR_POSITIONAL: "*",
+        inspect.Parameter.VAR_KEYWORD: "**",
+    }
     is_keyword_only = False
     for index, parameter in enumerate(parameters):
         if parameter.kind is parameter.KEYWORD_ONLY and not is_keyword_only:
@@ -59,7 +60,9 @@ def mimic(function: types.FunctionType) -> types.FunctionType:
         default = "" if parameter.default is parameter.empty else "=None"
         parts.append(f"{stars.get(parameter.kind, '')}{parameter.name}{default}")
         after = parameters[index + 1] if index + 1 < len(parameters) else None
-        if parameter.kind is parameter.POSITIONAL_ONLY and (after is None or after.kind is not parameter.kind):
+        if parameter.kind is parameter.POSITIONAL_ONLY and (
+            after is None or after.kind is not parameter.kind
+        ):
             parts.append("/")
     return _empty(", ".join(parts), function.__qualname__)
 
@@ -75,7 +78,7 @@ def _empty(parameters: str, qualified_name: str) -> types.FunctionType:
 
 
 def class_of(node: ast.ClassDef, bases: Iterable[type]) -> type | None:
-    """Return a class with the bases and the names of attributes of another; None if there is no such class."""
+    """Return a class with the bases and the names of attributes of another; None if there is none."""
     attributes: dict[str, Any] = {"__module__": MODULE, "__qualname__": node.name}
     for statement in node.body:
         if isinstance(statement, Definition):

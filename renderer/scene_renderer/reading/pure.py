@@ -2,6 +2,8 @@
 
 import ast
 import math
+import random
+import re
 import types
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ _SIZE_MAX = 2_000
 _BITS_MAX = 2_000
 _COMPUTED: tuple[Any, ...] = (len, abs, round, min, max, sum, int, float, str, bool, ord, chr, divmod)
 _COLLECTED: tuple[Any, ...] = (list, tuple, sorted)
+_OF_CHANCE = (random.choice, random.sample, random.randint)
 _OF_MATH = tuple(
     function
     for name, function in vars(math).items()
@@ -25,7 +28,20 @@ _OF_MATH = tuple(
 )
 _OF_NUMPY: tuple[Any, ...] = (np.array, np.linalg.norm, np.cross, np.dot)
 FUNCTIONS: frozenset[Any] = frozenset(
-    (*_COMPUTED, *_COLLECTED, *_OF_MATH, *_OF_NUMPY, range, enumerate, zip, reversed, print, isinstance, repr)
+    (
+        *_OF_CHANCE,
+        *_COMPUTED,
+        *_COLLECTED,
+        *_OF_MATH,
+        *_OF_NUMPY,
+        range,
+        enumerate,
+        zip,
+        reversed,
+        print,
+        isinstance,
+        repr,
+    )
 )
 _RESULTS: dict[Any, type] = {
     len: int,
@@ -44,8 +60,24 @@ _RESULTS: dict[Any, type] = {
     np.ones: np.ndarray,
     **dict.fromkeys((f for f in _OF_MATH if f not in (math.floor, math.ceil, math.trunc)), float),
 }
-_NOTHING = frozenset("append extend insert clear sort reverse remove update".split())
-_OF_TEXT = frozenset("upper lower strip lstrip rstrip split title capitalize startswith endswith index".split())
+_NOTHING = frozenset(["append", "extend", "insert", "clear", "sort", "reverse", "remove", "update"])
+_OF_TEXT = frozenset(
+    [
+        "upper",
+        "lower",
+        "strip",
+        "lstrip",
+        "rstrip",
+        "split",
+        "title",
+        "capitalize",
+        "startswith",
+        "endswith",
+        "index",
+    ]
+)
+# A width in a format.
+_WIDE = re.compile(r"\d{4}")
 REPORTED = (TypeError, ValueError, LookupError, ZeroDivisionError, OverflowError)
 
 
@@ -69,7 +101,9 @@ def literal(value: Value) -> Any:
         raise Unclear
     if isinstance(thing, np.ndarray) and thing.size > _SIZE_MAX:
         raise Unclear
-    if thing is None or isinstance(thing, int | float | complex | str | bool | tuple | range | np.ndarray | np.generic):
+    if thing is None or isinstance(
+        thing, int | float | complex | str | bool | tuple | range | np.ndarray | np.generic
+    ):
         return thing
     raise Unclear
 
@@ -109,26 +143,42 @@ def result(reading: Reading, function: Any, arguments: "Arguments") -> Value | N
             return UNKNOWN
         except Exception:
             return UNKNOWN
+    if function in _OF_CHANCE:
+        return _of_chance(reading, function, arguments)
     kind = _RESULTS.get(function)
     return UNKNOWN if kind is None else instance(kind, is_loose=kind in (float, int))
+
+
+def _of_chance(reading: Reading, function: Any, arguments: "Arguments") -> Value:
+    """Report what chance can't be asked for."""
+    try:
+        function(*[literal(value) for value in arguments.given])
+    except Unclear:
+        pass
+    except REPORTED as error:
+        reading.error(error, arguments.node)
+    return UNKNOWN
 
 
 def _check_order(reading: Reading, function: Any, arguments: "Arguments") -> None:
     """Report mobjects that are to be sorted."""
     value = arguments.given[0]
     parts = value.parts if isinstance(value, Sequence) else []
-    if len(parts) > 1 and not getattr(value, "is_open", True):
-        if all(isinstance(part.thing, Mobject) and not part.is_loose for part in parts):
-            try:
-                function([part.thing for part in parts])
-            except TypeError as error:
-                reading.error(error, arguments.node)
+    are_mobjects = all(isinstance(part.thing, Mobject) and not part.is_loose for part in parts)
+    if len(parts) > 1 and are_mobjects and not getattr(value, "is_open", True):
+        try:
+            function([part.thing for part in parts])
+        except TypeError as error:
+            reading.error(error, arguments.node)
 
 
 def _paired_alike(reading: Reading, function: Any, arguments: "Arguments") -> Value:
     from .operators import parts_of
 
-    parts = [parts_of(reading, node, value) for node, value in zip(arguments.node.args, arguments.given, strict=False)]
+    parts = [
+        parts_of(reading, node, value)
+        for node, value in zip(arguments.node.args, arguments.given, strict=False)
+    ]
     if function is enumerate:
         parts = [instance(int), *parts[:1]]
     return many(Sequence((), parts=parts))
@@ -152,10 +202,10 @@ def _paired(reading: Reading, function: Any, arguments: "Arguments") -> Value:
 
 def _check_length(reading: Reading, arguments: "Arguments") -> None:
     value = arguments.given[0]
-    if is_known(value) and not callable(value.thing) and not hasattr(type(value.thing), "__len__"):
-        if not value.is_loose and not isinstance(value.thing, Mobject):
-            text = f"object of type '{value.kind.__name__}' has no len()"
-            reading.error(TypeError(text), arguments.node)
+    has_length = callable(value.thing) or hasattr(type(value.thing), "__len__")
+    if is_known(value) and not has_length and not value.is_loose and not isinstance(value.thing, Mobject):
+        text = f"object of type '{value.kind.__name__}' has no len()"
+        reading.error(TypeError(text), arguments.node)
 
 
 def result_of_method(reading: Reading, method: Method, arguments: "Arguments") -> Value:
@@ -170,7 +220,7 @@ def result_of_method(reading: Reading, method: Method, arguments: "Arguments") -
         return Sequence([], parts=[pair[name == "values"] for pair in pairs])
     if owner.kind in (list, dict, set) and name in _NOTHING:
         return exactly(None)
-    if owner.kind is str and (name in _OF_TEXT or name in ("replace", "format", "join")) and name != "split":
+    if owner.kind is str and name in _OF_TEXT:
         return _text(reading, owner, name, arguments)
     if owner.kind is str and name == "split":
         return instance(list)
@@ -178,10 +228,13 @@ def result_of_method(reading: Reading, method: Method, arguments: "Arguments") -
 
 
 def _text(reading: Reading, owner: Value, name: str, arguments: "Arguments") -> Value:
-    if name in _OF_TEXT and not arguments.has_more:
+    if not arguments.has_more and not arguments.has_more_named:
         try:
+            text = literal(owner)
             given = [literal(value) for value in arguments.given]
-            return value_of(getattr(literal(owner), name)(*given))
+            named = {key: literal(value) for key, value in arguments.named.items()}
+            if name != "format" or not _WIDE.search(text):
+                return value_of(getattr(text, name)(*given, **named))
         except Unclear:
             pass
         except REPORTED as error:

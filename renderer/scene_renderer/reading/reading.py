@@ -60,6 +60,7 @@ class Reading:
     returned: list[Value] = field(default_factory=list)
     steps: int = 0
     # Set by `flow`, which this can't import.
+    read: Callable[["Reading", list[ast.stmt]], None] = lambda *_: None
     result_of: Callable[["Reading", Function, type | None], Value] = lambda *_: UNKNOWN
 
     def step(self) -> None:
@@ -90,7 +91,7 @@ class Reading:
         scope: Scope | None = self.scope
         while scope is not None:
             if scope is self.scope or scope.kind != "class":
-                known = {name: UNKNOWN for name in scope.bound} | scope.seen | scope.names
+                known = dict.fromkeys(scope.bound, UNKNOWN) | scope.seen | scope.names
                 for name, value in known.items():
                     found.setdefault(name, value.thing)
             scope = scope.parent

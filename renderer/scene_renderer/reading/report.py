@@ -1,9 +1,8 @@
 """Collects findings, in the words of the advice for errors."""
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..advice.advice import Advice
@@ -70,7 +69,9 @@ class Report:
             one["hint"], one["candidates"] = error.hint, list(error.candidates)
         span = advice.span or span
         locate(one, span, self.code)
-        one["fix"] = fix_of(advice.kind, advice.hint, advice.candidates, span, whole_line(self.code, span.line))
+        one["fix"] = fix_of(
+            advice.kind, advice.hint, advice.candidates, span, whole_line(self.code, span.line)
+        )
         if is_warning:
             one["severity"] = "warning"
         self.add(one)

@@ -1,7 +1,7 @@
 """Has Manim itself judge the arguments of calls, on objects that stand for those of the scene.
 
-Only calls are tried whose arguments are known exactly, or are certainly of other kinds than Manim's annotations
-say. Only Manim's own code is run, without TeX, for a short time.
+Only calls are tried whose arguments are known exactly, or are certainly of other kinds than Manim's
+annotations say. Only Manim's own code is run, without TeX, for a short time.
 """
 
 import inspect
@@ -29,20 +29,26 @@ if TYPE_CHECKING:
 
 _ERRORS = (TypeError, ValueError, AttributeError, LookupError, ZeroDivisionError, NotImplementedError)
 # Modules whose classes are made in about a millisecond, and by their arguments only.
-_CHEAP = ("manim.mobject.geometry.", "manim.mobject.types.vectorized_mobject", "manim.mobject.graphing.number_line")
+_CHEAP = (
+    "manim.mobject.geometry.",
+    "manim.mobject.types.vectorized_mobject",
+    "manim.mobject.graphing.number_line",
+)
 _TRIED = ("manim.mobject.", "manim.animation.")
 _SIZE_MAX = 200
 _COUNT_MAX = 50
 # All tries of a source together.
 _SECONDS_MAX = 0.12
 # What depends on the parts or the state of the object that a method is called on.
-_OF_STATE = re.compile(r"^(?:restore|become|pop|remove\w*|resume\w*|suspend\w*|__\w+__|match_\w+|align_\w+|get_part\w*)$")
+_OF_STATE = re.compile(
+    r"^(?:restore|become|pop|remove\w*|resume\w*|suspend\w*|__\w+__|match_\w+|align_\w+|get_part\w*)$"
+)
 # The kinds of things that the names in an annotation stand for; empty: of names that say nothing.
 _WORDS = {
     "number": "float int bool complex",
     "text": "str Path",
-    "points": "Sequence Iterable ndarray list tuple Matrix MatrixMN RGBA_Array_Float Vector3D Point3D Vector3DLike "
-    "Point3DLike Point3DLike_Array Point3D_Array Vector2DLike Point2DLike",
+    "points": "Sequence Iterable ndarray list tuple Matrix MatrixMN RGBA_Array_Float Vector3D "
+    "Point3D Vector3DLike Point3DLike Point3DLike_Array Point3D_Array Vector2DLike Point2DLike",
     "function": "Callable RateFunction Updater MultiMappingFunction MappingFunction",
     "none": "None",
     "": "np npt collections abc typing Literal Optional Union",
@@ -91,7 +97,9 @@ def _is_unusual(arguments: "Arguments") -> bool:
     return False
 
 
-def check_method(reading: Reading, owner: Value, function: types.FunctionType, arguments: "Arguments") -> None:
+def check_method(
+    reading: Reading, owner: Value, function: types.FunctionType, arguments: "Arguments"
+) -> None:
     """Check a method of a mobject."""
     name = function.__name__
     if _OF_STATE.search(name) or owner.is_it or _is_long(arguments):
@@ -116,7 +124,7 @@ def refuses(
     keyword: str,
     arguments: "Arguments",
 ) -> TypeError | None:
-    """Return the error for a keyword argument that a call passes on, by calling it; None if it may be accepted."""
+    """Return the error for a keyword argument that a call passes on; None if it may be accepted."""
     if arguments.has_more or reading.is_dead or reading.report.silent or len(arguments.given) > _COUNT_MAX:
         return None
     if made is not None and made.__module__.startswith(_TRIED):
@@ -221,7 +229,13 @@ def _accepted(annotation: str) -> frozenset[str] | None:
             thing = vars(manim).get(word)
             if word == "ParsableManimColor" or not isinstance(thing, type):
                 return None
-            kind = "mobject" if issubclass(thing, Mobject) else "animation" if issubclass(thing, Animation) else None
+            kind = (
+                "mobject"
+                if issubclass(thing, Mobject)
+                else "animation"
+                if issubclass(thing, Animation)
+                else None
+            )
         if kind is None:
             return None
         found.add(kind)
@@ -342,7 +356,9 @@ def _try(
         for call in calls:
             given = [_stand_in(value) for value in arguments.given]
             named = {name: _stand_in(value) for name, value in arguments.named.items()}
-            if any(isinstance(one, int | float) and abs(one) > _SIZE_MAX for one in (*given, *named.values())):
+            if any(
+                isinstance(one, int | float) and abs(one) > _SIZE_MAX for one in (*given, *named.values())
+            ):
                 return
             error = _error_of(call, given, named)
             if error is None:

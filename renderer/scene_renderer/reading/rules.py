@@ -44,7 +44,9 @@ def on_made(reading: Reading, kind: type, arguments: "Arguments") -> None:
         files.check(reading, kind, arguments)
         if not issubclass(kind, manim.ImageMobject | manim.SVGMobject) or issubclass(kind, manim.Text):
             representatives.check_made(reading, kind, arguments)
-    if issubclass(kind, manim.Matrix | manim.MathTable | manim.BraceLabel) and not issubclass(kind, manim.BraceText):
+    if issubclass(kind, manim.Matrix | manim.MathTable | manim.BraceLabel) and not issubclass(
+        kind, manim.BraceText
+    ):
         tex_strings.check_labels(reading, arguments)
     if issubclass(kind, SingleStringMathTex) and kind.__module__.startswith("manim."):
         tex_strings.check(reading, kind, arguments)
@@ -59,7 +61,12 @@ def on_raise(reading: Reading, node: ast.Raise) -> None:
     if not kind.is_it or not isinstance(kind.thing, type) or not issubclass(kind.thing, BaseException):
         return
     if issubclass(kind.thing, SystemExit | KeyboardInterrupt):
-        reading.error(SceneError("The scene ended itself with sys.exit().", kind="scene:exit"), node)
+        report_exit(reading, node)
+
+
+def report_exit(reading: Reading, node: ast.stmt | ast.expr) -> None:
+    """Report that the code ends the program."""
+    reading.error(SceneError("The scene ended itself with sys.exit().", kind="scene:exit"), node)
 
 
 def on_call(reading: Reading, function: Any, owner: Value | None, arguments: "Arguments") -> None:
@@ -110,7 +117,10 @@ def _note_updater(reading: Reading, owner: Value, arguments: "Arguments") -> Non
 
 def _check_play(reading: Reading, owner: Value, arguments: "Arguments") -> None:
     node = arguments.node
-    whole = [value.parts if isinstance(value, Sequence) and not value.is_open else [value] for value in arguments.given]
+    whole = [
+        value.parts if isinstance(value, Sequence) and not value.is_open else [value]
+        for value in arguments.given
+    ]
     if not any(whole) and not arguments.has_more:
         if not arguments.has_more_named:
             reading.error(ValueError("Called Scene.play with no animations"), node)

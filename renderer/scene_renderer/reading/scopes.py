@@ -60,6 +60,25 @@ class Scope:
         return self.seen[name]
 
 
+class Inner(Scope):
+    """The scope of a comprehension: it sees what the scope around it has bound so far."""
+
+    def __init__(self, scope: Scope, around: Scope) -> None:
+        bound = scope.bound.copy()
+        if around.kind != "module":
+            for name in around.names:
+                bound.setdefault(name, 1)
+            for name in around.bound:
+                bound.setdefault(name, 1)
+        super().__init__("function", around, bound, around.globals, around.nonlocals)
+        if around.kind != "module":
+            self.names = dict(around.names)
+            self.bound.update(around.names.keys())
+        if around.kind == "class":
+            self.names = {}
+            self.bound = scope.bound.copy()
+
+
 class _Names(ast.NodeVisitor):
     """Collects what the statements of one scope bind."""
 
@@ -101,7 +120,7 @@ class _Names(ast.NodeVisitor):
             if isinstance(inner, ast.NamedExpr):
                 self.visit(inner.target)
 
-    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # type: ignore[assignment]  # noqa: N815
+    visit_ListComp = visit_SetComp = visit_DictComp = visit_GeneratorExp = _visit_comprehension  # noqa: N815
 
     def visit_Import(self, node: ast.Import) -> None:
         for alias in node.names:

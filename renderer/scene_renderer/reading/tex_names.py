@@ -1,5 +1,6 @@
 """The names of all commands that LaTeX knows after Manim's preamble, from the format that has read it."""
 
+import itertools
 import struct
 from functools import cache
 from pathlib import Path
@@ -32,8 +33,8 @@ def read(file: Path) -> frozenset[str] | None:
         return None
     starts = struct.unpack(f">{count + 1}i", data[start : start + 4 * (count + 1)])
     pool = data[start + 4 * (count + 1) :]
-    if any(one > other for one, other in zip(starts, starts[1:], strict=False)) or starts[-1] > len(pool):
+    if any(one > other for one, other in itertools.pairwise(starts)) or starts[-1] > len(pool):
         return None
-    pairs = zip(starts, starts[1:], strict=False)
+    pairs = itertools.pairwise(starts)
     names = frozenset(pool[one:other].decode("latin-1") for one, other in pairs)
     return names if len(names) > _NAMES_MIN and {"frac", "alpha", "align*"} <= names else None

@@ -22,7 +22,9 @@ _INVALID = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _SHORTENED = re.compile(r"\t(?:heta|imes|ext|an|au|o|frac|riangle|ilde|binom)(?![a-z])|\r(?:ho|ight|angle)")
 _COMMAND = re.compile(r"\\([a-zA-Z]+|.)", re.DOTALL)
 _ENVIRONMENT = re.compile(r"\\begin\{([a-zA-Z*]+)\}")
-_DEFINES = re.compile(r"\\(?:re)?newcommand|\\(?:g|e|x)?def\b|\\let\b|\\DeclareMathOperator|\\usepackage|\\input")
+_DEFINES = re.compile(
+    r"\\(?:re)?newcommand|\\(?:g|e|x)?def\b|\\let\b|\\DeclareMathOperator|\\usepackage|\\input"
+)
 _TWICE = r"(?<!\\){sign}(?:\w|\\[a-zA-Z]+\s*|\{{[^{{}}]*\}})\s*{sign}(?:\w|\\|\{{)"
 _SCRIPT = re.compile(r"[_^]")
 
@@ -84,13 +86,14 @@ def has_own_preamble(reading: Reading) -> bool:
 def check_labels(reading: Reading, arguments: "Arguments") -> None:
     """Check the strings of what makes formulas of them."""
     if has_own_preamble(reading) or arguments.has_more_named or "element_to_mobject" in arguments.named:
-        return
+        return None
     for text in _strings([*arguments.given, *arguments.named.values()]):
         if _INVALID.search(text):
             return _report(reading, arguments, "Text line contains an invalid character", text)
         said = None if _DEFINES.search(text) else _unknown(text) or _unclosed(text)
         if said is not None and "Unicode" not in said:
             return _report(reading, arguments, said, text)
+    return None
 
 
 def _strings(values: list[Value]) -> Iterator[str]:
@@ -180,7 +183,7 @@ def _outside_of_formulas(text: str) -> str | None:
 
 
 def _wrong_in_formula(whole: str, texts: list[str]) -> str | None:
-    """Return what TeX says about a formula: it is between dollars already, and scripts of one place are one."""
+    """Return what TeX says about a formula, which is between dollars already."""
     for text in texts if len(texts) > 1 else ():
         if re.search(r"(?<!\\)[_^]\s*$", text):
             return "Missing { inserted."
