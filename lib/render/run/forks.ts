@@ -100,8 +100,8 @@ export class Forks {
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
     let place: Place = { text: '', line: null, play: null };
-    // A render sends a report before it reads the scene.
-    let isRead = job.kind === 'encode';
+    // A render sends a report before it reads the scene; other forks may die of what they read.
+    let isRead = job.kind === 'encode' || job.kind === 'read';
     this.makeFolder(folder);
     const channel = await JobChannel.open({
       folder,
