@@ -25,6 +25,8 @@ import { tags } from '@lezer/highlight';
 export interface Fault {
   line: number;
   message: string;
+  /** Default: an error. */
+  severity?: 'error' | 'warning' | undefined;
   /** What to do about it. */
   hint?: string | undefined;
   /** What can be written instead of a part of the line. */
@@ -54,9 +56,9 @@ class FaultMessage extends WidgetType {
   }
 
   toDOM(view: EditorView): HTMLElement {
-    const { message, hint, fix } = this.fault;
+    const { message, hint, fix, severity } = this.fault;
     const place = document.createElement('div');
-    place.className = 'cm-fault';
+    place.className = severity === 'warning' ? 'cm-fault cm-warning' : 'cm-fault';
     place.textContent = message;
     if (hint !== undefined) {
       const advice = document.createElement('div');
@@ -185,6 +187,7 @@ const theme = EditorView.theme({
     whiteSpace: 'pre-wrap',
     overflowWrap: 'anywhere',
   },
+  '.cm-warning': { color: 'var(--warn)' },
 });
 
 /** The editor of the playground. */
