@@ -129,7 +129,7 @@ export const RENDER_OPTIONS = {
   },
   check: {
     description:
-      'Whether code is also read for [checks without a dry run](cli.md#checking), by a process of its own',
+      'Whether code is also read for [checks without a run](cli.md#checking-scenes), by a process of its own',
     type: 'choice',
     of: ['on', 'off'],
     default: 'on',

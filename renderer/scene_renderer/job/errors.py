@@ -13,6 +13,7 @@ from ..advice import typeset
 from ..advice.advice import Advice
 from ..advice.causes import advise
 from ..advice.fixes import fix_of
+from ..advice.names import import_hint
 from ..advice.place import Place, Span, line_of, locate, place_of, whole_line
 from ..messages import Call, Finding, FindingKind, SceneFault
 from ..protocol import ERROR_BYTES_MAX
@@ -123,7 +124,7 @@ def _summary(
     name = type(error).__name__
     message, cause = complete(error, _message(error))
     if isinstance(error, ModuleNotFoundError):
-        message += import_hint(error.name or "")
+        message += import_hint(error.name or "", is_local=scene_folder.folder() is not None)
     return f"{name}: {message}" if message else name, _CODE, cause or kind
 
 
@@ -137,22 +138,6 @@ def _message(error: BaseException) -> str:
         return str(error).strip()
     except Exception:  # a scene's exception class may have a broken __str__
         return ""
-
-
-def import_hint(module: str) -> str:
-    """Return what the message of a module that is not there is completed with."""
-    top = module.partition(".")[0]
-    if top in ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports"):
-        return (
-            ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
-            "use `from manim import *`."
-        )
-    if top in ("manim", "scene") or scene_folder.folder():
-        return ""
-    return (
-        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library and "
-        "what the studio that runs this service has put into python/."
-    )
 
 
 def _without_paths(text: str, folder: Path) -> str:

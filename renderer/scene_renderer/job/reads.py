@@ -26,7 +26,7 @@ def read(job: ReadJob, folder: Path, channel: JobChannel) -> None:
 def findings(job: ReadJob) -> list[Finding]:
     """Return what is wrong with a job's source."""
     try:
-        found = reading.find(scene.text_of(job), job.class_name)
+        found = reading.find(scene.text_of(job), job.class_name, is_local=scene_folder.folder() is not None)
     except Exception:  # a mistake of this program must not look like one of the author
         return []
     for one in found:

@@ -6,8 +6,8 @@ import unicodedata
 
 from manim import Scene
 
+from ..advice import scenes
 from ..advice.place import Span, line_of, locate
-from ..job import scene
 from ..scene_error import SceneError, finding
 from . import own
 from .reading import Reading
@@ -29,7 +29,7 @@ def check(reading: Reading, class_name: str | None) -> None:
     if value is not None and not is_known(value):
         return
     try:
-        _check_call(reading, module, scene.find(module, name))
+        _check_call(reading, module, scenes.find(module, name))
     except SceneError as error:
         _report(reading, error, _line_of(reading, error, name))
 
@@ -58,7 +58,7 @@ def _line_of(reading: Reading, error: SceneError, name: str) -> int | None:
 
 
 def _check_call(reading: Reading, module: types.ModuleType, kind: type) -> None:
-    method = scene.uncallable(kind)
+    method = scenes.uncallable(kind)
     if method is None or method is kind or not isinstance(method, types.FunctionType):
         return
     if method not in reading.functions:
@@ -72,11 +72,11 @@ def _check_call(reading: Reading, module: types.ModuleType, kind: type) -> None:
             for name, other in vars(module).items()
             if isinstance(other, type) and other is not kind and other in reading.classes
             if issubclass(other, Scene)
-            if scene.uncallable(other) is None
+            if scenes.uncallable(other) is None
         ]
         line = None if node is None else node.lineno
         source = (line_of(reading.report.code, line) or "") if line is not None else ""
-        _report(reading, scene.call_refused(error, others, line, source, is_class=False), line)
+        _report(reading, scenes.call_refused(error, others, line, source, is_class=False), line)
 
 
 def _report(reading: Reading, error: SceneError, line: int | None) -> None:

@@ -23,10 +23,10 @@ _TRICKS = re.compile(r"\b(?:exec|eval|globals|locals|vars|__builtins__|__import_
 _ASKS = ("hasattr", "getattr", "setattr", "delattr")
 
 
-def find(code: str, class_name: str | None = None) -> list[Finding]:
+def find(code: str, class_name: str | None = None, *, is_local: bool = False) -> list[Finding]:
     """Return what is certainly wrong in a source, in the order of its lines; at most 20.
 
-    `class_name`: what is only wrong in other scenes is left out.
+    `class_name`: what is only wrong in other scenes is left out; `is_local`: modules may be beside the file.
     """
     if len(code) > _CHARACTERS_MAX or "\0" in code:
         return []
@@ -40,7 +40,7 @@ def find(code: str, class_name: str | None = None) -> list[Finding]:
     except (ValueError, RecursionError, MemoryError, OverflowError):
         return []
     try:
-        return _find(code, tree, class_name)
+        return _find(code, tree, class_name, is_local=is_local)
     except (RecursionError, MemoryError):
         return []
 
@@ -55,9 +55,9 @@ def _of_syntax(error: SyntaxError, code: str) -> Finding:
     return found
 
 
-def _find(code: str, tree: ast.Module, class_name: str | None) -> list[Finding]:
+def _find(code: str, tree: ast.Module, class_name: str | None, *, is_local: bool) -> list[Finding]:
     lines = [line.encode("utf-8", "surrogatepass") for line in code.split("\n")]
-    report = Report(code, lines)
+    report = Report(code, lines, is_local=is_local)
     nodes = list(ast.walk(tree))
     if len(nodes) > _NODES_MAX:
         return []

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ..advice.advice import Advice
 from ..advice.causes import advise
 from ..advice.fixes import fix_of
+from ..advice.names import import_hint
 from ..advice.place import Names, Place, Span, locate, span_of, whole_line
 from ..messages import Finding
 from ..scene_error import SceneError, finding
@@ -23,6 +24,7 @@ class Report:
 
     code: str
     lines: list[bytes]
+    is_local: bool = False
     found: dict[tuple[int, int, str], Finding] = field(default_factory=dict)
     # Not 0 while code is read only for its values.
     silent: int = 0
@@ -64,6 +66,8 @@ class Report:
             advice = _advice(error, place, self.code)
         kind = error.kind if isinstance(error, SceneError) else advice.kind
         text = f"{type(error).__name__}: {error}" if not isinstance(error, SceneError) else str(error)
+        if isinstance(error, ModuleNotFoundError):
+            text += import_hint(error.name or "", is_local=self.is_local)
         one = finding(kind, message or text, advice.hint, advice.candidates)
         if isinstance(error, SceneError):
             one["hint"], one["candidates"] = error.hint, list(error.candidates)
