@@ -11,7 +11,7 @@ from ..advice.place import locate, place_of
 from ..advice.syntax import of_syntax
 from ..messages import Finding
 from ..scene_error import finding
-from . import classes, flow
+from . import classes, flow, scopes
 from .reading import Reading, TooLongError
 from .report import Report
 from .scopes import Definition, scope_of
@@ -56,6 +56,7 @@ def _of_syntax(error: SyntaxError, code: str) -> Finding:
 
 
 def _find(code: str, tree: ast.Module, class_name: str | None, *, is_local: bool) -> list[Finding]:
+    scopes.forget()
     lines = [line.encode("utf-8", "surrogatepass") for line in code.split("\n")]
     report = Report(code, lines, is_local=is_local)
     nodes = list(ast.walk(tree))
@@ -106,7 +107,7 @@ def _read_functions(reading: Reading, nodes: list[ast.AST], class_name: str | No
     """Read the functions of the module and the methods of its classes, first for what they assign."""
     used = {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     used |= {node.attr for node in nodes if isinstance(node, ast.Attribute)}
-    tried = _tried(reading.tree)
+    tried = _tried(nodes)
     bodies, reading.later = reading.later, []
     with reading.report.silenced():
         for one in bodies:
@@ -137,19 +138,22 @@ def _concerns(reading: Reading, owner: type, class_name: str | None) -> bool:
     return not wanted or any(issubclass(kind, owner) for kind in wanted)
 
 
-def _tried(tree: ast.Module) -> set[str]:
+def _tried(nodes: list[ast.AST]) -> set[str]:
     """Return the names of the functions that are called where errors are caught, or by such a function."""
-    functions: dict[str, set[str]] = {}
     tried: set[str] = set()
-    for node in ast.walk(tree):
-        if isinstance(node, Definition):
-            functions.setdefault(node.name, set()).update(_mentioned(node))
-        elif (isinstance(node, ast.Try) and node.handlers) or (
+    for node in nodes:
+        if (isinstance(node, ast.Try) and node.handlers) or (
             isinstance(node, ast.With)
             and not all(_is_plain_context(item.context_expr) for item in node.items)
         ):
             for statement in node.body:
                 tried |= _mentioned(statement)
+    if not tried:
+        return tried
+    functions: dict[str, set[str]] = {}
+    for node in nodes:
+        if isinstance(node, Definition):
+            functions.setdefault(node.name, set()).update(_mentioned(node))
     while True:
         more = {name for one in tried & functions.keys() for name in functions[one]} - tried
         if not more:
@@ -163,5 +167,10 @@ def _is_plain_context(node: ast.expr) -> bool:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    return names | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
+    names = set()
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Name):
+            names.add(inner.id)
+        elif isinstance(inner, ast.Attribute):
+            names.add(inner.attr)
+    return names

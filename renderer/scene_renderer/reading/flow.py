@@ -193,21 +193,17 @@ def body(reading: Reading, one: Body) -> list[Value]:
             _read_later(reading, scope)
     finally:
         reading.report.caught, reading.conditional = caught, conditional
-    is_generator = any(
-        isinstance(inner, ast.Yield | ast.YieldFrom | ast.Await) for inner in _own_nodes(statements)
-    )
-    return [UNKNOWN] if is_generator or isinstance(node, ast.AsyncFunctionDef) else returned
+    if one.node not in reading.generators:
+        yields = ast.Yield | ast.YieldFrom | ast.Await
+        is_generator = any(isinstance(inner, yields) for part in statements for inner in ast.walk(part))
+        reading.generators[one.node] = is_generator or isinstance(node, ast.AsyncFunctionDef)
+    return [UNKNOWN] if reading.generators[one.node] else returned
 
 
 def _is_entrance(one: Body) -> bool:
     """Whether a function is called whenever the scene is rendered."""
     is_scene = one.owner is not None and issubclass(one.owner, Scene)
     return is_scene and getattr(one.node, "name", "") in ("construct", "setup")
-
-
-def _own_nodes(statements: list[ast.stmt]) -> Iterable[ast.AST]:
-    for statement in statements:
-        yield from ast.walk(statement)
 
 
 def _bind_self(scope: Scope, owner: type, node: Definition) -> None:

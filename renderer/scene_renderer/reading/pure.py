@@ -125,6 +125,8 @@ def result(reading: Reading, function: Any, arguments: "Arguments") -> Value | N
         return None
     has_more = arguments.has_more or arguments.has_more_named
     if function in (enumerate, zip) and not has_more and not arguments.named:
+        if function is enumerate and len(arguments.given) != 1:
+            return UNKNOWN
         return _paired(reading, function, arguments)
     if function in (sorted, min, max) and len(arguments.given) == 1 and not arguments.named:
         _check_order(reading, function, arguments)
@@ -152,7 +154,8 @@ def result(reading: Reading, function: Any, arguments: "Arguments") -> Value | N
 def _of_chance(reading: Reading, function: Any, arguments: "Arguments") -> Value:
     """Report what chance can't be asked for."""
     try:
-        function(*[literal(value) for value in arguments.given])
+        named = {name: literal(value) for name, value in arguments.named.items()}
+        function(*[literal(value) for value in arguments.given], **named)
     except Unclear:
         pass
     except REPORTED as error:

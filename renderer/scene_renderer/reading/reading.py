@@ -50,6 +50,7 @@ class Reading:
     owners: dict[FunctionType, type] = field(default_factory=dict)
     classes: dict[type, ast.ClassDef] = field(default_factory=dict)
     values: dict[ast.AST, Value] = field(default_factory=dict)
+    generators: dict[ast.AST, bool] = field(default_factory=dict)
     later: list[Body] = field(default_factory=list)
     results: dict[ast.AST, Value] = field(default_factory=dict)
     is_dead: bool = False

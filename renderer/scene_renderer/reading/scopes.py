@@ -156,6 +156,27 @@ class _Names(ast.NodeVisitor):
         self.generic_visit(node)
 
 
+# By the statements, which are kept as long: a body is read several times.
+_known: dict[int, tuple[list[ast.stmt], _Names]] = {}
+
+
+def forget() -> None:
+    """Forget the sources that were read before."""
+    _known.clear()
+
+
+def _names_in(body: list[ast.stmt]) -> _Names:
+    if id(body) not in _known:
+        names = _Names()
+        for statement in body:
+            names.visit(statement)
+        _known[id(body)] = body, names
+    known = _known[id(body)][1]
+    found = _Names()
+    found.bound, found.globals, found.nonlocals = known.bound.copy(), {*known.globals}, {*known.nonlocals}
+    return found
+
+
 def scope_of(
     kind: Literal["module", "class", "function"],
     parent: Scope | None,
@@ -163,9 +184,7 @@ def scope_of(
     arguments: ast.arguments | None = None,
 ) -> Scope:
     """Return the scope of statements."""
-    found = _Names()
-    for statement in body:
-        found.visit(statement)
+    found = _names_in(body)
     for argument in arguments_of(arguments) if arguments else ():
         found.bound[argument.arg] += 1
     for name in (*found.globals, *found.nonlocals):

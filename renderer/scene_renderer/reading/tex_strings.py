@@ -143,10 +143,10 @@ def _unclosed(text: str) -> str | None:
     for match in re.finditer(r"\\(begin|end)\{([a-zA-Z]+\*?)\}", _without_comments(text)):
         if match[1] == "begin":
             open_ones.append(match[2])
-        elif open_ones and (begun := open_ones.pop()) != match[2]:
+            continue
+        begun = open_ones.pop() if open_ones else "align*"
+        if begun != match[2] and (begun, match[2]) != ("align*", "array"):
             return f"LaTeX Error: \\begin{{{begun}}} ended by \\end{{{match[2]}}}."
-        elif match[1] == "end" and not open_ones and match[2] != "array":
-            return f"LaTeX Error: \\begin{{align*}} ended by \\end{{{match[2]}}}."
     if open_ones and "array" not in open_ones:
         return f"LaTeX Error: \\begin{{{open_ones[-1]}}} ended by \\end{{align*}}."
     return None
