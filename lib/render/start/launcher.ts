@@ -36,7 +36,7 @@ export interface RendererOptions {
   /** The folder of {@link ensureRenderer}, when there is neither; default: where it sets up by default. */
   folder?: string;
   /**
-   * The user id of renders when the service runs as root; worker n gets `uid + n`. Default 58000. Otherwise ignored:
+   * The user id of renders when the service runs as root; worker n gets `uid + n`, what reads sources the next. Default 58000. Otherwise ignored:
    * renders run as the service's user.
    */
   uid?: number;
@@ -50,7 +50,7 @@ export interface RendererOptions {
    */
   insecureNoSandbox?: boolean;
   /**
-   * Keeps a process that reads sources, for checks with `dryRun: false`: 300 MB while it is used. Default true; without it
+   * Keeps a process that reads sources, for checks with `dryRun: false`: 140 MB while it is used. Default true; without it
    * they reject with `renderer_unavailable`.
    */
   reader?: boolean;

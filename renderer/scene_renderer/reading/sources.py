@@ -82,6 +82,7 @@ def _callbacks(function: ast.FunctionDef) -> dict[str, int]:
 
 
 def passing_of(function: ast.FunctionDef, name: str) -> Passing:
+    """Return where a function passes its ``**kwargs``, which have a name."""
     takes: set[str] = set()
     to: list[ast.Call] = []
     uses = known = 0

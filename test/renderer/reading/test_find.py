@@ -164,6 +164,9 @@ def test_what_would_fail_is_found_at_its_line(body: str, kind: str) -> None:
         "open('a.png', 'w')\nImageMobject('a.png')",
         # Formulas
         r"MathTex(r'\frac{a}{b}', 'x^{2^3}', r'\text{a_b}')",
+        r"MathTex(r'\begin{pmatrix} 1 \\ 2 \end{pmatrix} = \begin{cases} a \end{cases}')",
+        "import random\nrandom.sample(range(50), k=3)",
+        "for k, m in enumerate(VGroup(Dot()), 1): m.shift(k * UP)",
         "Tex('costs 5\\\\$, see $a_b$')",
         r"Tex(r'\SI{3}{m}', tex_template=TexTemplate())",
     ],
