@@ -267,6 +267,30 @@ export class JobAdministration {
     return pictureOf(this.#service, snapshotId, name, accountId);
   }
 
+  /** What is certainly wrong in a source, which is not run; nothing where that is switched off. Error: `invalid_request`. */
+  async read({
+    account,
+    code,
+    className,
+  }: {
+    account: string;
+    code: string;
+    className?: string;
+  }): Promise<{ findings: Finding[] }> {
+    const { accountId: owner } = await this.#accounts.find(account);
+    const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
+    const named = className === undefined ? {} : { className };
+    try {
+      const { findings } = await this.#service.check(code, { ...named, owner, signal, dryRun: false });
+      return { findings };
+    } catch (error) {
+      const isLate = error instanceof DOMException && error.name === 'TimeoutError';
+      if (!isLate && !isScenepressError(error, 'not_running', 'renderer_unavailable', 'queue_full'))
+        throw error;
+      return { findings: [] };
+    }
+  }
+
   async #queryOf({ account, before, ...request }: JobFilter): Promise<JobListQuery & { limit: number }> {
     const [sinceMs, untilMs] = [check(optionalTime, request.since), check(optionalTime, request.until)];
     return {

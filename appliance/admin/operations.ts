@@ -86,6 +86,7 @@ export const OPERATIONS: {
     check: reads('account'),
     inspect: reads('account'),
     showPicture: reads('account'),
+    read: reads('account'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -10,18 +10,19 @@ import { ownArchive } from '../packed/own-root.ts';
  * `signal` aborts that. `say` shows the progress on a terminal, null when done; default: on a line of its own.
  */
 export function rendererOptions(
-  { python, rendererDir, insecureNoSandbox }: Config,
+  { python, rendererDir, insecureNoSandbox, check }: Config,
   options: { logger?: Logger; say?: Say; signal?: AbortSignal } & (
     | { folder: string }
     | { root: UnpackedRoot | undefined }
   ),
 ): RendererOptions {
   const { logger, say = showInLine, signal } = options;
-  if (python !== undefined) return { python, insecureNoSandbox };
+  const how = { insecureNoSandbox, reader: check === 'on' };
+  if (python !== undefined) return { python, ...how };
   const root = 'root' in options ? options.root : rootIn(resolve(rendererDir ?? options.folder));
-  if (!root) return { insecureNoSandbox, ...(rendererDir !== undefined && { folder: rendererDir }) };
+  if (!root) return { ...how, ...(rendererDir !== undefined && { folder: rendererDir }) };
   return {
-    insecureNoSandbox,
+    ...how,
     root: async () => {
       await unpackWithProgress(root, { logger, show: say, signal });
       return root.path;

@@ -3,7 +3,6 @@ import {
   ASPECT_RATIOS,
   type AspectRatio,
   type CheckedSource,
-  type CheckRequest,
   type Finding,
   isScenepressError,
   type Quality,
@@ -13,12 +12,13 @@ import { UserError } from '../support/user-error.ts';
 import { addConfigFlags, configOf } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
+import { readManimConfig } from './manim-config.ts';
 import { remedyOf } from './missing-files.ts';
 import { print, printable, printJson } from './output.ts';
 import { withOwnRenderer } from './own-renderer.ts';
 import { ProgressLine } from './progress-line.ts';
 import { folderOf, qualityOf, readCode } from './render-request.ts';
-import type { OwnRenders } from './warm-renderer.ts';
+import type { CheckOptions, OwnRenders } from './warm-renderer.ts';
 import { whyWithheld } from './withheld-folder.ts';
 
 const LONGEST_LINE = 200;
@@ -32,12 +32,14 @@ export interface CheckFlags extends Record<string, unknown> {
   /** Minutes. */
   keepWarm?: number;
   json?: boolean;
+  run: boolean;
 }
 
 /** `scenepress check FILE [SCENE]` */
 export function checkCommand(): Command {
   const command = addSceneFlags(new Command('check'))
     .description('Tell what is wrong with scenes of a file, without rendering them')
+    .option('--no-run', 'only read the code, and tell what is certainly wrong in it')
     .option('--json', 'print JSON')
     .action(check);
   command.addHelpText(
@@ -79,7 +81,7 @@ export function addSceneFlags(command: Command): Command {
 
 async function check(file: string, className: string | undefined, flags: CheckFlags): Promise<void> {
   await askOwnRenderer(file, className, flags, async (renderer, { code, asked, place, done }) => {
-    const checked = await renderer.check(code, asked);
+    const checked = await renderer.check(code, { ...asked, dryRun: flags.run });
     done();
     if (flags.json) printJson(checked);
     else printFound(place, new TextDecoder().decode(code), checked);
@@ -90,7 +92,7 @@ async function check(file: string, className: string | undefined, flags: CheckFl
 /** What a renderer is asked about a file. */
 interface Asked {
   code: Uint8Array;
-  asked: CheckRequest;
+  asked: CheckOptions;
   place: Checked;
   /** Removes the progress line, before anything is printed. */
   done: () => void;
@@ -104,7 +106,7 @@ export async function askOwnRenderer(
   work: (renderer: OwnRenders, asked: Asked) => Promise<void>,
 ): Promise<void> {
   const { quality = 'medium', aspect: aspectRatio, frame_rate: fps, keepWarm } = flags;
-  const { quality: _, ...options } = flags;
+  const { quality: _, run: __, ...options } = flags;
   const config = configOf(options);
   const found = folderOf(file, flags);
   const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
@@ -113,7 +115,7 @@ export async function askOwnRenderer(
   const progress = new ProgressLine();
   const scene = {
     ...(className !== undefined && { className }),
-    ...{ quality, aspectRatio },
+    ...{ quality, aspectRatio, config: settingsFor(flags) },
     ...(fps !== undefined && { fps }),
   };
   await withOwnRenderer({ folder, config, workers: 1, keepWarm, progress }, async (renderer, signal) => {
@@ -128,6 +130,14 @@ export async function askOwnRenderer(
     if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
     throw new UserError(error.message, { exitCode: 2, cause: error });
   });
+}
+
+/** Those of a manim.cfg that scenes see. */
+function settingsFor({ quality }: CheckFlags): Record<string, string> {
+  const { settings } = readManimConfig(undefined);
+  // The units of the frame belong to the size of the configuration.
+  if (quality !== undefined) delete settings['frame_width'];
+  return settings;
 }
 
 interface Checked {

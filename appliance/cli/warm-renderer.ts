@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import { isSea } from 'node:sea';
 import {
   type CheckedSource,
-  type CheckRequest,
   type ErrorCode,
   type InspectedSource,
   type LocalRender,
@@ -22,13 +21,15 @@ import { receivedInspection, type SentInspection } from './sent-inspection.ts';
 import { socketLines } from './socket-lines.ts';
 import { warmFolder } from './warm-folder.ts';
 
-type CheckOptions = Omit<CheckRequest, 'owner' | 'signal'>;
+/** Options of checks and inspections. */
+export type CheckOptions = NonNullable<Parameters<LocalRenderer['inspect']>[1]>;
+type SentOptions = Omit<NonNullable<Parameters<LocalRenderer['check']>[1]>, 'signal'>;
 
 /** Caller to host, one for each connection. `code`: in base64. Hosts with another key are replaced. */
 export type WarmRequest = { key: string; code: string } & (
   | { kind: 'list' }
-  | { kind: 'check'; options: CheckOptions }
-  | { kind: 'inspect'; options: CheckOptions }
+  | { kind: 'check'; options: SentOptions }
+  | { kind: 'inspect'; options: Omit<SentOptions, 'dryRun'> }
   | { kind: 'render'; request: Omit<LocalRequest, 'code'> }
 );
 
@@ -108,7 +109,7 @@ export class WarmRenderer implements OwnRenders {
 
   async check(
     code: LocalRequest['code'],
-    { signal, ...options }: CheckOptions & { signal?: AbortSignal } = {},
+    { signal, ...options }: SentOptions & { signal?: AbortSignal } = {},
   ): Promise<CheckedSource> {
     const answer = await this.#answer({ kind: 'check', code: base64(code), options }, signal);
     if (answer.kind !== 'checked') throw gone();
@@ -117,7 +118,7 @@ export class WarmRenderer implements OwnRenders {
 
   async inspect(
     code: LocalRequest['code'],
-    { signal, ...options }: CheckOptions & { signal?: AbortSignal } = {},
+    { signal, ...options }: CheckOptions = {},
   ): Promise<InspectedSource> {
     const answer = await this.#answer({ kind: 'inspect', code: base64(code), options }, signal);
     if (answer.kind !== 'inspected') throw gone();
@@ -125,7 +126,7 @@ export class WarmRenderer implements OwnRenders {
   }
 
   async #answer(
-    request: { kind: 'check' | 'inspect'; code: string; options: CheckOptions },
+    request: { kind: 'check' | 'inspect'; code: string; options: SentOptions },
     signal: AbortSignal | undefined,
   ): Promise<LastAnswer> {
     const asked = { ...request, key: this.#host.key };

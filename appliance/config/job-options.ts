@@ -127,6 +127,13 @@ export const RENDER_OPTIONS = {
     type: 'switch',
     default: false,
   },
+  check: {
+    description:
+      'Whether code is also read for [checks without a run](cli.md#checking-scenes), by a process of its own',
+    type: 'choice',
+    of: ['on', 'off'],
+    default: 'on',
+  },
   renderTimeoutSeconds: {
     description: 'Maximum duration of a render',
     type: 'count',

@@ -8,7 +8,7 @@ import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
 import { systemRandom } from '../base/random.ts';
-import { type ChecksScenes, checkScenes } from '../jobs/run/check-scenes.ts';
+import { type ChecksScenes, checkScenes, readScenes } from '../jobs/run/check-scenes.ts';
 import { inspectedOf, inspectScenes, type PictureTask } from '../jobs/run/inspect-scenes.ts';
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
@@ -117,7 +117,7 @@ export interface LocalRender {
 }
 
 /** Options of checks and inspections. */
-export interface LocalCheckOptions extends CheckOptions {
+export interface LocalCheckOptions extends Omit<CheckOptions, 'dryRun'> {
   /** Settings of a manim.cfg, such as `background_color`. */
   config?: Record<string, string>;
   /** Aborts it. */
@@ -219,12 +219,18 @@ export class LocalRenderer {
    * Runs the scenes of a source, or one of them, without drawing them, and tells what is wrong, where, and what to write
    * instead. Errors: `invalid_request`, `renderer_unavailable`.
    */
-  async check(code: string | Uint8Array, options: LocalCheckOptions = {}): Promise<CheckedSource> {
-    const { signal, config = {}, ...named } = known('check', options, CHECKED);
+  async check(
+    code: string | Uint8Array,
+    options: LocalCheckOptions & Pick<CheckOptions, 'dryRun'> = {},
+  ): Promise<CheckedSource> {
+    const names = { ...CHECKED, dryRun: true };
+    const { signal, config = {}, dryRun = true, ...named } = known('check', options, names);
+    if (!dryRun) return readScenes(this.#renderer, { code, className: named.className }, signal);
     const local = outputOf({ config }, named.aspectRatio);
     const checks: ChecksScenes = {
       listScenes: (source, how) => this.#renderer.listScenes(source, how),
       check: (task) => this.#renderer.check({ ...task, local }),
+      read: (task, abort) => this.#renderer.read(task, abort),
     };
     return checkScenes(checks, code, named, (run) => {
       signal?.throwIfAborted();

@@ -13,6 +13,11 @@ export interface CheckOptions {
   aspectRatio?: AspectRatio;
   /** Frames per second; default: those of the quality. */
   fps?: number;
+  /**
+   * Whether the scenes are run, without drawing them; default true. False: the code is only read, and what is certainly wrong
+   * in it is told within some milliseconds. Takes no worker and no budget, and finds less: `scenes` is empty.
+   */
+  dryRun?: boolean;
 }
 
 /** Options of a check by a service. */

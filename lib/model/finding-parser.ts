@@ -4,7 +4,7 @@ import type { Box, Call, Finding, Fix, LayoutFinding, TexFinding } from './findi
 import type { SceneFault } from './renderer-messages.ts';
 
 const LONGEST = { message: 2000, hint: 500, line: 200, name: 100, tex: 300 };
-const MOST = { candidates: 5, packages: 5, calls: 14 };
+const MOST = { findings: 20, candidates: 5, packages: 5, calls: 14 };
 const GREATEST_NUMBER = 1e7;
 
 type Fields = Record<string, unknown>;
@@ -46,6 +46,18 @@ function fieldsOf(value: Fields, plain: Finding): Finding {
     play: value['play'] === 0 ? 0 : position(value['play']),
     calls: items(value['calls'], MOST.calls).filter(isObject).map(call),
   };
+}
+
+/** Sanitizes what was found in a source; what has no message is left out. */
+export function parseFindings(value: unknown): Finding[] {
+  return items(value, MOST.findings)
+    .filter(isObject)
+    .filter(({ message }) => text(message, LONGEST.message) !== null)
+    .map((given) => {
+      const failedBy = faultOf(FINDING_KINDS.find((kind) => kind === given['kind']) ?? 'scene:error');
+      const found = parseFinding(given, { error: '', failedBy: failedBy ?? 'scene' });
+      return { ...found, severity: given['severity'] === 'warning' ? 'warning' : 'error' };
+    });
 }
 
 function fix({ column, endColumn, text: replacement }: Fields): Fix | null {

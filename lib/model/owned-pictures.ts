@@ -1,4 +1,3 @@
-import type { CheckOptions } from './checked-source.ts';
 import type { Finding } from './finding-types.ts';
 import type { InspectedScene, InspectOptions } from './inspected-source.ts';
 import type { WaitOptions } from './requests.ts';
@@ -19,7 +18,7 @@ export interface TakenPictures {
 export interface ServiceInspectedScene extends InspectedScene, TakenPictures {}
 
 /** Options of {@link RenderService.still}. */
-export interface StillRequest extends CheckOptions, WaitOptions {
+export interface StillRequest extends InspectOptions, WaitOptions {
   /** Which frame; default: the last one. */
   at?: StillAt;
 }

@@ -176,6 +176,18 @@ export interface CheckJob {
   limits: JobLimits;
 }
 
+/** Reads a source, without running it, and tells what a render would fail on. */
+export interface ReadJob {
+  kind: 'read';
+  code: string;
+  /** The code is that of a file: each of its characters stands for a byte. */
+  isBytes: boolean;
+  /** The scene that is asked for; null: all. */
+  className: string | null;
+  /** The limits that the fork sets on itself. */
+  limits: JobLimits;
+}
+
 /** Receives the frames of a render, and writes the files to publish. */
 export interface EncodeJob {
   kind: 'encode';
@@ -195,7 +207,7 @@ export interface EncodeJob {
 }
 
 /** Service to fork, once, over the socket in the job's folder. */
-export type RendererJob = RenderJob | ListJob | CheckJob | EncodeJob;
+export type RendererJob = RenderJob | ListJob | CheckJob | ReadJob | EncodeJob;
 
 /** Service to encoder, once: all processes of the render are dead, so the files may be written. */
 export interface RenderEnded {
@@ -352,6 +364,12 @@ export interface FindingsReport {
   findings: Finding[];
 }
 
+/** What a render of the source would fail on, in the order of its lines. */
+export interface ReadReport {
+  type: 'read';
+  findings: Finding[];
+}
+
 /** Why there is no result, for the author of the scene. */
 export interface FailedReport {
   type: 'failed';
@@ -360,7 +378,7 @@ export interface FailedReport {
   finding: Finding;
 }
 
-/** Fork to service, over its socket. Only the first done, encoded, scenes, checked or failed report counts. */
+/** Fork to service, by socket. Only the first done, encoded, scenes, checked, read or failed report counts. */
 export type JobReport =
   | StageReport
   | ProgressReport
@@ -376,4 +394,5 @@ export type JobReport =
   | EncodedReport
   | ScenesReport
   | CheckedReport
+  | ReadReport
   | FailedReport;

@@ -1,5 +1,5 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
-import { parseFinding, parseWarning } from './finding-parser.ts';
+import { parseFinding, parseFindings, parseWarning } from './finding-parser.ts';
 import type {
   FailedReport,
   JobReport,
@@ -111,6 +111,8 @@ export function parseJobReport(line: string): JobReport | undefined {
         seconds: amount(report['seconds']),
         readsPixels: report['readsPixels'] === true,
       };
+    case 'read':
+      return { type: 'read', findings: parseFindings(report['findings']) };
     case 'failed':
       return {
         type: 'failed',

@@ -285,7 +285,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
 
   /**
    * Runs the scenes of a source without drawing them, and tells what is wrong, where, and what to write instead. Waits for a
-   * worker; costs no credits, but counts towards `budgets.checkSecondsPerHour`. Errors: `invalid_request` for options that
+   * worker, unless `dryRun` is false; costs no credits, but counts towards `budgets.checkSecondsPerHour`. Errors: `invalid_request` for options that
    * no render can have, `renderer_unavailable`, `too_many_requests`, `queue_full`.
    */
   async check(code: string, options: CheckRequest = {}): Promise<CheckedSource> {

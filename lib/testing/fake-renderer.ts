@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { known, type Names } from '../base/known-options.ts';
 import { ARTIFACT_NAMES, ARTIFACTS } from '../model/artifacts.ts';
+import { type Finding, findingOf } from '../model/finding.ts';
 import type {
   CheckResult,
   CheckTask,
@@ -17,6 +18,7 @@ import type {
 } from '../model/render-task.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
+import type { ReadTask } from '../render/reading/scene-reader.ts';
 import { RenderService } from '../service/render-service.ts';
 import type { RenderServiceOptions } from '../service/render-service-options.ts';
 import { makeParts } from '../service/service-parts.ts';
@@ -120,6 +122,13 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
       return { kind: 'checked', frames: 15, seconds: 1, readsPixels: false, plays: [], durationMs: 0 };
     const said = typeof failure === 'string' ? { error: failure, failedBy: 'scene' as const } : failure;
     return { kind: 'failed', durationMs: 0, ...said };
+  }
+
+  async read({ code, className = '' }: ReadTask): Promise<Finding[]> {
+    const failure = this.#settings.failureOf({ code: textOf(code), className });
+    if (!failure) return [];
+    const said = typeof failure === 'string' ? { error: failure, failedBy: 'scene' as const } : failure;
+    return [findingOf(said)];
   }
 
   get status(): Renderer['status'] {

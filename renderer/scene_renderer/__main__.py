@@ -13,6 +13,7 @@ def main() -> None:
     commands = parser.add_subparsers(required=True, dest="command")
     zygote = commands.add_parser("zygote", help="read render commands from stdin and fork a process for each")
     zygote.add_argument("--portrait", action="store_true", help="use a frame 8 units wide and 14.22 high")
+    zygote.add_argument("--reader", action="store_true", help="for jobs that only read sources")
     encoder = commands.add_parser("encoder", help="the same for the encoding of videos, without Manim")
     for command in (zygote, encoder):
         command.add_argument("--uid", type=int, help="user and group id to run as; needs root")
@@ -47,6 +48,8 @@ def main() -> None:
     if arguments.command == "zygote":
         arguments.read += formats.readable()
         prepare = partial(forking.prepare_renders, portrait=arguments.portrait)
+        if arguments.reader:
+            prepare = forking.prepare_reading
     forking.run(
         prepare,
         readable=arguments.read,

@@ -319,6 +319,29 @@ class CheckJob:
 
 
 @dataclass(frozen=True)
+class ReadJob:
+    """Reads a source, without running it, and tells what a render would fail on."""
+
+    code: str
+    # The code is that of a file: each of its characters stands for a byte.
+    is_bytes: bool
+    # The scene that is asked for; null: all.
+    class_name: str | None
+    # The limits that the fork sets on itself.
+    limits: JobLimits
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "ReadJob":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            code=str(message["code"]),
+            is_bytes=bool(message["isBytes"]),
+            class_name=None if message["className"] is None else str(message["className"]),
+            limits=JobLimits.parse(message["limits"]),
+        )
+
+
+@dataclass(frozen=True)
 class EncodeJob:
     """Receives the frames of a render, and writes the files to publish."""
 
@@ -353,7 +376,7 @@ class EncodeJob:
 
 
 # Service to fork, once, over the socket in the job's folder.
-RendererJob = RenderJob | ListJob | CheckJob | EncodeJob
+RendererJob = RenderJob | ListJob | CheckJob | ReadJob | EncodeJob
 
 
 def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
@@ -365,6 +388,8 @@ def parse_renderer_job(message: dict[str, Any]) -> RendererJob:
             return ListJob.parse(message)
         case "check":
             return CheckJob.parse(message)
+        case "read":
+            return ReadJob.parse(message)
         case "encode":
             return EncodeJob.parse(message)
         case other:
@@ -671,6 +696,13 @@ class FindingsReport(TypedDict):
     findings: list[Finding]
 
 
+class ReadReport(TypedDict):
+    """What a render of the source would fail on, in the order of its lines."""
+
+    type: Literal["read"]
+    findings: list[Finding]
+
+
 class FailedReport(TypedDict):
     """Why there is no result, for the author of the scene."""
 
@@ -680,7 +712,7 @@ class FailedReport(TypedDict):
     finding: Finding
 
 
-# Fork to service, over its socket. Only the first done, encoded, scenes, checked or failed report counts.
+# Fork to service, by socket. Only the first done, encoded, scenes, checked, read or failed report counts.
 JobReport = (
     StageReport
     | ProgressReport
@@ -696,5 +728,6 @@ JobReport = (
     | EncodedReport
     | ScenesReport
     | CheckedReport
+    | ReadReport
     | FailedReport
 )

@@ -27,6 +27,8 @@ ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
 PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
+# The service accepts lines of 128 KiB.
+_READ_BYTES_MAX = 120_000
 _PROGRESS_INTERVAL_S = 0.1
 _OUTPUTS_AT_ONCE = 200
 _LISTENS_WITHIN_S = 20.0
@@ -191,6 +193,12 @@ class JobChannel:
         self.flush_output()
         seconds = frames / fps
         self._send({"type": "checked", "frames": frames, "seconds": seconds, "readsPixels": reads_pixels})
+
+    def read(self, findings: list[Finding]) -> None:
+        """Report what a render of the source would fail on; the first ones, if they are too long together."""
+        while findings and len(encode_line({"type": "read", "findings": findings})) > _READ_BYTES_MAX:
+            findings = findings[:-1]
+        self._send({"type": "read", "findings": findings})
 
     def failed(self, failure: Failure) -> None:
         """Report why there is no result."""

@@ -99,6 +99,17 @@ def prepare_renders(*, portrait: bool) -> None:
     os.chdir("/")
 
 
+def prepare_reading() -> None:
+    """Import Manim, and find out what the readers of sources look up."""
+    prepare_renders(portrait=False)
+    from .job import reads  # noqa: F401 (imported for its side effect)
+    from .reading.installed import INSTALLED
+    from .reading.tex_names import commands
+
+    INSTALLED.warm_up()
+    commands()
+
+
 def prepare_encoding() -> None:
     """Import the modules that encode videos."""
     from .encoder import encoding  # noqa: F401 (imported for its side effect)

@@ -69,6 +69,11 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     return job | {"local": None, "still": None, "inspect": None, "limits": limits} | changes
 
 
+def read_job(code: str, name: str | None = "Demo") -> Message:
+    """A job that reads a source."""
+    return {"kind": "read", "code": code, "isBytes": False, "className": name, "limits": LIMITS}
+
+
 def list_job(code: str) -> Message:
     job = render_job(code)
     del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"]
@@ -115,7 +120,7 @@ class Outcome:
     @property
     def result(self) -> Message:
         """The report that decides the job."""
-        kinds = ("failed", "done", "encoded", "scenes", "checked")
+        kinds = ("failed", "done", "encoded", "scenes", "checked", "read")
         found = [report for report in self.reports if report["type"] in kinds]
         lengths = self.of_type("encoded") if len(found) > 1 else []
         return {**dict(*lengths), **min(reversed(found), key=lambda report: kinds.index(report["type"]))}

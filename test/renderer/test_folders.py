@@ -18,7 +18,8 @@ _USES: dict[str, set[str]] = {
     "encoder": {"video"},
     "tex": set(),
     "advice": set(),
-    "job": {"sandbox", "video", "encoder", "tex", "advice"},
+    "reading": {"tex", "advice"},
+    "job": {"sandbox", "video", "encoder", "tex", "advice", "reading"},
     "faster": {"job"},
 }
 # Modules at the top that every folder may import; they import only one another.

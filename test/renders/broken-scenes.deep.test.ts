@@ -43,3 +43,27 @@ t.test('broken scenes are found, with kind, line and advice', { timeout: 300_000
   t.ok(misses.line.length <= 0.03 * scenes.length, misses.line.join('\n'));
   t.ok(misses.advice.length <= 0.1 * known, misses.advice.join('\n'));
 });
+
+t.test(
+  'most broken scenes are found without running them, at their line',
+  { timeout: 300_000 },
+  async (t) => {
+    const scenes = brokenScenes();
+    const missed: string[] = [];
+    const misplaced: string[] = [];
+    const times: number[] = [];
+    for (const { code, group, title, line, kind } of scenes) {
+      const startedMs = performance.now();
+      const { findings } = await renderer.check(code, { className: 'Demo', dryRun: false });
+      times.push(performance.now() - startedMs);
+      const [finding] = findings;
+      if (!finding) missed.push(`${group}: ${title}`);
+      else if (finding.line !== line || finding.kind !== kind)
+        misplaced.push(`${group}: ${title}: ${finding.line}`);
+    }
+    const found = scenes.length - missed.length;
+    t.ok(found >= 0.8 * scenes.length, `${found} of ${scenes.length}; missed:\n${missed.join('\n')}`);
+    t.ok(misplaced.length <= 0.03 * found, misplaced.join('\n'));
+    t.comment(`median ${times.toSorted((a, b) => a - b)[times.length >> 1]?.toFixed(0)} ms`);
+  },
+);

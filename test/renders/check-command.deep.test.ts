@@ -78,3 +78,21 @@ t.test('a renderer that is kept warm checks and renders', async (t) => {
   t.match(await scenepress(['render', ...warm], { cwd, env }), { code: 0, stdout: /Good\.mp4/ });
   t.match(await scenepress(['check', ...warm, '--json'], { cwd, env }), { code: 0, stdout: /"ok": true/ });
 });
+
+t.test('without a run, the code is only read', async (t) => {
+  const cwd = await folderWithScenes(t);
+  await writeFile(join(cwd, 'endless.py'), 'while True:\n    pass\n');
+  const both = SCENES.replace('Create(', 'Creat(');
+  await writeFile(join(cwd, 'both.py'), both);
+  const { code, stdout } = await scenepress(['check', 'both.py', '--no-run'], { cwd });
+  t.equal(code, 1);
+  t.same(stdout.match(/^both.*/gm), [
+    "both.py:7:19: error: NameError: name 'Creat' is not defined [scene:name]",
+    "both.py:12:28: error: NameError: name 'ShowCreation' is not defined [scene:name]",
+  ]);
+  const one = await scenepress(['check', 'both.py', 'Broken', '--no-run', '--json'], { cwd });
+  t.match(JSON.parse(one.stdout), { ok: false, findings: [{ line: 12 }], scenes: [] });
+  t.match(await scenepress(['check', 'endless.py', '--no-run'], { cwd }), { code: 0, stdout: '' });
+  const off = { cwd, env: { SCENEPRESS_CHECK: 'off' } };
+  t.match(await scenepress(['check', 'both.py', '--no-run'], off), { code: 2, stderr: /switched off/ });
+});

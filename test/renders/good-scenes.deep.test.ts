@@ -19,6 +19,8 @@ t.test('in scenes that render, nothing is found', { timeout: 300_000 }, async (t
       const found = await renderer.check(await readFile(join(LAYOUTS, name), 'utf8'), { quality: 'low' });
       scenes += found.scenes.length;
       t.same(found.findings, [], name);
+      const code = await readFile(join(LAYOUTS, name), 'utf8');
+      t.same((await renderer.check(code, { dryRun: false })).findings, [], `${name}, only read`);
       t.ok(
         found.scenes.every(({ seconds }) => seconds > 0),
         name,

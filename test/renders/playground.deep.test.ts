@@ -113,6 +113,46 @@ t.test('what is wrong is shown while a scene is written, and mended by a click',
   t.same(await service.list({}), [], 'nothing was rendered');
 });
 
+t.test('all that is certainly wrong is shown at once, and each is mended by itself', async (t) => {
+  const { url, member } = await peopledAppliance(t, { renders: true });
+  const page = await openPage(t, await launchBrowser(t));
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/playground`);
+  await page.locator('html[data-connected]').waitFor();
+  const faults = page.locator('.cm-fault');
+  const ran = () => page.waitForResponse((response) => response.url().endsWith('/playground/check'));
+  const isRun = ran();
+  await replaceText(page, CODE.replace('Circle()', 'Circle(radios=2)').replace('FadeIn', 'FadeInn'));
+  await faults.nth(1).waitFor();
+  t.equal(await page.locator('.cm-faulty').count(), 2);
+  t.same(
+    (await faults.allTextContents()).map((text) => text.split(' ')[0]),
+    ['TypeError:', 'NameError:'],
+  );
+  await isRun;
+  // The answer of the dry run is the first of them.
+  await page.waitForTimeout(100);
+  t.equal(await faults.count(), 2);
+  const again = ran();
+  await page.getByRole('button', { name: 'Write FadeIn', exact: true }).click();
+  await page.locator('.cm-faulty', { hasText: 'FadeInn' }).waitFor({ state: 'detached' });
+  t.equal(await faults.count(), 1, 'the other one stays');
+  await again;
+  await page.getByRole('button', { name: 'Write radius', exact: true }).click();
+  await faults.waitFor({ state: 'detached' });
+  t.equal(
+    await page.locator('textarea[name=code]').inputValue(),
+    CODE.replace('Circle()', 'Circle(radius=2)'),
+  );
+  // An error that the dry run alone can find joins what was read.
+  await replaceText(
+    page,
+    CODE.replace('Circle()', 'Circle(**{"radi" + "os": 2})').replace('FadeIn', 'FadeInn'),
+  );
+  await faults.nth(1).waitFor();
+  t.match(await faults.allTextContents(), [/radios/, /FadeInn/]);
+});
+
 t.test('a render shows its progress, outlives a reload, and is canceled from the page', async (t) => {
   const { url, member, service } = await peopledAppliance(t, { renders: true });
   const page = await openPage(t, await launchBrowser(t));

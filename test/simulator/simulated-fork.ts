@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { readLines } from '../../lib/base/line-reader.ts';
+import { findingOf } from '../../lib/model/finding.ts';
 import type {
   ForkCommand,
   JobEnded,
@@ -92,10 +93,24 @@ export class SimulatedFork {
     if (job.kind === 'encode') this.#encode();
     else if (job.kind === 'render' && job.className === 'Attack') this.#attack();
     else if (job.kind === 'render') this.#render(job.className);
+    else if (job.kind === 'read') this.#read(job.code);
     else {
       this.#say({ type: 'scenes', names: ['A'] });
       this.#end({ exitCode: 0 });
     }
+  }
+
+  /** The code says what happens; else each of its lines is found. */
+  #read(code: string): void {
+    if (code.includes('hang')) return;
+    if (code.includes('fail')) {
+      this.#end({ signal: 'SIGSEGV' });
+      return;
+    }
+    const found = (message: string, index: number) =>
+      ({ ...findingOf({ error: message, failedBy: 'scene' }), line: index + 1 }) as const;
+    this.#say({ type: 'read', findings: code.split('\n').map(found) });
+    this.#end({ exitCode: 0 });
   }
 
   #attack(): void {

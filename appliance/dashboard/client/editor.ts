@@ -7,7 +7,7 @@ import {
   indentUnit,
   syntaxHighlighting,
 } from '@codemirror/language';
-import { type Range, StateEffect, StateField } from '@codemirror/state';
+import { type Range, StateEffect, StateField, type Text } from '@codemirror/state';
 import {
   Decoration,
   type DecorationSet,
@@ -25,6 +25,8 @@ import { tags } from '@lezer/highlight';
 export interface Fault {
   line: number;
   message: string;
+  /** Default: an error. */
+  severity?: 'error' | 'warning' | undefined;
   /** What to do about it. */
   hint?: string | undefined;
   /** What can be written instead of a part of the line. */
@@ -38,7 +40,7 @@ export interface Fix {
   text: string;
 }
 
-const setFault = StateEffect.define<Fault | undefined>();
+const setFaults = StateEffect.define<Fault[]>();
 const setPlayedLine = StateEffect.define<number | undefined>();
 
 class FaultMessage extends WidgetType {
@@ -54,9 +56,9 @@ class FaultMessage extends WidgetType {
   }
 
   toDOM(view: EditorView): HTMLElement {
-    const { message, hint, fix } = this.fault;
+    const { message, hint, fix, severity } = this.fault;
     const place = document.createElement('div');
-    place.className = 'cm-fault';
+    place.className = severity === 'warning' ? 'cm-fault cm-warning' : 'cm-fault';
     place.textContent = message;
     if (hint !== undefined) {
       const advice = document.createElement('div');
@@ -82,42 +84,40 @@ class FaultMessage extends WidgetType {
   }
 }
 
-/** Moves with the text, and is removed when its line is edited. */
+/** They move with the text, and each is removed when its line is edited. */
 const faults = StateField.define<DecorationSet>({
   create: () => Decoration.none,
   update(marks, transaction) {
-    let updated = transaction.docChanged && touches(marks, transaction) ? Decoration.none : marks;
+    let updated = marks;
+    transaction.changes.iterChangedRanges((from, to) => {
+      const { doc } = transaction.startState;
+      const first = doc.lineAt(from).from;
+      const last = doc.lineAt(to).to;
+      updated = updated.update({ filter: (at) => at < first || at > last });
+    });
     updated = updated.map(transaction.changes);
     for (const effect of transaction.effects) {
-      if (!effect.is(setFault)) continue;
-      const { doc } = transaction.state;
-      const fault = effect.value;
-      if (!fault || fault.line > doc.lines) updated = Decoration.none;
-      else {
-        const line = doc.line(fault.line);
-        const marks: Range<Decoration>[] = [
-          Decoration.line({ class: 'cm-faulty', attributes: { 'data-fault': '' } }).range(line.from),
-          Decoration.widget({ widget: new FaultMessage(fault), block: true, side: 1 }).range(line.to),
-        ];
-        updated = Decoration.set(marks);
-      }
+      if (effect.is(setFaults)) updated = marksOf(effect.value, transaction.state.doc);
     }
     return updated;
   },
   provide: (field) => EditorView.decorations.from(field),
 });
 
-function touches(
-  marks: DecorationSet,
-  transaction: { changes: { touchesRange(from: number, to: number): unknown } },
-) {
-  let from: number | undefined;
-  let to = 0;
-  for (let at = marks.iter(); at.value; at.next()) {
-    from ??= at.from;
-    to = at.to;
-  }
-  return from !== undefined && Boolean(transaction.changes.touchesRange(from, to));
+function marksOf(faults: Fault[], doc: Text): DecorationSet {
+  const seen = faults.filter(({ line }) => line <= doc.lines);
+  const lines = new Set(seen.map(({ line }) => line));
+  const marks: Range<Decoration>[] = [
+    ...Array.from(lines, (line) =>
+      Decoration.line({ class: 'cm-faulty', attributes: { 'data-fault': '' } }).range(doc.line(line).from),
+    ),
+    ...seen.map((fault) =>
+      Decoration.widget({ widget: new FaultMessage(fault), block: true, side: 1 }).range(
+        doc.line(fault.line).to,
+      ),
+    ),
+  ];
+  return Decoration.set(marks, true);
 }
 
 const playedLine = StateField.define<DecorationSet>({
@@ -187,6 +187,7 @@ const theme = EditorView.theme({
     whiteSpace: 'pre-wrap',
     overflowWrap: 'anywhere',
   },
+  '.cm-warning': { color: 'var(--warn)' },
 });
 
 /** The editor of the playground. */
@@ -259,11 +260,16 @@ export class Editor {
     });
   }
 
-  /** `isSought`: scrolls to it. */
-  showFault(fault: Fault | undefined, { isSought = true }: { isSought?: boolean } = {}): void {
-    const effects: StateEffect<unknown>[] = [setFault.of(fault)];
-    if (fault && isSought && fault.line <= this.view.state.doc.lines) {
-      effects.push(EditorView.scrollIntoView(this.view.state.doc.line(fault.line).from, { y: 'center' }));
+  showFault(fault: Fault | undefined): void {
+    this.showFaults(fault ? [fault] : []);
+  }
+
+  /** `isSought`: scrolls to the first. */
+  showFaults(faults: Fault[], { isSought = true }: { isSought?: boolean } = {}): void {
+    const effects: StateEffect<unknown>[] = [setFaults.of(faults)];
+    const [first] = faults;
+    if (first && isSought && first.line <= this.view.state.doc.lines) {
+      effects.push(EditorView.scrollIntoView(this.view.state.doc.line(first.line).from, { y: 'center' }));
     }
     this.view.dispatch({ effects });
   }

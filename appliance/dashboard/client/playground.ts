@@ -72,7 +72,8 @@ const editor = new Editor(host, {
 const inspection = new Inspection(place, { ask: (url) => post(form, url), problem });
 const playback = new Playback(result, editor);
 const checks = new Checks(editor, {
-  ask: () => post(form, `${form.action}/check`),
+  read: () => post(form, `${form.action}/read`),
+  run: () => post(form, `${form.action}/check`),
   isShown: (code) => code === shown,
 });
 

@@ -78,7 +78,14 @@ export function playgroundRoutes(): Route[] {
       path: '/playground/check',
       for: 'members',
       mostBytes: MOST_FORM_BYTES,
-      handler: async (visit) => ({ response: visit.h.response(await findingsIn(visit)) }),
+      handler: async (visit) => ({ response: visit.h.response(await findingsIn(visit, 'check')) }),
+    },
+    {
+      method: 'POST',
+      path: '/playground/read',
+      for: 'members',
+      mostBytes: MOST_FORM_BYTES,
+      handler: async (visit) => ({ response: visit.h.response(await findingsIn(visit, 'read')) }),
     },
     {
       method: 'POST',
@@ -260,13 +267,13 @@ async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
   }
 }
 
-/** For the script: what is wrong with the code, as far as that is known in time. */
-async function findingsIn({ admin, form, viewer }: Visit): Promise<object> {
+/** For the script: what is wrong with the code, as far as that is known in time, by running or by reading it. */
+async function findingsIn({ admin, form, viewer }: Visit, how: 'check' | 'read'): Promise<object> {
   const { code, className } = draftIn(form);
   try {
     requireCode(code);
     const named = className === '' ? {} : { className };
-    return await admin.jobs.check({ account: viewer.accountId, code, ...named });
+    return await admin.jobs[how]({ account: viewer.accountId, code, ...named });
   } catch (error) {
     if (!isScenepressError(error)) throw error;
     return { findings: [] };

@@ -12,6 +12,7 @@ import type {
   ShortFailure,
 } from '../../model/render-task.ts';
 import type { Role } from '../../model/roles.ts';
+import type { ReadTask } from '../../render/reading/scene-reader.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
 import { assertWorker } from './scenes-of.ts';
 import type { ShortResult, ShortRuns } from './short-runs.ts';
@@ -20,6 +21,7 @@ import type { ShortResult, ShortRuns } from './short-runs.ts';
 export interface ChecksScenes {
   listScenes(code: SceneSource, how: { background: boolean }): Promise<ListResult>;
   check(task: CheckTask): Promise<CheckResult>;
+  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[]>;
 }
 
 /** What a check needs of a service. */
@@ -35,7 +37,7 @@ const NEVER: AbortSignal = new AbortController().signal;
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true },
+  ...{ owner: true, signal: true, dryRun: true },
 };
 
 /**
@@ -47,9 +49,10 @@ export async function checkOfOwner(
   code: string,
   request: CheckRequest,
 ): Promise<CheckedSource> {
-  const { owner, signal, className, ...options } = request;
+  const { owner, signal, className, dryRun = true, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
+  if (!dryRun) return readScenes(renderer, { code, className, owner }, signal);
   const named = className === undefined ? options : { ...options, className };
   return checkScenes(renderer, code, named, runsOfOwner({ shortRuns, tex }, { owner, signal }));
 }
@@ -86,6 +89,17 @@ export async function checkManyOfOwner(
   };
   await Promise.all(Array.from({ length: Math.min(codes.length, 2 * parts.workers) }, checkNext));
   return found;
+}
+
+/** What is certainly wrong in a source, which is only read. Errors: `invalid_request`, and those of {@link SceneReader}. */
+export async function readScenes(
+  renderer: Pick<ChecksScenes, 'read'>,
+  task: ReadTask,
+  signal?: AbortSignal,
+): Promise<CheckedSource> {
+  checkSource(task.code);
+  const findings = await renderer.read(task, signal);
+  return { ok: !findings.some(({ severity }) => severity === 'error'), findings, scenes: [] };
 }
 
 /** Runs a task when it may. */

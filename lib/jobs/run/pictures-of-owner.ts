@@ -21,7 +21,7 @@ import { discardFolder } from '../../render/end/remove-folder.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Drawn, FundsOf, Snapshots } from '../snapshots/snapshots.ts';
-import { CHECK_REQUEST, type CheckParts, runsOfOwner } from './check-scenes.ts';
+import { type CheckParts, runsOfOwner } from './check-scenes.ts';
 import { inspectedOf, inspectScenes, type PictureTask, pictureName } from './inspect-scenes.ts';
 import { assertWorker, scenesOfOwner } from './scenes-of.ts';
 import { watchFunds } from './watch-funds.ts';
@@ -37,9 +37,12 @@ export interface PictureParts extends CheckParts {
 }
 
 /** The options of an inspection. */
-export const INSPECT_REQUEST: Names<InspectRequest> = CHECK_REQUEST;
+export const INSPECT_REQUEST: Names<InspectRequest> = {
+  ...{ className: true, quality: true, aspectRatio: true, fps: true },
+  ...{ owner: true, signal: true },
+};
 /** The options of a still. */
-export const STILL_REQUEST: Names<StillRequest> = { ...CHECK_REQUEST, at: true };
+export const STILL_REQUEST: Names<StillRequest> = { ...INSPECT_REQUEST, at: true };
 
 const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
 const JPEG = 'image/jpeg';

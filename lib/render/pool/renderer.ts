@@ -9,14 +9,17 @@ import type { Random } from '../../base/random.ts';
 import type { FolderLock } from '../../files/folder-lock.ts';
 import type { FolderPlace } from '../../files/folder-place.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
+import type { Finding } from '../../model/finding-types.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { CheckResult, CheckTask, ListResult, RenderTask, SceneSource } from '../../model/render-task.ts';
 import type { RendererVersions } from '../../model/service-problems.ts';
 import type { Clock } from '../../time/clock.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
+import { type ReadTask, SceneReader } from '../reading/scene-reader.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import { findLauncher, type Launcher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
+import { systemProcesses } from '../start/processes.ts';
 import type { SceneFolder } from '../start/scene-folder.ts';
 import { makeStudioParts, type StudioFolder } from '../start/studio.ts';
 import { ownScene } from '../trial/own-scenes.ts';
@@ -26,6 +29,7 @@ import { RendererWatch } from './renderer-watch.ts';
 import type { StartThreads } from './threads.ts';
 
 const PROBE_AFTER_MS = 10 * 60_000;
+const NO_READER = 'Checks without a dry run are switched off here.';
 
 /** The status of a renderer. */
 export interface RendererStatus {
@@ -77,6 +81,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   #watch: RendererWatch | undefined;
   #placeWatch: WorkFolderWatch | undefined;
   #cgroups: CgroupHome | undefined;
+  #reader: SceneReader | undefined;
 
   constructor(options: Options) {
     super();
@@ -124,6 +129,13 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     const emitReady = () => void this.emit('ready');
     pool.on('warm', emitReady);
     this.#logSandbox(pool);
+    if (!simulated && renderer.reader !== false)
+      this.#reader = new SceneReader({
+        index: workers,
+        ...{ launcher, limits, workFolder, clock, logger },
+        processes: systemProcesses,
+        dataFolder: dataPlace?.known,
+      });
     const { probeAfterMs = PROBE_AFTER_MS, spareSpace } = this.#options;
     const place = new WorkFolderWatch({
       check: async (how) => {
@@ -163,7 +175,8 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
     await this.stopWatch();
     this.#watch = undefined;
     this.#placeWatch = undefined;
-    await this.#pool?.stop();
+    await Promise.all([this.#reader?.stop(), this.#pool?.stop()]);
+    this.#reader = undefined;
     this.#pool = undefined;
     this.#options.lock?.release();
     if (this.#cgroups) await closeCgroups(this.#cgroups, this.#options.clock);
@@ -207,6 +220,15 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   /** Runs a scene without drawing it; see {@link RenderPool.check}. Error: `not_running` without workers. */
   async check(task: CheckTask): Promise<CheckResult> {
     return this.#started.check(task);
+  }
+
+  /**
+   * What is wrong with a source, without running it; see {@link SceneReader.read}. Errors: `not_running` without workers,
+   * `renderer_unavailable` without a reader.
+   */
+  async read(task: ReadTask, signal?: AbortSignal): Promise<Finding[]> {
+    if (this.#started && this.#reader) return this.#reader.read(task, signal);
+    throw new ScenepressError('renderer_unavailable', NO_READER);
   }
 
   get #started(): RenderPool {

@@ -14,6 +14,7 @@ import type {
   RendererJob,
 } from '../../model/renderer-messages.ts';
 import { outputsOf } from '../end/collect.ts';
+import type { ZygoteSettings } from '../start/encoder-process.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
@@ -23,7 +24,7 @@ import type { WorkerSettings } from './worker-settings.ts';
 
 /** Space for captions and a thumbnail. */
 const OTHER_FILES_BYTES = 64 * 1024 * 1024;
-const VERDICTS = new Set<JobReport['type']>(['done', 'encoded', 'scenes', 'checked', 'failed']);
+const VERDICTS = new Set<JobReport['type']>(['done', 'encoded', 'scenes', 'checked', 'read', 'failed']);
 
 /** Why a job is stopped early. */
 export type EndReason = StopReason | 'timeout';
@@ -51,7 +52,9 @@ export class JobInterrupted extends Error {
 export interface ForkOutcome {
   end: JobEnded;
   /** The first `done`, `encoded` or `failed` report. */
-  verdict: Extract<JobReport, { type: 'done' | 'encoded' | 'scenes' | 'checked' | 'failed' }> | undefined;
+  verdict:
+    | Extract<JobReport, { type: 'done' | 'encoded' | 'scenes' | 'checked' | 'read' | 'failed' }>
+    | undefined;
   /** What the scene was doing when it last reported that. */
   place: Place;
 }
@@ -59,13 +62,16 @@ export interface ForkOutcome {
 /** `text`: in sentences, empty if the scene did not report it. */
 export type Place = Pick<PlaceReport, 'text'> & { line: number | null; play: number | null };
 
+/** What forks depend on. */
+export type ForkSettings = ZygoteSettings & Pick<WorkerSettings, 'dataFolder'>;
+
 /** The forks of one worker's zygotes. */
 export class Forks {
-  readonly #settings: WorkerSettings;
+  readonly #settings: ForkSettings;
   /** The worker's folder, which contains those of its jobs. */
   readonly #folder: string;
 
-  constructor(settings: WorkerSettings, folder: string) {
+  constructor(settings: ForkSettings, folder: string) {
     this.#settings = settings;
     this.#folder = folder;
   }
@@ -83,14 +89,20 @@ export class Forks {
     {
       frames,
       onConnected,
-    }: { frames?: string; onConnected?: (tell: (message: RenderEnded) => void) => void } = {},
+      onVerdict = () => {},
+    }: {
+      frames?: string;
+      onConnected?: (tell: (message: RenderEnded) => void) => void;
+      /** Called before the fork has ended. */
+      onVerdict?: (verdict: NonNullable<ForkOutcome['verdict']>) => void;
+    } = {},
   ): Promise<ForkOutcome> {
     const { clock, limits, processes } = this.#settings;
     const { memoryBytes, diskBytes, files, fileSizeBytes } = limits;
     let verdict: ForkOutcome['verdict'];
     let place: Place = { text: '', line: null, play: null };
-    // A render sends a report before it reads the scene.
-    let isRead = job.kind === 'encode';
+    // A render sends a report before it reads the scene; other forks may die of what they read.
+    let isRead = job.kind === 'encode' || job.kind === 'read';
     this.makeFolder(folder);
     const channel = await JobChannel.open({
       folder,
@@ -102,8 +114,10 @@ export class Forks {
       onReport: (report) => {
         isRead = true;
         if (verdict) return;
-        if (VERDICTS.has(report.type)) verdict = report as ForkOutcome['verdict'];
-        else if (report.type === 'place') place = { ...report, line: report.line || null };
+        if (VERDICTS.has(report.type)) {
+          verdict = report as NonNullable<ForkOutcome['verdict']>;
+          onVerdict(verdict);
+        } else if (report.type === 'place') place = { ...report, line: report.line || null };
         else onReport(report);
       },
     }).catch(rejectUnread);

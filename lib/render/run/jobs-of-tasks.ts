@@ -1,6 +1,6 @@
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
 import type { CheckTask, RenderTask, SceneSource } from '../../model/render-task.ts';
-import type { CheckJob, EncodeJob, ListJob, RenderJob } from '../../model/renderer-messages.ts';
+import type { CheckJob, EncodeJob, ListJob, ReadJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
 /** The CPU time of a check. */
@@ -56,6 +56,11 @@ export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
     cpuSeconds,
     limits: jobLimits(limits),
   };
+}
+
+/** The job that reads a source without running it. */
+export function readJob(code: SceneSource, className: string | undefined, limits: RenderLimits): ReadJob {
+  return { kind: 'read', ...sourceOf(code), className: className ?? null, limits: jobLimits(limits) };
 }
 
 /** The job that encodes the frames of a render. */

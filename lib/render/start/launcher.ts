@@ -36,7 +36,7 @@ export interface RendererOptions {
   /** The folder of {@link ensureRenderer}, when there is neither; default: where it sets up by default. */
   folder?: string;
   /**
-   * The user id of renders when the service runs as root; worker n gets `uid + n`. Default 58000. Otherwise ignored:
+   * The user id of renders when the service runs as root; worker n gets `uid + n`, what reads sources the next. Default 58000. Otherwise ignored:
    * renders run as the service's user.
    */
   uid?: number;
@@ -49,6 +49,11 @@ export interface RendererOptions {
    * Renders even when the sandbox does not work or fails its check. Default false: the service then refuses to start.
    */
   insecureNoSandbox?: boolean;
+  /**
+   * Keeps a process that reads sources, for checks with `dryRun: false`: 140 MB while it is used. Default true; without it
+   * they reject with `renderer_unavailable`.
+   */
+  reader?: boolean;
 }
 
 /** Error: `invalid_request` for an option of the renderer that does not exist. */
@@ -60,6 +65,7 @@ export function checkRenderer(given: RendererOptions = {}): void {
     uid: true,
     silenceTimeoutMs: true,
     insecureNoSandbox: true,
+    reader: true,
   });
 }
 
@@ -83,8 +89,8 @@ export interface Launcher extends RendererRoot {
   relocation?: Relocation;
 }
 
-/** The jobs of a renderer process: scenes of one orientation, or the encoding of their frames. */
-export type RendererRole = 'landscape' | 'portrait' | 'encoder';
+/** The jobs of a renderer process: scenes of one orientation, the encoding of their frames, or reading sources. */
+export type RendererRole = 'landscape' | 'portrait' | 'encoder' | 'reader';
 
 const run = promisify(execFile);
 const DEFAULT_UID = 58_000;
@@ -146,7 +152,7 @@ export function zygoteCommandLine(
   const command = worker.role === 'encoder' ? 'encoder' : 'zygote';
   const python = [...interpreter, '-s', '-P', '-B', '-m', 'scene_renderer', command];
   for (const path of readablePaths(launcher, view)) python.push('--read', path);
-  if (worker.role === 'portrait') python.push('--portrait');
+  if (worker.role === 'portrait' || worker.role === 'reader') python.push(`--${worker.role}`);
   if (worker.cgroup) python.push('--cgroup');
   const uid = uidOf(launcher, worker.index);
   if (uid !== undefined) python.push('--uid', String(uid), ...(isolated ? ['--mount-proc'] : []));

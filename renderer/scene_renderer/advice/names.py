@@ -107,6 +107,25 @@ def of_import(error: ImportError) -> Advice:
     return Advice("scene:import")
 
 
+def import_hint(module: str, *, is_local: bool) -> str:
+    """Return what the message of a module that is not there is completed with.
+
+    `is_local`: there may be modules beside the author's file.
+    """
+    top = module.partition(".")[0]
+    if top in _MANIMGL:
+        return (
+            ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
+            "use `from manim import *`."
+        )
+    if top in ("manim", "scene") or is_local:
+        return ""
+    return (
+        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library and "
+        "what the studio that runs this service has put into python/."
+    )
+
+
 def of_attribute(error: AttributeError, place: Place | None) -> Advice:
     """Return advice for an attribute that an object doesn't have."""
     message = str(error)

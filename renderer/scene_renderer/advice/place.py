@@ -3,11 +3,15 @@
 import ast
 import inspect
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import FrameType, ModuleType, TracebackType
 
+from ..messages import Finding
+
 _UNKNOWN = object()
+_LINE_CHARACTERS_MAX = 200
 
 
 @dataclass(frozen=True)
@@ -22,13 +26,26 @@ class Span:
 
 
 @dataclass(frozen=True)
+class Names:
+    """What stands for a frame where code was only read: names, and objects by the expressions they are of."""
+
+    f_locals: Mapping[str, object]
+    values: Mapping[ast.AST, object] = field(default_factory=dict)
+    f_globals: Mapping[str, object] = field(default_factory=dict)
+    f_builtins: Mapping[str, object] = field(default_factory=dict)
+
+
+Frame = FrameType | Names
+
+
+@dataclass(frozen=True)
 class Place:
     """The innermost line of the author's file that was running when an error was raised."""
 
     span: Span
     # The expression of that line that failed, if it is known.
     node: ast.expr | None
-    frame: FrameType | None
+    frame: Frame | None
 
 
 def place_of(error: BaseException, path: str, code: str) -> Place | None:
@@ -50,10 +67,30 @@ def place_of(error: BaseException, path: str, code: str) -> Place | None:
     return Place(_span(code, line, start, end_line, end), node, found.tb_frame)
 
 
-def span_of(node: ast.expr | ast.keyword, code: str) -> Span:
-    """Return where an expression or argument is."""
+def span_of(node: ast.expr | ast.keyword | ast.stmt, code: str, lines: Sequence[bytes] | None = None) -> Span:
+    """Return where an expression, argument or statement is. `lines`: those of the code, if at hand."""
     end_line, end = node.end_lineno or node.lineno, node.end_col_offset
-    return _span(code, node.lineno, node.col_offset, end_line, node.col_offset if end is None else end)
+    place = (node.lineno, node.col_offset, end_line, node.col_offset if end is None else end)
+    return _span(code if lines is None else lines, *place)
+
+
+def locate(found: Finding, span: Span, code: str) -> None:
+    """Say in a finding where it is."""
+    found["line"], found["column"] = span.line, span.column
+    found["endLine"], found["endColumn"] = span.end_line, span.end_column
+    found["sourceLine"] = line_of(code, span.line)
+
+
+def line_of(code: str, number: int) -> str | None:
+    """Return a line of the code without its indentation, in short; None if there is none."""
+    line = whole_line(code, number)
+    return None if line is None else line.strip()[:_LINE_CHARACTERS_MAX]
+
+
+def whole_line(code: str, number: int) -> str | None:
+    """Return a line of the code; None if there is none."""
+    lines = re.split(r"\r\n|\r|\n", code)
+    return lines[number - 1] if 1 <= number <= len(lines) else None
 
 
 def keyword_of(node: ast.expr | None, name: str) -> ast.keyword | None:
@@ -62,7 +99,7 @@ def keyword_of(node: ast.expr | None, name: str) -> ast.keyword | None:
     return next((keyword for keyword in keywords if keyword.arg == name), None)
 
 
-def callee_of(node: ast.expr | None, frame: FrameType | None) -> object | None:
+def callee_of(node: ast.expr | None, frame: Frame | None) -> object | None:
     """Return what a call calls, as far as that can be told without running code; None: it can't."""
     if not isinstance(node, ast.Call) or frame is None:
         return None
@@ -70,7 +107,7 @@ def callee_of(node: ast.expr | None, frame: FrameType | None) -> object | None:
     return None if value is _UNKNOWN else value
 
 
-def value_of(node: ast.expr | None, frame: FrameType | None) -> object | None:
+def value_of(node: ast.expr | None, frame: Frame | None) -> object | None:
     """Return the value of a name, or of an attribute of a module, class or object; None: not known."""
     if node is None or frame is None:
         return None
@@ -78,7 +115,9 @@ def value_of(node: ast.expr | None, frame: FrameType | None) -> object | None:
     return None if value is _UNKNOWN else value
 
 
-def _value_of(node: ast.expr, frame: FrameType) -> object:
+def _value_of(node: ast.expr, frame: Frame) -> object:
+    if isinstance(frame, Names) and node in frame.values:
+        return frame.values[node]
     if isinstance(node, ast.Name):
         for names in (frame.f_locals, frame.f_globals, frame.f_builtins):
             if node.id in names:
@@ -116,16 +155,20 @@ def _expressions(tree: ast.AST) -> Iterator[ast.expr]:
     return (node for node in ast.walk(tree) if isinstance(node, ast.expr))
 
 
-def _span(code: str, line: int, start: int, end_line: int, end: int) -> Span:
-    lines = code.split("\n")
+def _span(code: str | Sequence[bytes], line: int, start: int, end_line: int, end: int) -> Span:
+    lines = (
+        [text.encode("utf-8", "surrogatepass") for text in code.split("\n")]
+        if isinstance(code, str)
+        else code
+    )
     return Span(line, _column(lines, line, start), end_line, _column(lines, end_line, end))
 
 
-def _column(lines: list[str], line: int, offset: int) -> int | None:
+def _column(lines: Sequence[bytes], line: int, offset: int) -> int | None:
     """Convert an offset in UTF-8 to a column."""
     if not 1 <= line <= len(lines):
         return None
-    return len(lines[line - 1].encode("utf-8", "surrogatepass")[:offset].decode("utf-8", "ignore")) + 1
+    return len(lines[line - 1][:offset].decode("utf-8", "ignore")) + 1
 
 
 def _span_of_syntax_error(error: SyntaxError) -> Span:

@@ -13,7 +13,8 @@ from ..advice import typeset
 from ..advice.advice import Advice
 from ..advice.causes import advise
 from ..advice.fixes import fix_of
-from ..advice.place import Place, Span, place_of
+from ..advice.names import import_hint
+from ..advice.place import Place, Span, line_of, locate, place_of, whole_line
 from ..messages import Call, Finding, FindingKind, SceneFault
 from ..protocol import ERROR_BYTES_MAX
 from ..scene_error import Failure, SceneError, finding
@@ -22,7 +23,6 @@ from ..tex.errors import TexError
 from . import author_frames, scene_folder, studio
 
 _CONTROL = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029]")
-_LINE_CHARACTERS_MAX = 200
 _MESSAGE_CHARACTERS_MAX = 2000
 _CODE: SceneFault = "scene"
 
@@ -57,13 +57,13 @@ def describe(
     if isinstance(error, SceneError):
         found = finding(kind, message, error.hint, error.candidates)
         if error.line is not None:
-            _locate(found, Span(error.line), code)
+            locate(found, Span(error.line), code)
     found["play"] = play
     found["calls"] = author_frames.shortened(calls)
     if place is not None:
         span = advice.span or place.span
-        _locate(found, span, code)
-        found["fix"] = fix_of(advice.kind, advice.hint, advice.candidates, span, _whole_line(code, span.line))
+        locate(found, span, code)
+        found["fix"] = fix_of(advice.kind, advice.hint, advice.candidates, span, whole_line(code, span.line))
     if tex is not None:
         _explain_tex(found, tex, place)
     return Failure(_text(message, tex, place, code, calls), fault, found)
@@ -71,27 +71,11 @@ def describe(
 
 def _text(message: str, tex: TexError | None, place: Place | None, code: str, calls: list[Call]) -> str:
     parts = [f"{message}\nin: {_one_line(tex.source)}" if tex and tex.source else message]
-    line = _line_of(code, place.span.line) if place else None
+    line = line_of(code, place.span.line) if place else None
     if place is not None and line is not None:
         parts.append(f"line {place.span.line}: {line}")
     text = _CONTROL.sub(" ", "\n".join([*parts, *author_frames.describe(calls)]))
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
-
-
-def _locate(found: Finding, span: Span, code: str) -> None:
-    found["line"], found["column"] = span.line, span.column
-    found["endLine"], found["endColumn"] = span.end_line, span.end_column
-    found["sourceLine"] = _line_of(code, span.line)
-
-
-def _line_of(code: str, number: int) -> str | None:
-    line = _whole_line(code, number)
-    return None if line is None else line.strip()[:_LINE_CHARACTERS_MAX]
-
-
-def _whole_line(code: str, number: int) -> str | None:
-    lines = re.split(r"\r\n|\r|\n", code)
-    return lines[number - 1] if 1 <= number <= len(lines) else None
 
 
 def _explain_tex(found: Finding, tex: TexError, place: Place | None) -> None:
@@ -140,7 +124,7 @@ def _summary(
     name = type(error).__name__
     message, cause = complete(error, _message(error))
     if isinstance(error, ModuleNotFoundError):
-        message += _import_hint(error.name or "")
+        message += import_hint(error.name or "", is_local=scene_folder.folder() is not None)
     return f"{name}: {message}" if message else name, _CODE, cause or kind
 
 
@@ -154,21 +138,6 @@ def _message(error: BaseException) -> str:
         return str(error).strip()
     except Exception:  # a scene's exception class may have a broken __str__
         return ""
-
-
-def _import_hint(module: str) -> str:
-    top = module.partition(".")[0]
-    if top in ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports"):
-        return (
-            ". manimlib is ManimGL, another library; scenes here are for Manim Community: "
-            "use `from manim import *`."
-        )
-    if top in ("manim", "scene") or scene_folder.folder():
-        return ""
-    return (
-        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library and "
-        "what the studio that runs this service has put into python/."
-    )
 
 
 def _without_paths(text: str, folder: Path) -> str:

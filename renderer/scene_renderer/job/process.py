@@ -21,7 +21,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, NoReturn
 
-from ..messages import EncodeJob, ForkCommand, parse_zygote_command
+from ..messages import EncodeJob, ForkCommand, ReadJob, parse_zygote_command
 from ..protocol import JobChannel, connect_when_it_listens, listen
 from ..sandbox import cgroup, export, kernel, limits, mounts, priority
 from ..sandbox.layers import Sandbox
@@ -241,6 +241,10 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
 
         assert frames is not None
         encode(job, Path(folder), channel, frames, earlier)
+    elif isinstance(job, ReadJob):
+        from .reads import read
+
+        read(job, Path(folder), channel)
     else:
         from .rendering import render
 

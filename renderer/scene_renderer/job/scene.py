@@ -1,10 +1,7 @@
 """Imports the scene's source as a module and finds the class to render."""
 
-import difflib
 import importlib.util
-import inspect
 import io
-import keyword
 import linecache
 import sys
 import tokenize
@@ -12,16 +9,13 @@ import traceback
 import unicodedata
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from manim import Scene
 
-from ..messages import CheckJob, ListJob, RenderJob
+from ..advice import scenes
+from ..messages import CheckJob, ListJob, ReadJob, RenderJob
 from ..scene_error import SceneError
 from . import author_frames, scene_folder
-
-_LINE_CHARACTERS_MAX = 200
-_CANDIDATES_MAX = 5
 
 
 def load(source: bytes, class_name: str, folder: Path) -> type[Scene]:
@@ -29,7 +23,7 @@ def load(source: bytes, class_name: str, folder: Path) -> type[Scene]:
 
     Raises SceneError if there is no such scene, and any exception of the source.
     """
-    return _find(_load(source, folder), unicodedata.normalize("NFKC", class_name))
+    return scenes.find(_load(source, folder), unicodedata.normalize("NFKC", class_name))
 
 
 def names(source: bytes, folder: Path) -> list[str]:
@@ -37,56 +31,26 @@ def names(source: bytes, folder: Path) -> list[str]:
 
     Raises any exception of the source.
     """
-    return sorted(_defined(_load(source, folder)))
+    return sorted(scenes.defined(_load(source, folder)))
 
 
 def explain_call(scene: type[Scene], error: TypeError, folder: Path) -> None:
     """Raise SceneError if the error is that Manim can't create the scene, or call its ``construct``."""
     calls = [frame.f_code.co_filename for frame, _ in traceback.walk_tb(error.__traceback__)]
-    place = _uncallable(scene)
+    place = scenes.uncallable(scene)
     if place is None or any(author_frames.shown_name(file, folder) for file in calls):
         return
-    text = f"TypeError: {error}."
-    if place is not scene:
-        text += " Manim calls it without arguments."
     others = [
         name
-        for name, other in _defined(sys.modules[scene.__module__]).items()
-        if other is not scene and _uncallable(other) is None
+        for name, other in scenes.defined(sys.modules[scene.__module__]).items()
+        if other is not scene and scenes.uncallable(other) is None
     ]
-    if others:
-        text += f" Scenes in the code that can be rendered: {', '.join(others)}."
-    number = _line_number(place)
-    if number is not None:
-        line = linecache.getline(str(scene_folder.source_path(folder)), number)
-        text += f"\nline {number}: {line.strip()[:_LINE_CHARACTERS_MAX]}"
-    hint = "Manim makes the scene, and calls `construct`, without arguments: give the others a default."
-    raise SceneError(text, kind="scene:class", hint=hint, candidates=tuple(others), line=number) from error
+    line = None if place is None else scenes.line_number(place)
+    source = linecache.getline(str(scene_folder.source_path(folder)), line) if line is not None else ""
+    raise scenes.call_refused(error, others, line, source, is_class=place is scene) from error
 
 
-def _uncallable(scene: type[Scene]) -> object:
-    """Return an abstract class itself, or the method that needs arguments; None: a scene can be rendered."""
-    if inspect.isabstract(scene):
-        return scene
-    for method in (scene.__init__, scene.construct):
-        try:
-            inspect.signature(method).bind(None)
-        except TypeError:
-            return method
-        except ValueError:  # no signature
-            continue
-    return None
-
-
-def _line_number(place: Any) -> int | None:
-    """Return the line of a class or method in the source; None if it isn't there."""
-    try:
-        return inspect.findsource(place)[1] + 1
-    except (OSError, TypeError, IndexError):
-        return None
-
-
-def text_of(job: RenderJob | CheckJob | ListJob) -> str:
+def text_of(job: RenderJob | CheckJob | ListJob | ReadJob) -> str:
     """Return the code of a job as Python decodes it, or approximately if it can't."""
     if not job.is_bytes:
         return job.code
@@ -133,40 +97,3 @@ def _import(path: Path, name: str, file: str) -> ModuleType:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-def _find(module: ModuleType, name: str) -> type[Scene]:
-    found = vars(module).get(name) or _defined(module).get(name)
-    if isinstance(found, type) and issubclass(found, Scene) and not found.__module__.startswith("manim."):
-        return found
-    if keyword.iskeyword(name):
-        problem = f"{name!r} is a Python keyword: no class can have this name."
-    elif found is None:
-        problem = f"The code has no class {name!r}."
-    elif isinstance(found, type) and not issubclass(found, Scene):
-        problem = f"The class {name!r} is not a Scene: it must inherit from manim.Scene or a subclass of it."
-    elif isinstance(found, type):
-        problem = f"{name!r} is Manim's own class: the code has to define a subclass of it."
-    else:
-        problem = f"{name!r} is not a class."
-    raise _refusal(problem, name, found, _defined(module))
-
-
-def _refusal(problem: str, name: str, found: object, scenes: dict[str, type[Scene]]) -> SceneError:
-    hint = f"Scenes in the code: {', '.join(scenes)}." if scenes else "The code defines no scene."
-    folded = [other for other in scenes if other.casefold() == name.casefold()]
-    near = folded or difflib.get_close_matches(name, scenes, n=1)
-    meant = found if found is not None else scenes.get(next(iter([*near, *scenes]), ""))
-    message = f"{problem} Did you mean {near[0]!r}? {hint}" if near else f"{problem} {hint}"
-    candidates = tuple(dict.fromkeys([*near, *scenes]))[:_CANDIDATES_MAX]
-    line = _line_number(meant)
-    return SceneError(message, kind="scene:class", hint=hint, candidates=candidates, line=line)
-
-
-def _defined(module: ModuleType) -> dict[str, type[Scene]]:
-    """Return the module's own scenes by ``__name__``, like ``manim``."""
-    return {
-        value.__name__: value
-        for value in vars(module).values()
-        if isinstance(value, type) and issubclass(value, Scene) and value.__module__ == module.__name__
-    }

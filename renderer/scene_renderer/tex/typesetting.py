@@ -7,8 +7,8 @@ earlier conversion.
 
 import re
 import subprocess
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -70,6 +70,25 @@ def set_directly(sample: Sample | None = None) -> None:
     global _setting
     _setting = _Setting(sample)
     replace(tex_file_writing, compile_tex=_compile, convert_to_svg=_convert)
+
+
+def format_file() -> Path | None:
+    """Return the format of LaTeX that has read Manim's preamble; None if there is none."""
+    formats = _setting.fitting_formats() if "_setting" in globals() else None
+    found = formats and formats.find(formats.preamble)
+    return found[0] if found else None
+
+
+@contextmanager
+def held(hold: Callable[[], None]) -> Iterator[None]:
+    """Call `hold` meanwhile instead of TeX."""
+    if "_setting" not in globals():
+        set_directly()
+    before, _setting.hold = _setting.hold, hold
+    try:
+        yield
+    finally:
+        _setting.hold = before
 
 
 def begin_job(hold: Callable[[], None] | None = None) -> None:

@@ -64,6 +64,39 @@ t.test('several sources are checked in their order', async (t) => {
   t.same(await service.checkMany([]), []);
 });
 
+t.test('without a dry run, the code is only read', async (t) => {
+  const several = TWO.replace('Create(Circle())', 'Creat(Circle(radios=2))');
+  const { ok, findings, scenes } = await service.check(several, { dryRun: false, owner: 'ada' });
+  t.same({ ok, scenes }, { ok: false, scenes: [] });
+  t.match(findings, [
+    { kind: 'scene:name', severity: 'error', line: 5, fix: { text: 'Create' } },
+    { kind: 'scene:argument', line: 5, fix: { text: 'radius' } },
+    { kind: 'scene:attribute', line: 9, fix: { text: 'wait' } },
+  ]);
+  t.same(await service.check(TWO, { dryRun: false, className: 'One' }), {
+    ...{ ok: true, findings: [], scenes: [] },
+  });
+  const [read, run] = await Promise.all(
+    [false, true].map((dryRun) => service.check(BROKEN, { className: 'Main', dryRun })),
+  );
+  t.same(
+    read?.findings,
+    run?.findings.map((finding) => ({ ...finding, play: null, calls: [] })),
+  );
+  const silly = scene("MathTex('\\theta')");
+  t.match(await service.check(silly, { dryRun: false }), { ok: true, findings: [{ severity: 'warning' }] });
+  await t.rejects(service.check('', { dryRun: false }), { code: 'invalid_request' });
+  await t.rejects(service.check(TWO, { dryRun: false, fps: 0 }), { code: 'invalid_request' });
+});
+
+t.test('reading code runs nothing of it, and takes no worker', async (t) => {
+  const busy = service.check(scene('while True: pass'));
+  const code = ["open('left', 'w')", 'while True: pass', 'Circl()'].join('\n');
+  t.same((await service.check(code, { dryRun: false })).findings, []);
+  t.match((await service.check('Circl()', { dryRun: false })).findings, [{ line: 1 }]);
+  t.match((await busy).findings, [{ kind: 'limit:time' }]);
+});
+
 t.test('requests that no render can have are refused', async (t) => {
   for (const options of [
     { className: '1' },

@@ -4,8 +4,6 @@ import { isShortage } from '../../../../lib/files/shortage.ts';
 import { DEFAULT_LIMITS, jobLimits } from '../../../../lib/model/limits.ts';
 import type { SceneFailure } from '../../../../lib/model/render-task.ts';
 import type { ForkCommand, JobEnded, JobReport, ListJob } from '../../../../lib/model/renderer-messages.ts';
-import { newPulses } from '../../../../lib/render/counters/pulse.ts';
-import { threadCounters } from '../../../../lib/render/counters/thread-counters.ts';
 import { Forks, type Occupied } from '../../../../lib/render/run/forks.ts';
 import type { Processes } from '../../../../lib/render/start/processes.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
@@ -57,12 +55,8 @@ function run(t: Test, report: JobReport | undefined, end: Partial<JobEnded>, end
   const forks = new Forks(
     {
       index: 0,
-      workers: 1,
-      threads: threadCounters(),
-      pulses: newPulses(),
       launcher: LAUNCHER,
       limits: DEFAULT_LIMITS,
-      workFolder,
       clock: new FakeClock('2026-11-21T10:00:00Z'),
       processes: { accept: (options) => sockets.accept(options) } as Processes,
     },

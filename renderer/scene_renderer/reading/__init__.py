@@ -1,0 +1,9 @@
+"""Reads the source of scenes without running it, and tells what a render would fail on.
+
+The author's code is only parsed. What it uses of Manim, NumPy and the standard library is looked up in the
+modules that this process has imported; nothing is imported for it.
+"""
+
+from .find import find
+
+__all__ = ["find"]
