@@ -103,11 +103,9 @@ def prepare_reading() -> None:
     """Import Manim, and find out what the readers of sources look up."""
     prepare_renders(portrait=False)
     from .job import reads  # noqa: F401 (imported for its side effect)
-    from .reading.installed import INSTALLED
-    from .reading.tex_names import commands
+    from .reading import warm_up
 
-    INSTALLED.warm_up()
-    commands()
+    warm_up.warm_up()
 
 
 def prepare_encoding() -> None:

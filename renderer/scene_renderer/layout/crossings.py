@@ -54,14 +54,16 @@ def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | 
         chain = shown.chains[index]
         if any(id(part) in inside for part in chain) or any(map(kinds.is_mark, chain)):
             continue
+        owner = _owner(chain)
+        is_alone = owner[-1] is chain[-1]
+        extent = (shown.lo[index], shown.hi[index]) if is_alone else shown.box_of(owner[-1])
         lines = shown.segments(index)[:_LINES_MAX]
-        if not len(lines) or _is_strike(shown, text, index):
+        if not len(lines) or _is_strike(shown, text, *extent):
             continue
         within = length_within(lines, lo, hi)
         total = float(within.sum())
         if total <= 0 or _is_backed(shown, index, text):
             continue
-        owner = _owner(chain)
         key = id(owner[-1])
         lengths[key] = lengths.get(key, 0) + total
         owners[key] = owner
@@ -95,17 +97,17 @@ def _owner(chain: tuple[Mobject, ...]) -> tuple[Mobject, ...]:
     return chain
 
 
-def _is_strike(shown: Shown, text: Text, line: int) -> bool:
+def _is_strike(shown: Shown, text: Text, line_lo: Array, line_hi: Array) -> bool:
     """Whether a line is about as long as the text, or its group: it is struck out on purpose."""
     lo, hi = text.lo, text.hi
     slack = 0.35 * min((hi - lo)[0], 4 * (hi - lo)[1]) + 0.1
-    if (shown.lo[line] > lo - slack).all() and (shown.hi[line] < hi + slack).all():
+    if (line_lo > lo - slack).all() and (line_hi < hi + slack).all():
         return True
     if len(text.chain) < 2 or not kinds.is_plain(text.chain[-2]):
         return False
     lo, hi = shown.box_of(text.chain[-2])
-    is_as_long = np.abs([shown.lo[line][0] - lo[0], shown.hi[line][0] - hi[0]]).max() < slack
-    return bool(is_as_long and shown.lo[line][1] > lo[1] - slack and shown.hi[line][1] < hi[1] + slack)
+    is_as_long = np.abs([line_lo[0] - lo[0], line_hi[0] - hi[0]]).max() < slack
+    return bool(is_as_long and line_lo[1] > lo[1] - slack and line_hi[1] < hi[1] + slack)
 
 
 def _is_backed(shown: Shown, line: int, text: Text) -> bool:

@@ -17,7 +17,6 @@ from manim import (
     PolarPlane,
     Polygram,
     SingleStringMathTex,
-    StreamLines,
     SurroundingRectangle,
     Table,
     Text,
@@ -29,11 +28,12 @@ from manim import (
     VMobject,
 )
 from manim.mobject.graphing.coordinate_systems import NumberPlane
+from manim.mobject.vector_field import StreamLine
 
 TEXTS = (Text, MarkupText, Paragraph, SingleStringMathTex, DecimalNumber, Typst)
 # Classes that mean nothing by themselves.
 _PLAIN = (Mobject, VMobject, Group, VGroup)
-_FIELDS = (VectorField, StreamLines)
+_FIELDS = (VectorField, StreamLine)
 _PLANES = (NumberPlane, PolarPlane)
 _MARKS = (Cross, Underline, SurroundingRectangle, BackgroundRectangle)
 _STRUCTURES = (Axes, BarChart, Code, Graph, LabeledDot, NumberLine, Table)
@@ -77,6 +77,12 @@ def is_no_glyph(mobject: Mobject) -> bool:
 def is_structure(mobject: Mobject) -> bool:
     """Whether a mobject arranges its parts itself: a class of Manim's or the author's for a whole."""
     return isinstance(mobject, _STRUCTURES) or not (is_plain(mobject) or is_text(mobject))
+
+
+def has_letters(mobject: Mobject) -> bool:
+    """Whether a text has letters or digits, as far as it is known."""
+    words = text_of(mobject)
+    return not words or any(map(str.isalnum, words))
 
 
 def text_of(mobject: Mobject) -> str:

@@ -11,7 +11,7 @@ from .shown import Shown, Text
 
 _DIM = 0.5  # texts that are less opaque are so on purpose
 # The least size of a letter: of the frame's height, and in pixels of the video.
-_SHARE_LEAST, _PIXELS_LEAST = 0.0133, 6.5
+_SHARE_LEAST, _PIXELS_LEAST = 0.0129, 6.5
 _TEX = 1.25  # letters of TeX are smaller than those of other fonts of the same size
 _LONG = 3.5  # how many times as long as wide bars and dashes are
 _CONTRAST_LEAST = 1.75
@@ -23,7 +23,7 @@ _SPOTS_LEAST = 3
 def find_small(shown: Shown, height_px: int) -> Iterator[Fault]:
     """Yield texts that can't be read in a video of this height."""
     for text in shown.texts:
-        if text.alpha < _DIM or not any(map(str.isalnum, kinds.text_of(text.unit))):
+        if text.alpha < _DIM or not kinds.has_letters(text.unit):
             continue
         if any(map(kinds.is_plane, text.chain)):
             continue

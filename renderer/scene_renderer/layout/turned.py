@@ -10,7 +10,7 @@ from .geometry import Array
 from .shown import Shown, Text
 
 _GLYPHS_LEAST = 3  # the name of an axis or a point may lie in the room
-_FLAT_MOST = 0.68  # what is left of the height or width
+_FLAT_MOST = 0.68  # of its height or width is left, in the direction in which it is flattened
 _TILT_MOST = 0.5  # radians
 _DIM = 0.5
 
@@ -60,9 +60,9 @@ def _is_turned(shown: Shown, text: Text) -> bool:
     upwards = np.linalg.svd(rest, full_matrices=False)[2][0]
     axes = np.stack([centred @ along, centred @ upwards], axis=1)
     mapping, *_ = np.linalg.lstsq(axes, seen, rcond=None)
-    line, up = mapping
-    sizes = np.hypot(*line), np.hypot(*up)
-    if min(sizes) < _FLAT_MOST * max(sizes):
+    line = mapping[0]
+    largest, smallest = np.linalg.svd(mapping, compute_uv=False)
+    if smallest < _FLAT_MOST * largest:
         return True
     tilt = abs(float(np.arctan2(line[1], line[0])))
     return tilt > _TILT_MOST and _is_level(along)

@@ -57,7 +57,7 @@ class Unseen:
         if id(mobject) in self._known or len(self._known) >= _WATCHED_MAX:
             return
         self._known[id(mobject)] = mobject
-        if not kinds.is_mark(mobject):
+        if not (kinds.is_mark(mobject) or kinds.is_field(mobject)):
             self._watched[id(mobject)] = _Watched(mobject, (mobject,), is_animated)
 
     def see(self, shown: Shown, pixels: Array | None, at: tuple[int, int, float], *, at_rest: bool) -> None:

@@ -19,7 +19,7 @@ from .geometry import Array
 from .names import Names
 from .origins import Origins
 from .report import Place, Reported, findings_of
-from .shown import Shown
+from .shown import Shown, Text
 from .source import Source
 from .times import Times
 from .unseen import Unseen
@@ -27,6 +27,7 @@ from .unseen import Unseen
 _FRAGMENTS = (VMobjectFromSVGPath, MathTexPart)
 _View = tuple[float, ...]
 _WORDS_MAX = 30
+_GROWN = 1.15
 
 
 @dataclass
@@ -68,6 +69,7 @@ class LayoutWatch:
         self._found: dict[Any, Reported] = {}
         self._outside: dict[Any, Reported] = {}
         self._became: dict[int, tuple[Mobject, bool]] = {}
+        self._scrolled: dict[int, Mobject] = {}
         self._views: set[_View] = set()
         self._parts: dict[int, Mobject] | None = None
 
@@ -110,27 +112,29 @@ class LayoutWatch:
             seen.is_inside |= bool((text.lo < half).all() and (text.hi > -half).all())
         if not at_rest:
             return
+        self._note_scrolling(shown)
         if shown.is_like(self._shown):
             self._found.update(self._pending)
         else:
-            faults = {fault.key: fault for fault in self._faults(shown, pixels, view)}
-            self._note(faults, Place(self._play.number, self._play.line, seconds), shown)
-            if pixels is not None:
-                self._revoke(faults, shown)
+            place = Place(self._play.number, self._play.line, seconds)
+            faults = {fault.key: fault for fault in self._faults(shown, pixels, view, place)}
+            self._note(faults, place, shown)
+            self._revoke(faults, shown, has_pixels=pixels is not None)
         self._shown, self._before = shown, {id(text.unit) for text in shown.texts}
 
     def findings(self) -> list[Finding]:
         """Return what was found, after the scene has ended."""
         self._found.update(self._pending)
         for key, reported in self._outside.items():
-            if not self._texts[id(reported.fault.subject)].is_inside:
+            fault = reported.fault
+            if not (self._texts[id(fault.subject)].is_inside or self._is_scrolled(fault)):
                 self._found[key] = reported
         for fault, (play, line, seconds) in self._unseen.faults():
             self._found[fault.key] = self._reported(fault, Place(play, line, seconds), None, {})
         self._names.forget()
         return findings_of(self._found.values(), self._times.faults(), self._source)
 
-    def _faults(self, shown: Shown, pixels: Array | None, view: _View) -> Iterator[Fault]:
+    def _faults(self, shown: Shown, pixels: Array | None, view: _View, place: Place) -> Iterator[Fault]:
         for chain in shown.broken:
             yield _broken(chain)
         yield from (one for one in turned.find(shown) if not self.origins.is_label_of_axes(one.subject))
@@ -139,11 +143,13 @@ class LayoutWatch:
                 continue
             if fault.is_shape and not self._has_left(fault):
                 continue
-            if is_outside:
+            fault.is_revocable = True
+            if self._has_outgrown(fault, shown):
+                yield fault
+            elif is_outside:
                 if fault.key not in self._outside:
-                    place = Place(self._play.number, self._play.line, 0)
                     self._outside[fault.key] = self._reported(fault, place, shown, self._names.known())
-            else:
+            elif not self._is_scrolled(fault):
                 yield fault
         yield from overlaps.find(shown)
         if not shown.is_solid:
@@ -167,6 +173,31 @@ class LayoutWatch:
             for index, leaf in enumerate(before.leaves)
         )
 
+    def _note_scrolling(self, shown: Shown) -> None:
+        """Note the groups of which a text has left the frame altogether: their texts pass by."""
+        half = np.array([shown.width, shown.height]) / 2
+        for text in shown.texts:
+            is_outside = (text.lo > half).any() or (text.hi < -half).any()
+            if is_outside and self._texts[id(text.unit)].is_inside:
+                self._scrolled.update((id(part), part) for part in text.chain[:-1])
+
+    def _is_scrolled(self, fault: Fault) -> bool:
+        return any(id(part) in self._scrolled for part in fault.chain[:-1])
+
+    def _has_outgrown(self, fault: Fault, shown: Shown) -> bool:
+        """Whether a play has scaled a group so that a text of it is no longer in the frame."""
+        if fault.key in self._pending:
+            return True
+        moved = [part for part in fault.chain if id(part) in self._play.animated]
+        if self._shown is None or not moved:
+            return False
+        before, now = (_text_in(one, fault.subject) for one in (self._shown, shown))
+        if before is None or now is None or now.height < _GROWN * before.height:
+            return False
+        lo, hi = shown.box_of(moved[0])
+        half = np.array([shown.width, shown.height]) / 2
+        return bool((lo < half).all() and (hi > -half).all())
+
     def _is_as_placed(self, fault: Fault, shown: Shown, view: _View) -> bool:
         """Whether the camera still shows what it did when the mobject was shown first."""
         if not isinstance(shown.camera, MovingCamera):
@@ -187,11 +218,13 @@ class LayoutWatch:
                 names = self._names.known()
             self._pending[key] = self._reported(fault, place, shown, names)
 
-    def _revoke(self, faults: dict[Any, Fault], shown: Shown) -> None:
+    def _revoke(self, faults: dict[Any, Fault], shown: Shown, *, has_pixels: bool) -> None:
         """Take back what was only so until now."""
         texts = {id(text.unit) for text in shown.texts}
         for key, reported in list(self._found.items()):
-            if reported.fault.is_revocable and key not in faults and id(reported.fault.subject) in texts:
+            fault = reported.fault
+            is_known = has_pixels or fault.kind != "layout:contrast"
+            if fault.is_revocable and is_known and key not in faults and id(fault.subject) in texts:
                 del self._found[key]
 
     def _reported(self, fault: Fault, place: Place, shown: Shown | None, names: dict[int, str]) -> Reported:
@@ -294,6 +327,10 @@ def _flat(animations: Iterable[Animation]) -> Iterator[Animation]:
         yield animation
         if isinstance(animation, AnimationGroup):
             yield from _flat(animation.animations)
+
+
+def _text_in(shown: Shown, unit: Mobject) -> Text | None:
+    return next((text for text in shown.texts if text.unit is unit), None)
 
 
 def _view_of(shown: Shown) -> _View:

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from .calls import Arguments
 
 # The scene may make the file itself.
-_WRITES = re.compile(r"\b(?:open|write\w*|save\w*|dump|copy\w*|chdir|assets_dir|extractall|tempfile|mkdir)\b")
+_WRITES = re.compile(
+    r"\b(?:open|dump|savefig|imsave|imwrite|extractall|chdir|mkdir|copyfile|symlink\w*)\(|\.(?:save|write\w*)\("
+    r"|\b(?:assets_dir|shutil|tempfile|subprocess|zipfile|tarfile)\b"
+)
 _NETWORK = ("urlopen", "urlretrieve", "create_connection")
 
 

@@ -42,6 +42,7 @@ class Installed:
         for thing in vars(manim).values():
             if isinstance(thing, type) and thing.__module__.startswith("manim."):
                 self.refusal(thing, "scenepress", None)
+                self.lacks(thing, "scenepress", is_loose=False)
                 self.attributes(thing)
         _ = self.overridden
 

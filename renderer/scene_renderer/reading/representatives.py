@@ -8,7 +8,7 @@ import inspect
 import re
 import time
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
@@ -16,13 +16,15 @@ from typing import TYPE_CHECKING, Any
 
 import manim
 import numpy as np
-from manim import Animation, ManimColor, Mobject, Scene, VMobject
+from manim import Animation, ManimColor, Mobject, VMobject
 from manim.mobject.text.tex_mobject import SingleStringMathTex
 
+from ..advice import signatures
 from ..tex import typesetting
+from . import kinds
 from .pure import Unclear, literal
 from .reading import Reading
-from .values import Builder, Dictionary, Function, Method, Sequence, Value, is_known
+from .values import Builder, Function, Method, Sequence, Value, is_known
 
 if TYPE_CHECKING:
     from .calls import Arguments
@@ -43,19 +45,6 @@ _SECONDS_MAX = 0.12
 _OF_STATE = re.compile(
     r"^(?:restore|become|pop|remove\w*|resume\w*|suspend\w*|__\w+__|match_\w+|align_\w+|get_part\w*)$"
 )
-# The kinds of things that the names in an annotation stand for; empty: of names that say nothing.
-_WORDS = {
-    "number": "float int bool complex",
-    "text": "str Path",
-    "points": "Sequence Iterable ndarray list tuple Matrix MatrixMN RGBA_Array_Float Vector3D "
-    "Point3D Vector3DLike Point3DLike Point3DLike_Array Point3D_Array Vector2DLike Point2DLike",
-    "function": "Callable RateFunction Updater MultiMappingFunction MappingFunction",
-    "none": "None",
-    "": "np npt collections abc typing Literal Optional Union",
-}
-_KIND_OF_WORD = {word: kind for kind, words in _WORDS.items() for word in words.split()}
-_ARGUMENTS_OF = re.compile(r"\[[^\[\]]*\]")
-_WORD = re.compile(r"[A-Za-z_]\w*")
 
 
 @dataclass
@@ -127,6 +116,8 @@ def refuses(
     """Return the error for a keyword argument that a call passes on; None if it may be accepted."""
     if arguments.has_more or reading.is_dead or reading.report.silent or len(arguments.given) > _COUNT_MAX:
         return None
+    if keyword in _keywords(made or function):
+        return None
     if made is not None and made.__module__.startswith(_TRIED):
         call: Callable[..., Any] = made
     elif owner is not None and not owner.is_it and (makers := _makers(owner, function)):
@@ -147,6 +138,12 @@ def refuses(
     return found if isinstance(found, TypeError) and is_refused else None
 
 
+@cache
+def _keywords(called: object) -> frozenset[str]:
+    """Return the keyword arguments that are named on the way of a call."""
+    return frozenset(signatures.keywords_of(called))
+
+
 def _is_spent(reading: Reading) -> bool:
     if _spent.reading is not reading:
         _spent.reading, _spent.seconds = reading, 0.0
@@ -164,6 +161,18 @@ def _makers(owner: Value, function: types.FunctionType) -> list[Callable[[], Any
     if owner.is_loose or not kind.__module__.startswith("manim.") or not isinstance(owner.thing, Mobject):
         return []
     return [] if issubclass(kind, SingleStringMathTex) else [lambda: _made(kind)]
+
+
+def prepare(kind: type) -> None:
+    """Make an object that stands for others of its class, if that is quick and needs no arguments."""
+    initializer = inspect.getattr_static(kind, "__init__", None)
+    if isinstance(initializer, types.FunctionType):
+        kinds.annotations(initializer)
+    if issubclass(kind, Mobject) and kind.__module__.startswith(
+        (*_CHEAP, "manim.mobject.graphing.coordinate")
+    ):
+        with suppress(_NeedsTex, Unclear), typesetting.held(_refuse_tex):
+            _made(kind)
 
 
 def _made(kind: type) -> Any:
@@ -188,93 +197,6 @@ def _group_of_mobjects() -> Mobject:
 
 def _is_long(arguments: "Arguments") -> bool:
     return arguments.has_more or arguments.has_more_named or len(arguments.given) > _COUNT_MAX
-
-
-@cache
-def _annotations(function: types.FunctionType) -> tuple[list[tuple[str, str]], str | None]:
-    """Return the parameters after the first with their annotations, and the annotation of `*args`."""
-    found, rest = [], None
-    for parameter in [*inspect.signature(function).parameters.values()][1:]:
-        text = parameter.annotation if isinstance(parameter.annotation, str) else ""
-        if parameter.kind is parameter.VAR_POSITIONAL:
-            rest = text
-        elif parameter.kind is not parameter.VAR_KEYWORD:
-            found.append((parameter.name, text))
-    return found, rest
-
-
-def _expected(function: types.FunctionType, arguments: "Arguments") -> Iterator[tuple[str, Value]]:
-    """Yield the annotations of parameters with what they are given."""
-    parameters, rest = _annotations(function)
-    for index, value in enumerate(arguments.given):
-        if index < len(parameters) and rest is None:
-            yield parameters[index][1], value
-        elif rest is not None and not parameters[:index]:
-            yield rest, value
-    known = dict(parameters)
-    for name, value in arguments.named.items():
-        yield known.get(name, ""), value
-
-
-@cache
-def _accepted(annotation: str) -> frozenset[str] | None:
-    """Return the kinds of things that an annotation names; None if it isn't clear."""
-    text = annotation
-    while (shorter := _ARGUMENTS_OF.sub("", text)) != text:
-        text = shorter
-    found = set()
-    for word in _WORD.findall(text):
-        kind = "" if word.startswith("OpenGL") else _KIND_OF_WORD.get(word)
-        if kind is None:
-            thing = vars(manim).get(word)
-            if word == "ParsableManimColor" or not isinstance(thing, type):
-                return None
-            kind = (
-                "mobject"
-                if issubclass(thing, Mobject)
-                else "animation"
-                if issubclass(thing, Animation)
-                else None
-            )
-        if kind is None:
-            return None
-        found.add(kind)
-    return frozenset(found - {""})
-
-
-def _is_strange(annotation: str, value: Value) -> bool:
-    """Whether a value is certainly of another kind than an annotation says."""
-    given = _kind_of(value)
-    accepted = _accepted(annotation)
-    return bool(accepted) and given not in (None, "none") and given not in (accepted or ())
-
-
-def _kind_of(value: Value) -> str | None:
-    """Return what kind of thing a value is; None if that is not clear."""
-    if isinstance(value, Builder):
-        return "animation"
-    if isinstance(value, Function | Method):
-        return "function"
-    if isinstance(value, Sequence):
-        return "points"
-    if isinstance(value, Dictionary) or not is_known(value):
-        return None
-    thing = value.thing
-    if thing is None:
-        return "none"
-    if isinstance(thing, type):
-        return "class"
-    if isinstance(thing, Animation):
-        return "animation"
-    if isinstance(thing, Scene):
-        return "scene"
-    if isinstance(thing, Mobject):
-        return "mobject"
-    if isinstance(thing, int | float | np.number):
-        return "number"
-    if isinstance(thing, str):
-        return "text"
-    return "points" if isinstance(thing, np.ndarray | list | tuple) else None
 
 
 def _stand_in(value: Value) -> Any:
@@ -347,7 +269,9 @@ def _try(
     of_animation = isinstance(calls[0], type) and issubclass(calls[0], Animation)
     if of_animation and is_literal_enough:
         values = [value for value in values if not isinstance(value.thing, Mobject)]
-    is_strange = any(_is_strange(annotation, value) for annotation, value in _expected(function, arguments))
+    is_strange = any(
+        kinds.is_strange(annotation, value) for annotation, value in kinds.expected(function, arguments)
+    )
     if not is_strange and not (is_literal_enough and all(_is_literal(value) for value in values)):
         return
     error: BaseException | None = None

@@ -301,7 +301,7 @@ def _check_parts_of_group(reading: Reading, arguments: "Arguments") -> None:
 
 
 @cache
-def _parameters(function: types.FunctionType) -> dict[str, str]:
+def annotations_of(function: types.FunctionType) -> dict[str, str]:
     """Return the annotations of the parameters of a function, in their order."""
     try:
         parameters = inspect.signature(function, follow_wrapped=False).parameters.values()
@@ -317,7 +317,7 @@ def _given(function: Any, arguments: "Arguments", *, is_method: bool) -> Iterato
     """Yield the names and annotations of parameters with the values that they get."""
     if not isinstance(function, types.FunctionType):
         return
-    annotations = _parameters(function)
+    annotations = annotations_of(function)
     positional = [*annotations][1 if is_method else 0 : function.__code__.co_argcount]
     if not arguments.has_more:
         for name, value in zip(positional, arguments.given, strict=False):
