@@ -60,6 +60,31 @@ t.test('for programs, all is printed as JSON, with the paths of the pictures', a
   for (const { path } of scenes[0].pictures) t.same(jpegSize(await readFile(join(cwd, path))), [480, 270]);
 });
 
+t.test('a manim.cfg and the size that a scene sets itself are followed', async (t) => {
+  const cwd = await folderWithScenes(t);
+  await writeFile(join(cwd, 'manim.cfg'), '[CLI]\nbackground_color = WHITE\n');
+  const tall = `from manim import *
+config.pixel_width, config.pixel_height = 1080, 1920
+config.frame_width, config.frame_height = 4.5, 8
+
+
+class Tall(Scene):
+    def construct(self):
+        self.play(FadeIn(Text("pale", color="#f8f8f8")), run_time=0.4)
+        self.wait()
+`;
+  await writeFile(join(cwd, 'tall.py'), tall);
+  const args = ['inspect', 'tall.py', '-q', 'low', '--json', '--pictures', 'out'];
+  const { code, stdout, stderr } = await scenepress(args, { cwd });
+  t.equal(code, 0, stderr);
+  const { findings, scenes } = JSON.parse(stdout);
+  t.match(findings, [{ kind: 'layout:contrast', line: 8 }], 'it is white on white');
+  const [first] = scenes[0].pictures;
+  t.same(jpegSize(await readFile(join(cwd, first.path))), [270, 480]);
+  const checked = await scenepress(['check', 'tall.py', '--json'], { cwd });
+  t.match(JSON.parse(checked.stdout), { ok: true, scenes: [{ className: 'Tall', seconds: 1.4 }] });
+});
+
 t.test('a kept renderer inspects, too', async (t) => {
   const cwd = await folderWithScenes(t);
   const env = { ...process.env, XDG_RUNTIME_DIR: await temporaryFolder(t) };
