@@ -19,7 +19,8 @@ _USES: dict[str, set[str]] = {
     "tex": set(),
     "advice": set(),
     "reading": {"tex", "advice"},
-    "job": {"sandbox", "video", "encoder", "tex", "advice", "reading"},
+    "layout": set(),
+    "job": {"sandbox", "video", "encoder", "tex", "advice", "reading", "layout"},
     "faster": {"job"},
 }
 # Modules at the top that every folder may import; they import only one another.

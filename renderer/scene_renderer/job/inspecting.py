@@ -5,7 +5,6 @@ mobjects as they are then: that is what rests on the screen.
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Any, Protocol
 
 from manim import Mobject, Scene, Wait
@@ -27,7 +26,7 @@ _PICTURES_MAX = 120
 _STRIDES = ((110, 512), (100, 64), (90, 8), (70, 2), (0, 1))
 _FEW = 50  # with more pictures, one is drawn of each play
 _LOOKS_MAX, _LOOKS_STRIDE = 300, 16
-_LONG_S, _VERY_LONG_S = 2.5, 5.0
+_SHORT_S, _LONG_S, _VERY_LONG_S = 0.45, 2.5, 5.0
 
 
 class Keep(Protocol):
@@ -151,7 +150,13 @@ class InspectingRenderer(DryRenderer):
             return
         self.update_frame(scene, moving_mobjects)
         last = max(self._wanted)
-        self._take(scene, index, lasts=0.0, is_last=index == last, is_first=index == 0 and last > 0)
+        self._take(
+            scene,
+            index,
+            lasts=0.0,
+            is_last=index == last,
+            is_first=index == 0 < last and scene.stop_condition is None,
+        )
 
     def freeze_current_frame(self, duration: float) -> None:
         """Keep the frame of a wait in which nothing changes, which has been drawn."""
@@ -193,7 +198,7 @@ class InspectingRenderer(DryRenderer):
         return bool(self._original_skipping_status or self.file_writer.sections[-1].skip_animations)
 
     def _begin_play(self, scene: Scene) -> None:
-        self._scene = scene
+        self._scene = scene  # for what is drawn without being told the scene
         asked = self._asked_s
         animations = scene.animations or []
         if asked is None or not isinstance(animations[0], Wait):
@@ -212,15 +217,15 @@ class InspectingRenderer(DryRenderer):
         if scene.is_current_animation_frozen_frame():
             return {0}
         if scene.stop_condition is not None:
-            return {0, 2 * self._job.fps}
+            return {part * self._job.fps for part in (0, 2, 6)}
         last = max(0, round(scene.duration * self._job.fps) - 1)
-        if self._kept > _FEW:
+        if self._kept > _FEW or scene.duration < _SHORT_S:
             return {last}
         if scene.duration > _VERY_LONG_S:
             return {0, last // 4, last // 2, last * 3 // 4, last}
         if scene.duration > _LONG_S:
             return {0, last // 3, last * 2 // 3, last}
-        return {0, last} if self._is_rest_due and last == 0 else {last // 2, last}
+        return {last // 2, last}
 
     def _take(self, scene: Scene, index: int, *, lasts: float, is_last: bool, is_first: bool) -> None:
         """Hand out the frame that was drawn, and look at it."""
@@ -277,9 +282,12 @@ class InspectingRenderer(DryRenderer):
             return last
         if self._kept > _FEW:
             return None
-        with suppress(Exception):  # a render doesn't draw this
+        try:
             return self._drawn_now(scene)
-        return None
+        except SceneError:
+            raise
+        except Exception:  # a render doesn't draw this
+            return None
 
     def _drawn_now(self, scene: Scene) -> Pixels:
         self.static_image = None

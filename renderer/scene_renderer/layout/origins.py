@@ -3,6 +3,7 @@
 import sys
 import weakref
 from dataclasses import dataclass
+from functools import update_wrapper
 from types import FrameType
 from typing import Any
 
@@ -44,7 +45,9 @@ class Origins:
             note(made)
             return made
 
-        __init__.__wrapped__ = make  # type: ignore[attr-defined] # what `inspect.signature` shows
+        # Annotations tell whether a method changes a mobject (`job/stepping.py`), and signatures are shown.
+        update_wrapper(__init__, make)
+        update_wrapper(copied, copy)
         replace(Mobject, __init__=__init__, copy=copied)
         self._mark_labels_of_axes()
 
