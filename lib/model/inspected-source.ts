@@ -28,6 +28,8 @@ export interface InspectedPlay extends Play {
 /** A scene that was inspected. */
 export interface InspectedScene extends CheckedScene {
   plays: InspectedPlay[];
+  /** What its code printed, and warnings; at most 33,000 characters. */
+  output: string;
   /** A contact sheet of the pictures as JPEG: at most 1.15 megapixels and 200 kB. Of many pictures it shows some. */
   sheet: Uint8Array;
   /** At most 120: after each play, and moments within it. */

@@ -72,7 +72,7 @@ export async function inspectScenes<Scene extends InspectedScene>(
 /** What a render with `inspect` has made, with its pictures; the files may be removed afterwards. */
 export async function inspectedOf(
   className: string,
-  { inspection, plays, localFiles = [] }: Extract<RenderResult, { kind: 'rendered' }>,
+  { inspection, plays, output = '', localFiles = [] }: Extract<RenderResult, { kind: 'rendered' }>,
 ): Promise<{ scene: InspectedScene; findings: Finding[] }> {
   const files = new Map(localFiles.map(({ name, path }) => [name, path]));
   const read = async (name: string): Promise<Uint8Array> => {
@@ -90,7 +90,14 @@ export async function inspectedOf(
   const length = { frames, seconds, readsPixels };
   const named = (play: Play, index: number) => ({ ...play, moves: moves[index] ?? [] });
   return {
-    scene: { className, ...length, plays: plays.map(named), sheet: await read('sheet.jpg'), pictures },
+    scene: {
+      className,
+      ...length,
+      plays: plays.map(named),
+      output,
+      sheet: await read('sheet.jpg'),
+      pictures,
+    },
     findings,
   };
 }

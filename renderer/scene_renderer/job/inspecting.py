@@ -26,7 +26,7 @@ _PICTURES_MAX = 120
 _STRIDES = ((110, 512), (100, 64), (90, 8), (70, 2), (0, 1))
 _FEW = 50  # with more pictures, one is drawn of each play
 _LOOKS_MAX, _LOOKS_STRIDE = 300, 16
-_SHORT_S, _LONG_S, _VERY_LONG_S = 0.45, 2.5, 5.0
+_SHORT_S, _NOTICED_S, _LONG_S, _VERY_LONG_S = 0.45, 0.9, 2.5, 5.0
 
 
 class Keep(Protocol):
@@ -153,7 +153,7 @@ class InspectingRenderer(DryRenderer):
         self._take(
             scene,
             index,
-            lasts=0.0,
+            lasts=1 / self._job.fps,
             is_last=index == last,
             is_first=index == 0 < last and scene.stop_condition is None,
         )
@@ -225,7 +225,8 @@ class InspectingRenderer(DryRenderer):
             return {0, last // 4, last // 2, last * 3 // 4, last}
         if scene.duration > _LONG_S:
             return {0, last // 3, last * 2 // 3, last}
-        return {last // 2, last}
+        is_empty = self._watch is not None and self._watch.is_empty and scene.duration > _NOTICED_S
+        return {last // 2, last, *([0] if is_empty else [])}
 
     def _take(self, scene: Scene, index: int, *, lasts: float, is_last: bool, is_first: bool) -> None:
         """Hand out the frame that was drawn, and look at it."""

@@ -167,6 +167,9 @@ def _inspect(
         channel.moves(moves)
     channel.pictures(pictures)
     channel.findings(renderer.findings())
+    if renderer.failure is not None:
+        kind = type(renderer.failure).__name__
+        print(f"The layout could not be judged any further ({kind}: {renderer.failure}).", file=sys.stderr)
     frames = renderer.file_writer.movie.frames or job.fps
     return partial(channel.checked, frames, job.fps, reads_pixels=renderer.are_pixels_read)
 

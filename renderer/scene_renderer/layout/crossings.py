@@ -58,7 +58,7 @@ def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | 
         is_alone = owner[-1] is chain[-1]
         extent = (shown.lo[index], shown.hi[index]) if is_alone else shown.box_of(owner[-1])
         lines = shown.segments(index)[:_LINES_MAX]
-        if not len(lines) or _is_strike(shown, text, *extent):
+        if not len(lines) or (not any(map(kinds.has_tip, owner)) and _is_strike(shown, text, *extent)):
             continue
         within = length_within(lines, lo, hi)
         total = float(within.sum())

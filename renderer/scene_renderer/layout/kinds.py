@@ -69,6 +69,11 @@ def is_mark(mobject: Mobject) -> bool:
     return isinstance(mobject, _MARKS)
 
 
+def has_tip(mobject: Mobject) -> bool:
+    """Whether a mobject is an arrow."""
+    return isinstance(mobject, TipableVMobject) and mobject.has_tip()
+
+
 def is_no_glyph(mobject: Mobject) -> bool:
     """Whether a part of a text isn't written: its backing, frame, line or dot."""
     return isinstance(mobject, TipableVMobject | Polygram)

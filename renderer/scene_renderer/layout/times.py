@@ -49,6 +49,11 @@ class Times:
         self._short: list[tuple[int, int, float, float]] = []
         self._found: list[Moment] = []
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was seen in the last picture, or there was none."""
+        return not self._runs or self._runs[-1].is_blank
+
     def see(
         self,
         pixels: Array,

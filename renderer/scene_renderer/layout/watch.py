@@ -73,6 +73,11 @@ class LayoutWatch:
         self._views: set[_View] = set()
         self._parts: dict[int, Mobject] | None = None
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was seen in the last picture, or there was none."""
+        return self._times.is_empty
+
     def begin_play(self, *, play: int, line: int, seconds: float, asked_s: float) -> None:
         """Note that a play begins, and how long its author wants it to be."""
         self._names.remember()

@@ -63,6 +63,19 @@ _OFF_FRAME = [
         base="MovingCameraScene",
     ),
 ]
+_OFF_FRAME += [
+    Case(
+        "scaled out of the frame",
+        'g = VGroup(Square(), Text("far").shift(5 * RIGHT))\nself.add(g)\nself.wait()\n'
+        "self.play(g.animate.scale(1.7))\nself.wait()",
+        (("layout:off-frame", "g"),),
+    ),
+    Case(
+        "scrolled",
+        'g = VGroup(*[Text(f"line {n}") for n in range(14)]).arrange(DOWN).shift(4 * DOWN)\nself.add(g)\n'
+        "for _ in range(4):\n    self.play(g.animate.shift(1.2 * UP))\n    self.wait(0.3)\nself.wait()",
+    ),
+]
 _OVERLAP = [
     Case(
         "two texts",
@@ -140,6 +153,18 @@ _CROSSED = [
         "numbers of axes",
         "axes = Axes(x_range=[-4, 4], y_range=[-4, 4]).add_coordinates()\n"
         "self.add(axes, axes.plot(np.sin))\nself.wait()",
+    ),
+]
+_CROSSED += [
+    Case(
+        "dashes",
+        't = Text("label")\nself.add(t, DashedLine(4 * LEFT, 4 * RIGHT))\nself.wait()',
+        (("layout:crossed", "t"),),
+    ),
+    Case(
+        "an arrow as long as the text",
+        't = Text("label")\nself.add(t, Arrow(t.get_right(), t.get_left(), buff=0))\nself.wait()',
+        (("layout:crossed", "t"),),
     ),
 ]
 _SMALL = [

@@ -10,6 +10,7 @@ const FAULTY = scene(
   'self.play(FadeIn(title), run_time=0.4)',
   'self.play(Create(Circle()), run_time=0.4)',
   'self.wait(0.4)',
+  'print("done")',
 );
 const TWO = `${scene('self.wait(0.4)')}
 class Other(Scene):
@@ -34,7 +35,7 @@ t.test('pictures, plays and faults of a scene, which is charged', async (t) => {
   t.equal(findings.length, 1);
   const [found] = scenes;
   t.match(found, {
-    ...{ className: 'Main', frames: 18, seconds: 1.2, readsPixels: false },
+    ...{ className: 'Main', frames: 18, seconds: 1.2, readsPixels: false, output: 'done\n' },
     plays: [
       { line: BODY_LINE + 1, moves: ['title'] },
       { line: BODY_LINE + 2, moves: ['Circle'] },
