@@ -16,7 +16,8 @@ BROKEN = (
     "Polygon([0, 1], [1, 0], [2, 2])",
     "MathTex(r'x^2^3')",
     "VGroup(Circle(), 'a')",
-    "[1, 2][3]",
+    "x = [1, 2]\n        x[3]",
+    "x = {'one': 1}\n        x['onne']",
     "Square(color='bleu')",
 )
 
