@@ -56,7 +56,10 @@ const JOBS: Tree = {
 };
 const RENDER: Tree = {
   root: 'lib/render',
-  order: ['pool', 'run', 'end', 'trial', 'tex', 'start', 'sandbox', 'setup', 'environment', 'counters'],
+  order: [
+    ...['pool', 'reading', 'run', 'end', 'trial', 'tex', 'start', 'sandbox', 'setup', 'environment'],
+    'counters',
+  ],
   loose: [],
   upwards: {},
 };
