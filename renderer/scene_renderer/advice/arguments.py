@@ -167,12 +167,14 @@ def _of_play(place: Place | None) -> str:
             return "Put a star before the list: `self.play(*animations)`."
         if isinstance(value, type) and issubclass(value, manim.Animation):
             return f"`{value.__name__}` is a class: give it its mobject, `{value.__name__}(mobject)`."
-        if isinstance(value, manim.Mobject):
-            return "A mobject is not an animation: write `Create(mobject)` or `mobject.animate.…`."
         if isinstance(argument, ast.Call) and isinstance(argument.func, ast.Attribute):
             owner = value_of(argument.func.value, frame)
             if isinstance(owner, manim.Mobject):
                 return "Put `.animate` before the method: `mobject.animate.shift(…)`."
+        made = value_of(argument.func, frame) if isinstance(argument, ast.Call) else None
+        is_made = isinstance(made, type) and issubclass(made, manim.Mobject)
+        if isinstance(value, manim.Mobject) or is_made:
+            return "A mobject is not an animation: write `Create(mobject)` or `mobject.animate.…`."
     return (
         "`play` takes animations: `Create(mobject)`, or `mobject.animate.shift(…)` for a change of a mobject."
     )

@@ -10,7 +10,7 @@ from types import FunctionType
 from ..advice.advice import Advice
 from .report import Report
 from .scopes import Definition, Scope
-from .values import UNKNOWN, Function, Value, exactly
+from .values import UNKNOWN, Function, Value, exactly, joined, shown
 
 _STEPS_MAX = 60_000
 _BUILTINS = vars(builtins)
@@ -94,7 +94,7 @@ class Reading:
             if scope is self.scope or scope.kind != "class":
                 known = dict.fromkeys(scope.bound, UNKNOWN) | scope.seen | scope.names
                 for name, value in known.items():
-                    found.setdefault(name, value.thing)
+                    found.setdefault(name, shown(value))
             scope = scope.parent
         return found
 
@@ -110,8 +110,6 @@ class Reading:
 
     def note_attribute(self, name: str, value: Value) -> None:
         """Note what is assigned to an attribute of some object."""
-        from .values import joined
-
         self.assigned[name] = joined((self.assigned[name], value)) if name in self.assigned else value
 
     def name(self, node: ast.Name) -> Value:

@@ -12,7 +12,7 @@ from ..advice.names import import_hint
 from ..advice.place import Names, Place, Span, locate, span_of, whole_line
 from ..messages import Finding
 from ..scene_error import SceneError, finding
-from .values import Value
+from .values import Value, shown
 
 FINDINGS_MAX = 20
 _HELD_MAX = 200
@@ -60,7 +60,8 @@ class Report:
             return
         span = self.span(node)
         if advice is None:
-            things = {part: value.thing for part, value in values.items()}
+            around = {*ast.walk(node)}
+            things = {part: shown(value) for part, value in values.items() if part in around}
             frame = Names(dict(names), things)
             place = Place(span, node if isinstance(node, ast.expr) else None, frame)
             advice = _advice(error, place, self.code)

@@ -260,12 +260,19 @@ def _check_parts(reading: Reading, values: Iterable[Value], node: ast.expr) -> N
                 continue
             text = (
                 f"Only values of type VMobject can be added as submobjects of VGroup, but the value "
-                f"{kind} (at index {inner} of parameter {index}) is of type {kind}."
+                f"{_shown(part, kind)} (at index {inner} of parameter {index}) is of type {kind}."
             )
             if isinstance(part.thing, Mobject):
                 text += " You can try adding this value into a Group instead."
             reading.error(TypeError(text), node)
             return
+
+
+def _shown(value: Value, kind: str) -> str:
+    """Return a value as Manim shows it; of a text, which it goes through, the first character."""
+    if not value.is_it or isinstance(value.thing, type):
+        return kind
+    return repr(value.thing[:1] if isinstance(value.thing, str) else value.thing)
 
 
 def _not_of(value: Value, needed: type) -> str | None:

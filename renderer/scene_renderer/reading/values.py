@@ -125,6 +125,16 @@ def many(part: Value) -> Sequence:
     return Sequence([], parts=[part], is_open=True, is_uniform=True)
 
 
+def shown(value: Value) -> object:
+    """Return what stands for a value in advice: with as many parts as it has."""
+    if isinstance(value, Sequence):
+        parts = [part.thing for part in value.parts]
+        return tuple(parts) if isinstance(value.thing, tuple) else parts
+    if isinstance(value, Dictionary):
+        return {key: part.thing for key, part in value.parts.items()}
+    return value.thing
+
+
 def is_known(value: Value) -> bool:
     """Whether anything is known of a value."""
     return value is not UNKNOWN

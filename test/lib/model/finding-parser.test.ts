@@ -1,6 +1,6 @@
 import t from 'tap';
 import { FINDING_KINDS, faultOf, findingOf } from '../../../lib/model/finding.ts';
-import { parseFinding } from '../../../lib/model/finding-parser.ts';
+import { parseFinding, parseFindings } from '../../../lib/model/finding-parser.ts';
 
 const FAILURE = { error: 'NameError: x\nline 3: x', failedBy: 'scene' } as const;
 const PLAIN = findingOf(FAILURE);
@@ -66,4 +66,23 @@ t.test('texts are cut, in one line and without control characters', async (t) =>
   t.ok(json.isWellFormed());
   t.notMatch(json, /\\u001b|\\n|\u202e|\\ud800/);
   t.match(found, { message: /^a/, hint: /^a/, candidates: Array, calls: Array });
+});
+
+t.test('findings of a source that was read', (t) => {
+  const found = parseFindings([
+    { kind: 'scene:name', severity: 'error', message: 'no\nname', line: 3 },
+    { kind: 'tex', severity: 'warning', message: 'odd' },
+    { kind: 'nothing', severity: 'fatal', message: 'unknown' },
+    { kind: 'scene:name', message: '' },
+    'text',
+    ...Array.from({ length: 40 }, () => ({ kind: 'limit:time', message: 'one of many' })),
+  ]);
+  t.match(found, [
+    { kind: 'scene:name', severity: 'error', message: 'no name', line: 3, fix: null },
+    { kind: 'tex', severity: 'warning', message: 'odd', line: null },
+    { kind: 'scene:error', severity: 'error', message: 'unknown' },
+  ]);
+  t.ok(found.length <= 20);
+  t.same(parseFindings('text'), []);
+  t.end();
 });
