@@ -1,6 +1,8 @@
 import t from 'tap';
 import { OPERATIONS } from '../../appliance/admin/operations.ts';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
+import type { SnapshotRecord } from '../../lib/model/snapshot.ts';
+import type { Storage } from '../../lib/storage/storage.ts';
 import { peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
@@ -20,6 +22,7 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   await service.cancel(hooked.jobId);
   const [delivery] = await service.deliveries.list({ owner: accountId });
   const deliveryId = String(delivery?.deliveryId);
+  const snapshotId = await snapshotOf(installation.place.storage, accountId);
   await administration.credits.grant({ account: admin, paid: 7_654_321 });
   const state = async () =>
     JSON.stringify([
@@ -29,7 +32,17 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
-  return { ...appliance, keyId, jobId, deliveryId, accountId, member, state };
+  return { ...appliance, keyId, jobId, deliveryId, snapshotId, accountId, member, state };
+}
+
+/** Pictures of an account. Who may not see them gets the same answer whether there are files or not. */
+async function snapshotOf(storage: Storage, owner: string): Promise<string> {
+  const snapshot: SnapshotRecord = {
+    ...{ snapshotId: 's1', owner, phase: 'kept', reserveCredits: 0, costCredits: 0 },
+    ...{ createdAtMs: 0, dueAtMs: 2 ** 45, files: [{ name: 'sheet.jpg', sizeBytes: 1 }] },
+  };
+  await storage.transaction((tx) => storage.snapshots.insert(tx, snapshot));
+  return snapshot.snapshotId;
 }
 
 /** Texts that no response to another person contains. */
@@ -53,10 +66,14 @@ t.test('without a session every route except public ones leads to the sign-in', 
 });
 
 t.test("a member can read and change other accounts' data by id on no route", async (t) => {
-  const { port, admin, member, keyId, jobId, deliveryId, accountId, state } = await ownedByAdmin(t);
+  const { port, admin, member, keyId, jobId, deliveryId, snapshotId, accountId, state } =
+    await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
-  const ids: Record<string, string> = { keyId, jobId, deliveryId, userId: accountId, machineId: 'any' };
+  const ids: Record<string, string> = {
+    ...{ keyId, jobId, deliveryId, userId: accountId, machineId: 'any' },
+    ...{ snapshotId, name: 'sheet.jpg' },
+  };
   // Ends the session, or never ends.
   const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));
   for (const { method, path, for: whom } of others) {
