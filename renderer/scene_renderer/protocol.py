@@ -114,10 +114,10 @@ class JobChannel:
         """Report the current stage of the job."""
         self._send({"type": "stage", "stage": stage})
 
-    def progress(self, frames: int, seconds: float) -> None:
-        """Report the current length of the video; dropped if the last report was recent."""
+    def progress(self, frames: int, seconds: float, *, is_whole: bool = False) -> None:
+        """Report the length of the video so far; dropped soon after another, unless it is whole."""
         now = time.monotonic()
-        if now >= self._progress_due:
+        if is_whole or now >= self._progress_due:
             self._progress_due = now + _PROGRESS_INTERVAL_S
             self.flush_output()
             self._send({"type": "progress", "frames": frames, "seconds": seconds})

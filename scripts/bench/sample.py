@@ -37,7 +37,7 @@ class Channel:
     def work(self, times: dict[str, float]) -> None:
         self.report["workMs"] = times
 
-    def progress(self, frames: int, seconds: float) -> None:
+    def progress(self, frames: int, seconds: float, *, is_whole: bool = False) -> None:
         self.report["frames"] = frames
 
     def failed(self, error: str, failed_by: str) -> None:

@@ -190,6 +190,7 @@ def _render(
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)
+    channel.progress(movie.frames, movie.frames / job.fps, is_whole=True)
     channel.stage("finishing")
     whereabouts.end()
     with stopwatch.during("encode"):
