@@ -171,7 +171,11 @@ export async function readCode(file: string): Promise<Uint8Array> {
   try {
     return file === '-' ? await buffer(process.stdin) : await readFile(file);
   } catch (cause) {
-    throw wrongUsage(`The scene can't be read: ${(cause as Error).message}.`, cause);
+    const { code, message } = cause as NodeJS.ErrnoException;
+    if (code === 'ENOENT') throw wrongUsage(`The scene can't be read: there is no file ${file}.`, cause);
+    if (code === 'EISDIR')
+      throw wrongUsage(`The scene can't be read: ${file} is a folder. Name a Python file in it.`, cause);
+    throw wrongUsage(`The scene can't be read: ${message}.`, cause);
   }
 }
 

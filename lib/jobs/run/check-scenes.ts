@@ -21,7 +21,7 @@ import type { ShortResult, ShortRuns } from './short-runs.ts';
 export interface ChecksScenes {
   listScenes(code: SceneSource, how: { background: boolean }): Promise<ListResult>;
   check(task: CheckTask): Promise<CheckResult>;
-  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[]>;
+  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined>;
 }
 
 /** What a check needs of a service. */
@@ -99,6 +99,11 @@ export async function readScenes(
 ): Promise<CheckedSource> {
   checkSource(task.code);
   const findings = await renderer.read(task, signal);
+  if (!findings)
+    throw new ScenepressError(
+      'renderer_unavailable',
+      'The code could not be read in time. Try again, or let the check run it.',
+    );
   return { ok: !findings.some(({ severity }) => severity === 'error'), findings, scenes: [] };
 }
 

@@ -226,7 +226,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
    * What is wrong with a source, without running it; see {@link SceneReader.read}. Errors: `not_running` without workers,
    * `renderer_unavailable` without a reader.
    */
-  async read(task: ReadTask, signal?: AbortSignal): Promise<Finding[]> {
+  async read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined> {
     if (this.#started && this.#reader) return this.#reader.read(task, signal);
     throw new ScenepressError('renderer_unavailable', NO_READER);
   }

@@ -36,7 +36,8 @@ export interface ReadTask {
 
 interface Waiting {
   task: ReadTask;
-  end: (findings: Finding[]) => void;
+  /** Undefined: it could not be read. */
+  end: (findings: Finding[] | undefined) => void;
 }
 
 interface Started {
@@ -48,7 +49,7 @@ interface Started {
 /**
  * Reads sources without running them, in forks of a process of its own, which has imported Manim: one at a time, apart
  * from the workers. The process is started when it is needed, and stopped when it is not used for some minutes. If it
- * dies or hangs, nothing is found; a dry run still finds everything.
+ * dies or hangs, the source is not read; a dry run still finds everything.
  */
 export class SceneReader {
   readonly #settings: ForkSettings;
@@ -80,20 +81,20 @@ export class SceneReader {
   }
 
   /**
-   * Reads a source when it is its turn. `signal` aborts the wait. Empty also if it could not be read. Error: `queue_full`
+   * Reads a source when it is its turn. `signal` aborts the wait. Undefined if it could not be read. Error: `queue_full`
    * when too many of the owner wait.
    */
-  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[]> {
+  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined> {
     signal?.throwIfAborted();
     const { owner } = task;
     const waitsOfOwner = this.#waiting.filter(({ task: other }) => other.owner === owner).length;
     if (owner !== undefined && waitsOfOwner >= MOST_WAITING_OF_OWNER)
       throw new ScenepressError('queue_full', `${MOST_WAITING_OF_OWNER} checks of this account wait.`);
-    const { promise, resolve } = Promise.withResolvers<Finding[]>();
-    if (this.#isStopped) resolve([]);
+    const { promise, resolve } = Promise.withResolvers<Finding[] | undefined>();
+    if (this.#isStopped) resolve(undefined);
     const waiting: Waiting = { task, end: resolve };
     this.#waiting.push(waiting);
-    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift()?.end([]);
+    if (this.#waiting.length > MOST_WAITING) this.#waiting.shift()?.end(undefined);
     void this.#readAll();
     return abortable(promise, signal).finally(() => {
       this.#waiting = this.#waiting.filter((other) => other !== waiting);
@@ -104,7 +105,7 @@ export class SceneReader {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#unused?.cancel();
-    for (const { end } of this.#waiting.splice(0)) end([]);
+    for (const { end } of this.#waiting.splice(0)) end(undefined);
     if (this.#occupied) this.#occupied.endReason = 'shutdown';
     this.#occupied?.zygote.killJob();
     await this.#stopZygote();
@@ -124,14 +125,14 @@ export class SceneReader {
     this.#unused = this.#settings.clock.after(UNUSED_MS, () => void this.#stopZygote());
   }
 
-  /** Empty if it could not be read. `end`: called with what was found, before the fork has ended. */
-  async #read({ code, className }: ReadTask, end: (findings: Finding[]) => void): Promise<Finding[]> {
+  /** Undefined if it could not be read. `end`: called with what was found, before the fork has ended. */
+  async #read({ code, className }: ReadTask, end: Waiting['end']): Promise<Finding[] | undefined> {
     const { clock, limits } = this.#settings;
-    if (this.#isStopped || clock.uptimeMs() < this.#pausedUntilMs) return [];
+    if (this.#isStopped || clock.uptimeMs() < this.#pausedUntilMs) return undefined;
     const folder = join(this.#folder, `${++this.#reads}`);
     try {
       const zygote = await this.#within(PATIENCE_MS, this.#zygote());
-      if (!zygote) return [];
+      if (!zygote) return undefined;
       const occupied: Occupied = { zygote, background: false, endReason: undefined };
       this.#occupied = occupied;
       const timer = clock.after(TIMEOUT_MS, () => {
@@ -144,10 +145,10 @@ export class SceneReader {
           onVerdict: (said) => said.type === 'read' && end(said.findings),
         })
         .finally(() => timer.cancel());
-      return verdict?.type === 'read' ? verdict.findings : [];
+      return verdict?.type === 'read' ? verdict.findings : undefined;
     } catch (err) {
       this.#logger.warn({ err }, 'A source could not be read.');
-      return [];
+      return undefined;
     } finally {
       this.#occupied = undefined;
       await this.#discard(folder);

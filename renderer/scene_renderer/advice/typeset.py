@@ -78,6 +78,8 @@ def advice_for(message: str, source: str, *, is_math: bool) -> tuple[str | None,
 def _general_advice(message: str) -> str | None:
     if _CHARACTER.search(message):
         return "LaTeX does not know this character: use `Text('…')`, or its command, such as `\\alpha`."
+    if "begins a comment" in message:
+        return "Write `\\%` for the character."
     if "Misplaced alignment tab" in message:
         return "Write `\\&` for the character, or put the line into an environment such as `aligned`."
     if "Extra }" in message or "Extra \\right" in message or "Missing } inserted" in message:

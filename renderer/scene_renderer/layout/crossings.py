@@ -18,6 +18,7 @@ _INNER = 0.14  # of a glyph's size, at each side, may be touched
 _PASSES = 0.45  # of a glyph's height lies within the text
 _PLANE_GLYPHS, _PLANE_PASSES = 8, 2.5
 _LINES_MAX = 4000
+_CLOSED = 1e-3
 
 
 def find(shown: Shown) -> Iterator[Fault]:
@@ -58,7 +59,9 @@ def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | 
         is_alone = owner[-1] is chain[-1]
         extent = (shown.lo[index], shown.hi[index]) if is_alone else shown.box_of(owner[-1])
         lines = shown.segments(index)[:_LINES_MAX]
-        if not len(lines) or (not any(map(kinds.has_tip, owner)) and _is_strike(shown, text, *extent)):
+        is_above = index > int(text.glyphs[0]) and shown.fill[index, 3] >= _BACKS  # a mask
+        is_open = not any(map(kinds.has_tip, owner)) and (is_above or not _is_frame(lines))
+        if not len(lines) or (is_open and _is_strike(shown, text, *extent)):
             continue
         within = length_within(lines, lo, hi)
         total = float(within.sum())
@@ -95,6 +98,11 @@ def _owner(chain: tuple[Mobject, ...]) -> tuple[Mobject, ...]:
         if not kinds.is_plain(part):
             return chain[: place + 1]
     return chain
+
+
+def _is_frame(lines: Array) -> bool:
+    """Whether lines go around something: their end is their beginning."""
+    return len(lines) > 2 and bool(np.abs(lines[0, :2] - lines[-1, 2:]).max() < _CLOSED)
 
 
 def _is_strike(shown: Shown, text: Text, line_lo: Array, line_hi: Array) -> bool:

@@ -138,6 +138,9 @@ def _why_equal(
     values = np.array([colour[:3] * 255 for colour in colours])
     if np.ptp(values, axis=0).max() > _EQUAL:
         return None
+    half = np.array([shown.width, shown.height]) / 2
+    if (shown.lo[index] < -half).any() or (shown.hi[index] > half).any():
+        return None  # what is around its ends can't be looked at
     if pixels is None:
         return None, None
     height, width = pixels.shape[:2]

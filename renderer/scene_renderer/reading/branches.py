@@ -86,7 +86,12 @@ def _loop(
         for name in changed:
             merged[name] = UNKNOWN
     reading.scope.names, reading.is_dead = merged, False
-    reading.read(reading, orelse)
+    if not any(isinstance(inner, ast.Break) for one in body for inner in ast.walk(one)):
+        return reading.read(reading, orelse)
+    with reading.report.silenced():  # a `break` may always leave the loop before
+        reading.read(reading, orelse)
+    reading.is_dead = False
+    return None
 
 
 def _unroll(reading: Reading, node: ast.For | ast.AsyncFor, parts: list[Value]) -> None:

@@ -9,6 +9,7 @@ from manim import BulletedList, Tex
 from ..advice import typeset
 from ..advice.advice import Advice
 from ..scene_error import SceneError
+from ..tex.errors import COMMENT, ends_in_comment
 from . import tex_names
 from .pure import Unclear, literal
 from .reading import Reading
@@ -50,6 +51,8 @@ def check(reading: Reading, kind: type, arguments: "Arguments") -> None:
     if _DEFINES.search(whole):
         return None
     for text in texts:
+        if ends_in_comment(text):
+            return _report(reading, arguments, COMMENT.removeprefix("TeX: "), text)
         if (said := _unknown(text)) is not None:
             return _report(reading, arguments, said, text)
     if "tex_environment" in arguments.named or arguments.has_more or len(texts) != len(arguments.given):

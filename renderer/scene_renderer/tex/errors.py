@@ -4,6 +4,7 @@ import re
 import traceback
 from dataclasses import dataclass
 from pathlib import Path
+from xml.etree import ElementTree
 
 _WRAPPER = re.compile(r"\\special\{dvisvgm:raw[^}]*\}")
 _LINE = re.compile(r"^l\.(\d+)")
@@ -30,9 +31,25 @@ class TexError:
         return f"{self.message}\nin: {self.source}" if self.source else self.message
 
 
+COMMENT = "TeX: `%` begins a comment, so the rest of its line is missing."
+# In the last line of a string, which Manim continues.
+_COMMENT_AT_END = re.compile(r"(?<!\\)(?:\\\\)*%[^\n]*\Z")
+
+
+def ends_in_comment(text: str) -> bool:
+    """Whether what Manim writes behind an expression becomes a part of a comment in it."""
+    return _COMMENT_AT_END.search(text) is not None
+
+
 def read(error: BaseException) -> TexError | None:
     """Return what TeX says about an error; None if the error isn't TeX's."""
     for frame, _ in traceback.walk_tb(error.__traceback__):
+        if isinstance(error, ElementTree.ParseError):  # the marks of its parts are in a comment, too
+            formula = vars(frame.f_locals.get("self", object)).get("tex_string")
+            strings = vars(frame.f_locals.get("self", object)).get("tex_strings") or [formula]
+            cut = [text for text in strings if isinstance(text, str) and ends_in_comment(text)]
+            if cut:
+                return TexError(COMMENT, cut[0][:_CHARACTERS_MAX])
         if not frame.f_code.co_filename.endswith("tex_file_writing.py"):
             continue
         if frame.f_code.co_name == "compile_tex":

@@ -114,6 +114,11 @@ _OVERLAP = [
 ]
 _CROSSED = [
     Case(
+        "a text wider than its box",
+        'box = Rectangle(width=2, height=1)\nt = Text("Convolution layer")\nself.add(box, t)\nself.wait()',
+        (("layout:crossed", "t"),),
+    ),
+    Case(
         "a line",
         't = Text("label")\nself.add(t)\nself.play(Create(Line(4 * LEFT, 4 * RIGHT)))\nself.wait()',
         (("layout:crossed", "t"),),
@@ -218,6 +223,7 @@ _CONTRAST = [
     ),
 ]
 _HIDDEN = [
+    Case("a line wider than the frame", "self.add(Line(8 * LEFT, 8 * RIGHT).shift(1.5 * DOWN))\nself.wait()"),
     Case(
         "transparent",
         "s = Square().set_opacity(0)\nself.add(Dot())\nself.play(FadeIn(s))\nself.wait()",

@@ -31,6 +31,8 @@ def _one(body: str) -> Finding:
 @pytest.mark.parametrize(
     ("body", "kind"),
     [
+        # Formulas
+        ("Tex('5% per year')", "tex"),
         # Names
         ("self.add(Circl())", "scene:name"),
         ("print(y); y = 1", "scene:name"),
@@ -111,6 +113,11 @@ def test_what_would_fail_is_found_at_its_line(body: str, kind: str) -> None:
 @pytest.mark.parametrize(
     "body",
     [
+        # Formulas
+        "Tex('5\\\\% per year')\nMathTex('a % of\\n b')",
+        # Loops
+        "for k in [1, 2]:\n    if k == 2: break\nelse: later()",
+        "while True:\n    break\nelse: later()",
         # Names
         "if self.time > 1:\n    x = 1\nelse:\n    x = 2\nprint(x)",
         "for k in range(round(self.time)):\n    y = k\nprint(y)",
