@@ -68,7 +68,10 @@ function start(t: Test, lacking: string[], { isInterrupted = false } = {}) {
     exited,
     permit: (what: string) => writeFileSync(join(folder, `may-${what}`), ''),
     calls: () =>
-      existsSync(join(folder, 'calls')) ? readFileSync(join(folder, 'calls'), 'utf8').trim().split('\n') : [],
+      // Only whole lines: one may be being written.
+      existsSync(join(folder, 'calls'))
+        ? readFileSync(join(folder, 'calls'), 'utf8').split('\n').slice(0, -1)
+        : [],
     isInstalled: () => lacking.every((name) => readFileSync(status, 'utf8').includes(`Package: ${name}\n`)),
   };
 }
