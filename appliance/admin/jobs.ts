@@ -1,5 +1,6 @@
 import {
   type Accounts,
+  type CheckRequest,
   type Finding,
   isScenepressError,
   type Job,
@@ -52,6 +53,13 @@ export interface JobFilter {
   limit?: number | undefined;
   /** The last job of the previous page. */
   before?: string | undefined;
+}
+
+/** A source, or one scene of it. */
+interface CheckedCode {
+  account: string;
+  code: string;
+  className?: string;
 }
 
 /** Jobs of all accounts. Requests and answers are plain data. */
@@ -206,36 +214,12 @@ export class JobAdministration {
    * What is wrong with a source, or with one scene of it. Without workers, while an earlier source of the account is
    * checked, or if it takes longer than eight seconds, nothing is found. Errors: `invalid_request`, `too_many_requests`.
    */
-  async check({
-    account,
-    code,
-    className,
-  }: {
-    account: string;
-    code: string;
-    className?: string;
-  }): Promise<{ findings: Finding[] }> {
+  async check({ account, code, className }: CheckedCode): Promise<{ findings: Finding[] }> {
     const { accountId } = await this.#accounts.find(account);
     if (this.#checking.has(accountId)) return { findings: [] };
     this.#checking.add(accountId);
-    try {
-      const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
-      const named = className === undefined ? {} : { className };
-      const { findings } = await this.#service.check(code, {
-        ...named,
-        quality: 'low',
-        owner: accountId,
-        signal,
-      });
-      return { findings };
-    } catch (error) {
-      const isLate = error instanceof DOMException && error.name === 'TimeoutError';
-      if (!isLate && !isScenepressError(error, 'not_running', 'renderer_unavailable', 'queue_full'))
-        throw error;
-      return { findings: [] };
-    } finally {
-      this.#checking.delete(accountId);
-    }
+    const request = { ...(className !== undefined && { className }), owner: accountId };
+    return this.#findIn(code, { ...request, quality: 'low' }).finally(() => this.#checking.delete(accountId));
   }
 
   /** Draws pictures of a scene of a source, which is charged to the account. Errors: those of {@link RenderService.inspect}. */
@@ -268,20 +252,16 @@ export class JobAdministration {
   }
 
   /** What is certainly wrong in a source, which is not run; nothing where that is switched off. Error: `invalid_request`. */
-  async read({
-    account,
-    code,
-    className,
-  }: {
-    account: string;
-    code: string;
-    className?: string;
-  }): Promise<{ findings: Finding[] }> {
+  async read({ account, code, className }: CheckedCode): Promise<{ findings: Finding[] }> {
     const { accountId: owner } = await this.#accounts.find(account);
-    const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
-    const named = className === undefined ? {} : { className };
+    return this.#findIn(code, { ...(className !== undefined && { className }), owner, dryRun: false });
+  }
+
+  /** Nothing is found without workers, or if it takes longer than eight seconds. */
+  async #findIn(code: string, request: CheckRequest): Promise<{ findings: Finding[] }> {
     try {
-      const { findings } = await this.#service.check(code, { ...named, owner, signal, dryRun: false });
+      const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
+      const { findings } = await this.#service.check(code, { ...request, signal });
       return { findings };
     } catch (error) {
       const isLate = error instanceof DOMException && error.name === 'TimeoutError';

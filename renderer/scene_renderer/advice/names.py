@@ -140,6 +140,8 @@ def of_attribute(error: AttributeError, place: Place | None) -> Advice:
     if name is None:
         match = _NO_ATTRIBUTE.search(message) or _REMOVED.search(message)
         name = match[1] if match else ""
+    if not name:
+        return Advice("scene:attribute")
     if owner is None and "NoneType" not in message:
         modules = (sys.modules[word] for word in re.findall(r"\w+", message) if word in sys.modules)
         owner = next(modules, np if "np." in message else object())

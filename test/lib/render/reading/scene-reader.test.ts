@@ -91,7 +91,7 @@ t.test('a process that has died is replaced after a pause', async (t) => {
   t.equal(started.length, 2);
 });
 
-t.test('a process that cannot be started is nobody’s failure', async (t) => {
+t.test('without its process, no source is read', async (t) => {
   const { read } = openReader(t, { spawn: false });
   t.equal(await read('a'), undefined);
   t.equal(await read('b'), undefined);
