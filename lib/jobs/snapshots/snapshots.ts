@@ -110,11 +110,22 @@ export class Snapshots {
       const costCredits = pricing.costCredits('low', drawn.durationMs);
       return { snapshotId, creditsCost: await this.#settle({ ...snapshot, costCredits, files }) };
     } catch (error) {
-      await this.#discard(snapshotId, files);
-      // What can't be withdrawn now, such as when the ledger does not answer, is by `recover`.
+      // What can't be withdrawn now, such as when the ledger does not answer, is by `recover`, with its files.
       await this.#withdraw(snapshotId).catch(() => {});
+      const isLeft = await this.#isLeft(snapshotId);
+      // Those of one that was charged stay, whatever failed afterwards.
+      if (!isLeft) await this.#discard(snapshotId, files);
       throw error;
     }
+  }
+
+  /** Whether there is a record; also if that can't be told now. */
+  async #isLeft(snapshotId: string): Promise<boolean> {
+    const { snapshots } = this.#parts.storage;
+    return snapshots.get(snapshotId).then(
+      (snapshot) => snapshot !== undefined,
+      () => true,
+    );
   }
 
   /** Opens a file of a snapshot. Error: `not_found` when there is none of that owner, or it has been removed. */
