@@ -46,14 +46,15 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
         hint = "The first argument of an animation is its mobject. For several mobjects use `VGroup(…)`."
         return Advice("scene:argument", hint)
     if match := _NOT_CALLABLE.search(message):
-        hint = f"It is of type `{match[1]}`, not a function: remove the parentheses, or multiply with `*`."
-        return Advice("scene:type", hint)
+        return Advice("scene:type", _of_not_callable(match[1], place))
     if match := _CONCATENATED.search(message):
         return Advice("scene:type", _of_concatenation(match[1], match[2]))
     if match := _OPERANDS.search(message):
         return Advice("scene:type", _of_operands(match[1], match[2], match[3]))
     if "can't multiply sequence by non-int" in message:
         return Advice("scene:type", "For points and vectors use `np.array([x, y, 0])` instead of a list.")
+    if "VMobject can be added" in message and "is of type str" in message:
+        return Advice("scene:type", "Make a mobject of the text: `Text('…')`.", ("Text",))
     if "VMobject can be added" in message or "add this value into a Group" in message:
         return Advice(
             "scene:type", "For images and other mobjects that are not VMobjects use `Group(…)`.", ("Group",)
@@ -178,6 +179,13 @@ def _of_play(place: Place | None) -> str:
     return (
         "`play` takes animations: `Create(mobject)`, or `mobject.animate.shift(…)` for a change of a mobject."
     )
+
+
+def _of_not_callable(kind: str, place: Place | None) -> str:
+    called = callee_of(place.node, place.frame) if place else None
+    if callable(called):
+        return "Give a function as the argument: its name without `()`, or `lambda x: …`."
+    return f"It is of type `{kind}`, not a function: remove the parentheses, or multiply with `*`."
 
 
 def _of_concatenation(left: str, right: str) -> str:

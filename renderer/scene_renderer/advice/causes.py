@@ -1,8 +1,11 @@
 """Finds the advice for an error of a scene."""
 
+import dataclasses
+
 from .advice import Advice
 from .arguments import of_type
 from .names import of_attribute, of_import, of_name
+from .phrases import of_font, of_phrase, of_quotes
 from .place import Place
 from .syntax import of_syntax
 from .values import of_file, of_lookup, of_other, of_value
@@ -14,6 +17,12 @@ def advise(error: BaseException, place: Place | None, code: str) -> Advice:
     Runs no code of the scene, but looks at its objects, which may be anything: call it where an error of
     its own is harmless.
     """
+    message = str(error)
+    found = of_quotes(message, place, code) or of_font(message) or _of_kind(error, place, code)
+    return dataclasses.replace(found, hint=of_phrase(message)) if found.hint is None else found
+
+
+def _of_kind(error: BaseException, place: Place | None, code: str) -> Advice:
     if isinstance(error, SyntaxError):
         return of_syntax(error, code)
     if isinstance(error, NameError):

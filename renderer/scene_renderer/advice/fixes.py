@@ -11,6 +11,7 @@ _REPLACED: Mapping[FindingKind, re.Pattern[str]] = {
     "scene:name": re.compile(r"^\w+$"),
     "scene:attribute": re.compile(r"\w+$"),
     "scene:argument": re.compile(r"^\w+(?=\s*=)"),
+    "scene:type": re.compile(r"^(?:'\w+'|\"\w+\")$"),
 }
 # Hints that name one replacement.
 _NAMES_ONE = re.compile(r"^Did you mean `|: use `[\w.]+`\.$")

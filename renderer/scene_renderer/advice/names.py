@@ -12,6 +12,7 @@ import numpy as np
 
 from . import renamed
 from .advice import Advice, did_you_mean, instead, nearest
+from .phrases import of_text
 from .place import Place
 
 _IMPORTS = {
@@ -42,6 +43,7 @@ _CANNOT_IMPORT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _REMOVED = re.compile(r"`np\.(\w+)` was removed")
 _NO_ATTRIBUTE = re.compile(r"has no attribute '([^']+)'")
 _CONFIG = "Manim no longer reads CONFIG dictionaries: set the attribute in `__init__` or in the class."
+_GRAPHS = (manim.Graph, manim.DiGraph)
 _PACKAGES = "Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst and the standard library."
 
 
@@ -152,7 +154,8 @@ def missing_attribute(owner: object, name: str) -> Advice:
     """Return advice for an attribute `name` that `owner` doesn't have."""
     if owner is None:
         hint = (
-            "It is None: the function that it comes from returns nothing, as `append`, `sort` and `play` do."
+            "It is None: nothing was assigned, or the function that it comes from returns nothing, as "
+            "`append` and `play` do."
         )
         return Advice("scene:attribute", hint)
     if isinstance(owner, ModuleType):
@@ -161,6 +164,14 @@ def missing_attribute(owner: object, name: str) -> Advice:
         shown = getattr(owner, "__name__", "it")
         return Advice("scene:attribute", f"`{shown}` is a function: call it, `{shown}(…)`.")
     kind = owner if isinstance(owner, type) else type(owner)
+    if isinstance(owner, str) and (said := of_text(name)) is not None:
+        return Advice("scene:type", said, ("Text",))
+    if isinstance(owner, int | float) and hasattr(str, name):
+        return Advice(
+            "scene:type", "Text is needed: write it between quotes, or convert it with `str(…)`.", ("str",)
+        )
+    if isinstance(owner, _GRAPHS) and name == "edges":
+        return Advice("scene:value", "An edge names a vertex that is not among the vertices.")
     new = next((found for found in _renamed_of(kind, name)), None)
     if new is not None:
         return Advice("scene:attribute", instead(name, new), (new.name,) if new.name else ())
@@ -195,6 +206,8 @@ def _of_scene(kind: type, name: str) -> str:
         return f"Make the scene a subclass of `{owners[0].__name__}`, which has `{name}`."
     if hasattr(kind, "CONFIG"):
         return _CONFIG
+    if hasattr(manim.VMobject, name):
+        return "It is the scene: `self.add` returns the scene. Assign the mobject before: `dot = Dot()`."
     return f"Assign `self.{name}` before this line, or use a local variable."
 
 
@@ -202,7 +215,7 @@ def _renamed_of(kind: type, name: str) -> Iterable[renamed.Renamed]:
     for base in kind.__mro__:
         if (new := renamed.ATTRIBUTES.get(base.__name__, {}).get(name)) is not None:
             yield new
-    if issubclass(kind, manim.Graph | manim.DiGraph) and (new := renamed.ATTRIBUTES["Graph"].get(name)):
+    if issubclass(kind, _GRAPHS) and (new := renamed.ATTRIBUTES["Graph"].get(name)):
         yield new
 
 

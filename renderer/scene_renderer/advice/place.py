@@ -7,6 +7,9 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType, ModuleType, TracebackType
+from typing import cast
+
+import manim
 
 from ..messages import Finding
 
@@ -129,6 +132,14 @@ def _value_of(node: ast.expr, frame: Frame) -> object:
         if owner is not _UNKNOWN:
             # Without calling `__getattr__` or a property.
             return inspect.getattr_static(owner, node.attr, _UNKNOWN)
+    elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+        parts, index = _value_of(node.value, frame), node.slice.value
+        if isinstance(parts, manim.Mobject):
+            parts = vars(parts).get("submobjects")
+        # Without calling a `__getitem__` of the scene's.
+        if type(parts) in (list, tuple) and isinstance(index, int):
+            known = cast(Sequence[object], parts)
+            return known[index] if -len(known) <= index < len(known) else _UNKNOWN
     return _UNKNOWN
 
 

@@ -29,15 +29,18 @@ def call_of(called: object) -> str | None:
     function = next(iter(_functions(called)), None)
     if name is None or function is None:
         return None
-    parts = []
+    parts: list[str] = []
+    keywords: list[str] = []
     for parameter in _parameters(function):
         if parameter.name in _SELF_NAMES:
             continue
         if parameter.kind is parameter.VAR_POSITIONAL:
             parts.append(f"*{parameter.name}")
-        elif parameter.kind is not parameter.VAR_KEYWORD:
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            keywords = [] if parts else ["name=value"]
+        else:
             parts.append(parameter.name if parameter.default is parameter.empty else f"{parameter.name}=…")
-    shown = parts[:8] + (["…"] if len(parts) > 8 else [])
+    shown = parts[:8] + (["…"] if len(parts) > 8 else []) + keywords
     return f"{name}({', '.join(shown)})"
 
 

@@ -92,7 +92,7 @@ def _general_advice(message: str) -> str | None:
         return "Every `\\left(` needs its `\\right)`: also within each part of the expression."
     if "Runaway argument" in message or "ended by \\end" in message or "File ended" in message:
         return "A brace or an environment is not closed."
-    if "Too many }" in message:
+    if "Too many }" in message or "has an extra }" in message:
         return "There is one `}` too many."
     if "Paragraph ended" in message:
         return "Remove the blank lines, or close the brace before them."
@@ -100,6 +100,8 @@ def _general_advice(message: str) -> str | None:
         return "Put it into the preamble: `TexTemplate().add_to_preamble(…)`."
     if "allowed only in math mode" in message:
         return "Put it between `$…$`, or use `MathTex`."
+    if "Illegal unit" in message:
+        return "Give a length with its unit, such as `\\hspace{1cm}`."
     if "macro parameter character" in message:
         return "Write `\\#` for the character."
     return None

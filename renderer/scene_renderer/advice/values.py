@@ -30,6 +30,8 @@ def of_value(error: ValueError, place: Place | None) -> Advice:
     message = str(error)
     if "no animations" in message:
         return Advice("scene:argument", "Give `self.play` at least one animation, or use `self.wait()`.")
+    if "wait()" in message:
+        return Advice("scene:value", "The duration must be greater than 0: remove the call of `wait`.")
     if "run_time" in message or "duration" in message:
         return Advice(
             "scene:value",

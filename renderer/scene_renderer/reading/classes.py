@@ -13,6 +13,8 @@ from . import own
 from .reading import Reading
 from .values import Function, is_known
 
+_NO_SCENE = "Define a class that is derived from `Scene`, with a method `construct`."
+
 
 def check(reading: Reading, class_name: str | None) -> None:
     """Check the scene that is asked for, or else all of them."""
@@ -20,9 +22,11 @@ def check(reading: Reading, class_name: str | None) -> None:
     if module is None:
         return
     if class_name is None:
-        for kind in [*reading.classes]:
-            if issubclass(kind, Scene):
-                _check_call(reading, module, kind)
+        found = [kind for kind in reading.classes if issubclass(kind, Scene)]
+        for kind in found:
+            _check_call(reading, module, kind)
+        if not found and not reading.report.found and _are_all_known(reading):
+            reading.report.add(finding("scene:class", "The code defines no scene.", _NO_SCENE))
         return
     name = unicodedata.normalize("NFKC", class_name)
     value = reading.scope.seen.get(name)
@@ -32,6 +36,18 @@ def check(reading: Reading, class_name: str | None) -> None:
         _check_call(reading, module, scenes.find(module, name))
     except SceneError as error:
         _report(reading, error, _line_of(reading, error, name))
+
+
+def _are_all_known(reading: Reading) -> bool:
+    """Whether the code makes no other classes."""
+    known = [*reading.classes.values()]
+    for node in ast.walk(reading.tree):
+        if isinstance(node, ast.ClassDef) and node not in known:
+            return False
+        # A class that is made by a call, or by a decorator.
+        if isinstance(node, ast.Name) and node.id in ("type", "new_class"):
+            return False
+    return not any(node.decorator_list for node in known)
 
 
 def _module_of(reading: Reading) -> types.ModuleType | None:

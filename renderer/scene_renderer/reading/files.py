@@ -60,6 +60,6 @@ def _check(reading: Reading, arguments: "Arguments", name: str, find: Callable[[
     try:
         find(file)
     except OSError as error:
-        reading.error(error, arguments.node)
+        reading.error(OSError(str(error).replace(str(Path.cwd()), ".")), arguments.node)
     except Exception:
         return

@@ -4,7 +4,7 @@ import ast
 import builtins
 import sys
 from collections.abc import Callable, Iterable
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from manim import Scene
@@ -132,6 +132,9 @@ def _define(reading: Reading, node: Definition) -> None:
 
 def _class(reading: Reading, node: ast.ClassDef) -> None:
     bases = [value_of(reading, base) for base in node.bases]
+    for base, value in zip(node.bases, bases, strict=True):
+        if value.is_it and isinstance(value.thing, ModuleType):
+            reading.error(TypeError("module() takes at most 2 arguments (3 given)"), base)
     for keyword in node.keywords:
         value_of(reading, keyword.value)
     for decorator in node.decorator_list:

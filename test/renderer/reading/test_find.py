@@ -183,8 +183,9 @@ def test_what_may_be_right_is_not_reported(body: str) -> None:
 
 
 def test_functions_that_are_not_called_are_not_read() -> None:
-    assert find("def f():\n    return Circl()\n") == []
-    assert [one["line"] for one in find("def f():\n    return Circl()\n\n\nf()\n")] == [2]
+    code = "def f():\n    return Circl()\n\n\n"
+    assert find(code + _scene("pass")) == []
+    assert [one["line"] for one in find(code + "f()\n")] == [2]
 
 
 def test_other_scenes_are_left_out() -> None:
@@ -222,6 +223,25 @@ class Demo(Scene):
     ]
     assert _kinds(code.format("RED")) == ["scene:argument", *["scene:attribute"] * 3]
     assert _kinds(code.format("colour=RED"))[0] == "scene:argument"
+
+
+def test_code_without_a_scene() -> None:
+    [found] = find("from manim import *\n\nx = Circle()\n")
+    assert (found["kind"], found["message"], found["line"]) == (
+        "scene:class",
+        "The code defines no scene.",
+        None,
+    )
+    assert [one["kind"] for one in find("class A:\n    pass\n")] == ["scene:class"]
+    # They may make one.
+    assert find("from manim import *\nA = type('A', (Scene,), {})\n") == []
+    assert find("from manim import *\nif config.quality:\n    class A(Scene): pass\n") == []
+    assert find("from manim import *\n\ndef make():\n    class A(Scene): pass\n    return A\n") == []
+
+
+def test_a_module_is_no_base() -> None:
+    [found] = find("from manim import *\n\n\nclass Demo(scene):\n    pass\n", "Demo")
+    assert (found["kind"], found["line"]) == ("scene:type", 4)
 
 
 def _kinds(code: str) -> list[str]:
