@@ -165,13 +165,15 @@ def missing_attribute(owner: object, name: str) -> Advice:
         return Advice("scene:attribute", f"`{shown}` is a function: call it, `{shown}(…)`.")
     kind = owner if isinstance(owner, type) else type(owner)
     if isinstance(owner, str) and (said := of_text(name)) is not None:
-        return Advice("scene:type", said, ("Text",))
+        return Advice("scene:attribute", said, ("Text",))
     if isinstance(owner, int | float) and hasattr(str, name):
         return Advice(
-            "scene:type", "Text is needed: write it between quotes, or convert it with `str(…)`.", ("str",)
+            "scene:attribute",
+            "Text is needed: write it between quotes, or convert it with `str(…)`.",
+            ("str",),
         )
     if isinstance(owner, _GRAPHS) and name == "edges":
-        return Advice("scene:value", "An edge names a vertex that is not among the vertices.")
+        return Advice("scene:attribute", "An edge names a vertex that is not among the vertices.")
     new = next((found for found in _renamed_of(kind, name)), None)
     if new is not None:
         return Advice("scene:attribute", instead(name, new), (new.name,) if new.name else ())
