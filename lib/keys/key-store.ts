@@ -1,4 +1,5 @@
 import type { Page } from '../base/pages.ts';
+import type { KeyScope } from './key-scopes.ts';
 
 /** A stored API key, without the key itself. */
 export interface KeyRecord {
@@ -20,14 +21,18 @@ export interface KeyRecord {
   createdAtMs: number;
   /** When it was revoked; null while live. */
   revokedAtMs: number | null;
+  /** What it may be used for: at least one, each once. Keys from before there were scopes have all. */
+  scopes: readonly KeyScope[];
+  /** From when on it is rejected, in epoch milliseconds; null: never. */
+  expiresAtMs: number | null;
 }
 
 /** A query for keys. */
 export interface KeyQuery extends Page {
   /** Default: all accounts. */
   accountId?: string;
-  /** Whether revoked keys are left out; default false. */
-  live?: boolean;
+  /** Leaves out keys that are revoked, or have expired at this time (epoch milliseconds). */
+  liveAtMs?: number;
 }
 
 /** The store of API keys. The rules of {@link AccountStore} apply. */

@@ -1,4 +1,5 @@
 import type { Account } from '../accounts/account-store.ts';
+import { KEY_SCOPES } from '../keys/key-scopes.ts';
 import type { KeyRecord } from '../keys/key-store.ts';
 import type { Settings } from '../storage/settings-store.ts';
 import { RowFormat } from './row-format.ts';
@@ -18,17 +19,23 @@ export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
   { derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) } },
 );
 
-export const KEYS: RowFormat<KeyRecord> = new RowFormat<KeyRecord>('api_keys', {
-  keyId: 'text',
-  accountId: 'text',
-  name: 'json',
-  prefix: 'text',
-  hash: 'text',
-  webhookUrl: 'json',
-  webhookSecretSealed: 'text',
-  createdAtMs: 'whole',
-  revokedAtMs: 'whole',
-});
+export const KEYS: RowFormat<KeyRecord> = new RowFormat<KeyRecord>(
+  'api_keys',
+  {
+    keyId: 'text',
+    accountId: 'text',
+    name: 'json',
+    prefix: 'text',
+    hash: 'text',
+    webhookUrl: 'json',
+    webhookSecretSealed: 'text',
+    createdAtMs: 'whole',
+    revokedAtMs: 'whole',
+    scopes: 'json',
+    expiresAtMs: 'whole',
+  },
+  { added: { scopes: KEY_SCOPES, expiresAtMs: null } },
+);
 
 /** The only row has the id 1. */
 type SettingsRow = Settings & { settingsId: number };

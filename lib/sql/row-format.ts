@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createSecretKey } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import { crc32 } from 'node:zlib';
 import { ScenepressError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
@@ -29,17 +30,20 @@ interface Column {
   field: string;
   kind: Kind;
   isOptional: boolean;
+  /** What NULL stands for in a column of a later migration; else undefined. */
+  before: unknown;
 }
 
 type Cells = Record<string, SqlValue>;
 
 /** The names of the columns, by field; `camelCase` becomes `snake_case`. */
-function columnsOf(fields: Record<string, Kind>): Column[] {
+function columnsOf(fields: Record<string, Kind>, added: Record<string, unknown>): Column[] {
   return Object.entries(fields).map(([field, kind]) => ({
     name: field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
     field,
     kind,
     isOptional: OPTIONAL.includes(kind),
+    before: added[field],
   }));
 }
 
@@ -55,6 +59,8 @@ export class RowFormat<Rec extends object> {
    * twice as large, and slower to make and to read.
    */
   readonly #blank: Record<string, unknown>;
+  /** The number of columns that all rows have in their checksum. */
+  readonly #firstColumns: number;
   readonly #derived: { name: string; derive: (record: Rec) => SqlValue }[];
   /** The columns of an INSERT. */
   readonly #written: string[];
@@ -73,7 +79,9 @@ export class RowFormat<Rec extends object> {
 
   /**
    * `fields`: in column order; the first `keyColumns` (default 1) are the primary key. `derived`: additional columns,
-   * computed for constraints and sums.
+   * computed for constraints and sums. `added`: the last fields, if a later migration added their columns, with the
+   * values that rows from before have; these are stored as NULL. The checksum leaves out NULLs at the end of these
+   * columns, so that it stays that of rows from before.
    */
   constructor(
     table: string,
@@ -81,12 +89,22 @@ export class RowFormat<Rec extends object> {
     {
       keyColumns = 1,
       derived = {},
-    }: { keyColumns?: number; derived?: Record<string, (record: Rec) => SqlValue> } = {},
+      added = {},
+    }: {
+      keyColumns?: number;
+      derived?: Record<string, (record: Rec) => SqlValue>;
+      added?: Partial<Rec>;
+    } = {},
   ) {
-    const columns = columnsOf(fields);
+    const columns = columnsOf(fields, added);
     this.table = table;
     this.#columns = columns.filter(({ kind }) => kind !== 'sealed');
     this.#sealed = columns.filter(({ kind }) => kind === 'sealed');
+    this.#firstColumns = this.#columns.length - Object.keys(added).length;
+    assert(
+      this.#columns.slice(this.#firstColumns).every(({ field }) => field in added),
+      'the last fields',
+    );
     const present = columns.filter(({ isOptional }) => !isOptional);
     this.#blank = Object.fromEntries(present.map(({ field }) => [field, null]));
     this.#derived = Object.entries(derived).map(([name, derive]) => ({ name, derive }));
@@ -125,7 +143,7 @@ export class RowFormat<Rec extends object> {
     const values: SqlValue[] = [];
     for (const column of this.#columns)
       values.push(columnValue(column, (record as Record<string, unknown>)[column.field]));
-    values.push(checksumOf(values));
+    values.push(this.#checksumOf(values));
     for (const { derive } of this.#derived) values.push(derive(record));
     return values;
   }
@@ -193,17 +211,24 @@ export class RowFormat<Rec extends object> {
     const record = { ...this.#blank };
     for (const [i, { field }] of this.#sealed.entries()) record[field] = texts[i] ?? null;
     const values: SqlValue[] = [];
-    for (const { name, field, kind, isOptional } of this.#columns) {
+    for (const { name, field, kind, isOptional, before } of this.#columns) {
       const value = cells[name] ?? null;
       values.push(value);
-      if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
+      if (before !== undefined && value === null) record[field] = before;
+      else if (kind === 'json') record[field] = value === null ? null : parsed(value as string);
       else if (!isOptional || value !== null) record[field] = value;
     }
     const isAsWritten =
-      checksumOf(values) === cells['checksum'] &&
+      this.#checksumOf(values) === cells['checksum'] &&
       this.#derived.every(({ name, derive }) => derive(record as Rec) === cells[name]);
     if (!isAsWritten) throw this.#damaged(cells);
     return record as Rec;
+  }
+
+  #checksumOf(values: SqlValue[]): number {
+    let count = values.length;
+    while (count > this.#firstColumns && values[count - 1] === null) count -= 1;
+    return checksumOf(count === values.length ? values : values.slice(0, count));
   }
 
   #textsOf(record: Rec): string {
@@ -237,8 +262,9 @@ export function textKeyOf(row: object): TextKey {
 }
 
 /** The checksum is that of the value. A database would return another one for a value that does not fit its column. */
-function columnValue({ kind, name }: Column, value: unknown): SqlValue {
+function columnValue({ kind, name, before }: Column, value: unknown): SqlValue {
   if (value === undefined || value === null) return null;
+  if (before !== undefined && isDeepStrictEqual(value, before)) return null;
   if (kind === 'json') return JSON.stringify(value);
   if (kind === 'text' || kind === 'optionalText') {
     if (typeof value !== 'string' || !value.isWellFormed()) assert.fail(`${name} is well-formed text`);

@@ -48,17 +48,13 @@ export class SqlKeyStore implements KeyStore {
     return row && KEYS.record(row);
   }
 
-  async listKeys({
-    accountId,
-    live = false,
-    limit = DEFAULT_PAGE,
-    after,
-  }: KeyQuery = {}): Promise<KeyRecord[]> {
+  async listKeys({ accountId, liveAtMs, limit = DEFAULT_PAGE, after }: KeyQuery = {}): Promise<KeyRecord[]> {
     const start = await startOfPage(this.#database, KEYS, 'key', after);
     const rows = await this.#database.all(
       `SELECT ${KEYS.names} FROM api_keys WHERE ${accountId === undefined ? '' : 'account_id = ? AND '}
-         ${live ? 'revoked_at_ms IS NULL AND ' : ''}(created_at_ms, key_id) > (?, ?) ORDER BY created_at_ms, key_id LIMIT ?`,
+         ${liveAtMs === undefined ? '' : 'revoked_at_ms IS NULL AND (expires_at_ms IS NULL OR expires_at_ms > ?) AND '}(created_at_ms, key_id) > (?, ?) ORDER BY created_at_ms, key_id LIMIT ?`,
       ...(accountId === undefined ? [] : [accountId]),
+      ...(liveAtMs === undefined ? [] : [liveAtMs]),
       ...start,
       limit,
     );

@@ -11,6 +11,7 @@ import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import { POSTGRES_SCHEMA } from './postgres/schema.ts';
 import { ACCOUNT_TABLES } from './schema/accounts.ts';
+import { KEY_LIMITS } from './schema/key-limits.ts';
 import { SqlAccountStore } from './sql-account-store.ts';
 import { SqlActStore } from './sql-act-store.ts';
 import { SqlKeyStore } from './sql-key-store.ts';
@@ -45,8 +46,13 @@ export interface SqlStores extends Storage {
  * records that. Texts in these lists never change, and later versions append others.
  */
 export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
-  // A data folder has files instead of the tables of accounts.
-  sqlite: [ACCOUNT_TABLES, ...SQLITE_SCHEMA.migrations.texts],
+  // A data folder has files instead of the tables of accounts and keys.
+  sqlite: [
+    ACCOUNT_TABLES,
+    ...SQLITE_SCHEMA.migrations.texts.slice(0, 4),
+    KEY_LIMITS,
+    ...SQLITE_SCHEMA.migrations.texts.slice(4),
+  ],
   postgres: POSTGRES_SCHEMA.migrations.texts,
 };
 

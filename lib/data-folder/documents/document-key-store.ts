@@ -1,18 +1,26 @@
 import assert from 'node:assert/strict';
+import Joi from 'joi';
 import { ScenepressError } from '../../base/errors.ts';
 import { allPages } from '../../base/pages.ts';
 import { DATA_FILES } from '../../files/data-files.ts';
+import { areScopes, KEY_SCOPES, type KeyScope } from '../../keys/key-scopes.ts';
 import type { KeyQuery, KeyRecord, KeyStore } from '../../keys/key-store.ts';
 import { isWebhookUrl } from '../../model/render-request.ts';
 import { turn } from '../../time/clock.ts';
 import { Document } from './document.ts';
 import type { DocumentPlace } from './document-file.ts';
 import { DocumentFile } from './document-file.ts';
-import { Fields, orNull, text, time } from './fields.ts';
+import { type Field, Fields, orElse, orNull, text, time } from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
 const isThere = (value: string): boolean => value !== '';
+
+const scopes: Field<readonly KeyScope[]> = {
+  rule: `a list of at least one of ${KEY_SCOPES.map((scope) => `"${scope}"`).join(', ')}, each once`,
+  schema: Joi.any().custom((value: unknown, { error }) => (areScopes(value) ? value : error('any.invalid'))),
+  write: (value) => value,
+};
 
 const FIELDS = new Fields<KeyRecord>({
   keyId: ['keyId', text('the id of a key', isThere)],
@@ -24,6 +32,8 @@ const FIELDS = new Fields<KeyRecord>({
   webhookSecretSealed: ['webhookSecretSealed', text('an encrypted secret', isThere)],
   createdAt: ['createdAtMs', time],
   revokedAt: ['revokedAtMs', orNull(time)],
+  scopes: ['scopes', orElse(scopes, KEY_SCOPES)],
+  expiresAt: ['expiresAtMs', orElse<number | null>(time, null)],
 });
 
 const HASH = 'hash';
@@ -85,11 +95,12 @@ export class DocumentKeyStore implements KeyStore {
     return this.#table.find(HASH, hash);
   }
 
-  async listKeys({ accountId, live = false, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
+  async listKeys({ accountId, liveAtMs, ...page }: KeyQuery = {}): Promise<KeyRecord[]> {
     return this.#table.list(
       page,
       (key) =>
-        (accountId === undefined || key.accountId === accountId) && (!live || key.revokedAtMs === null),
+        (accountId === undefined || key.accountId === accountId) &&
+        (liveAtMs === undefined || isLive(key, liveAtMs)),
     );
   }
 
@@ -122,6 +133,10 @@ export class DocumentKeyStore implements KeyStore {
       ({ keyId }) => keyId,
     );
   }
+}
+
+function isLive({ revokedAtMs, expiresAtMs }: KeyRecord, nowMs: number): boolean {
+  return revokedAtMs === null && (expiresAtMs === null || expiresAtMs > nowMs);
 }
 
 function put(draft: Draft<KeyRecord>, key: KeyRecord): void {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isDeepStrictEqual } from 'node:util';
 import Joi from 'joi';
 import { isoTime } from '../../time/clock.ts';
 import { Flaw } from './document-file.ts';
@@ -64,6 +65,24 @@ export function orAbsent<Value>(
     rule: `null, or ${rule}`,
     schema: schema.optional().empty(null),
     write: (value) => (value === undefined ? written : write(value)),
+  };
+}
+
+/** A field that earlier versions did not write: null or absent in the file where the record has `value`. */
+export function orElse<Value>(
+  { rule, schema, write }: Field<NonNullable<Value>>,
+  value: Value,
+): Field<Value> {
+  return {
+    rule: `null, or ${rule}`,
+    schema: schema
+      .optional()
+      .empty(null)
+      .default(() => value),
+    write: (written) =>
+      written === null || written === undefined || isDeepStrictEqual(written, value)
+        ? undefined
+        : write(written),
   };
 }
 

@@ -5,6 +5,7 @@ import { PURGES } from '../../databases/postgres/purges.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
+import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
@@ -17,6 +18,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     { sql: inPostgres(VIDEO_INDEXES), compatibleFrom: 1 },
     { sql: inPostgres(EARLIER_JOBS), compatibleFrom: 1 },
     { sql: inPostgres(SNAPSHOTS_TABLE), compatibleFrom: 1 },
+    // Earlier programs take a key with limits for damaged, and so accept none.
+    { sql: inPostgres(KEY_LIMITS), compatibleFrom: 1 },
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -6,6 +6,8 @@ import type { KeyStore } from '../../../lib/keys/key-store.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
+const DAY_MS = 86_400_000;
+
 async function openKeys(t: Test) {
   const path = testFolder(t);
   const folder = new DataFolder(path);
@@ -44,6 +46,74 @@ t.test(
     t.equal(await keys.verify(one.key), null);
   },
 );
+
+t.test('a key is for everything and forever, unless it was made for less', async (t) => {
+  const { keys, clock } = await openKeys(t);
+  const unlimited = await keys.mint({ accountId: 'a', name: 'n' });
+  t.match(unlimited.record, { scopes: ['render', 'check', 'read'], expiresAtMs: null });
+  clock.advance(100 * 365 * DAY_MS);
+  t.match(await keys.verify(unlimited.key), { scopes: ['render', 'check', 'read'], expiresAtMs: null });
+  const expiresAtMs = clock.now() + 1;
+  const limited = await keys.mint({ accountId: 'a', name: 'n', scopes: ['read', 'check'], expiresAtMs });
+  t.same((await keys.verify(limited.key))?.scopes, ['check', 'read'], 'in one order');
+  t.match(await keys.verify(limited.key), { expiresAtMs });
+});
+
+t.test('an expired key is invalid from its time on, and signs the webhooks of its jobs', async (t) => {
+  const { keys, clock } = await openKeys(t);
+  const expiresAtMs = clock.now() + DAY_MS;
+  const { key, record, webhookSecret } = await keys.mint({ accountId: 'a', name: 'n', expiresAtMs });
+  const other = await keys.mint({ accountId: 'a', name: 'n' });
+  const live = async () => (await keys.list({ live: true })).map(({ keyId }) => keyId);
+  clock.advance(DAY_MS - 1);
+  t.match(await keys.verify(key), { keyId: record.keyId });
+  t.equal(keys.stateOf(record), 'live');
+  t.same((await live()).toSorted(), [record.keyId, other.record.keyId].toSorted());
+  clock.advance(1);
+  t.equal(await keys.verify(key), null);
+  t.equal(keys.stateOf(record), 'expired');
+  t.same(await live(), [other.record.keyId]);
+  t.equal((await keys.list({ live: false })).length, 2);
+  t.equal(await keys.webhookSecretOf(record.keyId), webhookSecret);
+  t.equal(keys.stateOf(await keys.revoke(record.keyId)), 'revoked');
+});
+
+t.test('scopes must be known, and each once', async (t) => {
+  const { keys } = await openKeys(t);
+  const message = 'scopes must be a list of at least one of render, check, read, each once';
+  for (const scopes of [[], ['write'], ['render', 'render'], ['Render'], 'render', [['render']], [null], {}])
+    await t.rejects(
+      keys.mint({ accountId: 'a', name: 'n', scopes: scopes as never }),
+      { code: 'invalid_request', message },
+      JSON.stringify(scopes),
+    );
+  t.same(await keys.list(), []);
+});
+
+t.test('the expiry must be in the future', async (t) => {
+  const { keys, clock } = await openKeys(t);
+  const now = clock.now();
+  for (const expiresAtMs of [
+    now,
+    now - 1,
+    0,
+    now + 0.5,
+    Number.NaN,
+    Date.UTC(10_000, 0),
+    Infinity,
+    '9e12',
+    {},
+  ])
+    await t.rejects(
+      keys.mint({ accountId: 'a', name: 'n', expiresAtMs: expiresAtMs as never }),
+      { code: 'invalid_request', message: /^expiresAtMs must be null, or a time in the future/ },
+      String(expiresAtMs),
+    );
+  t.same(await keys.list(), []);
+  const expiresAtMs = Date.UTC(10_000, 0) - 1;
+  const { key } = await keys.mint({ accountId: 'a', name: 'n', expiresAtMs });
+  t.match(await keys.verify(key), { expiresAtMs });
+});
 
 t.test('malformed and unknown keys are invalid', async (t) => {
   const { keys } = await openKeys(t);

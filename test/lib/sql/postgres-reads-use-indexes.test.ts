@@ -39,7 +39,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await storage.queue.state();
   const keys = new SqlKeyStore(database);
   await keys.listKeys();
-  await keys.listKeys({ accountId: 'a', live: true });
+  await keys.listKeys({ accountId: 'a', liveAtMs: 1 });
   await keys.findKeyByHash('h');
   const accounts = new SqlAccountStore(database);
   await accounts.listAccounts();

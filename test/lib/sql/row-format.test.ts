@@ -22,6 +22,45 @@ t.test('texts of a row without a field that was added later are read', async (t)
   t.same(later.record({ ...row, text_key: content }), { id: '1', name: 'a', size: null });
 });
 
+t.test(
+  'rows from before a column was added keep their checksum, and later values are covered by it',
+  async (t) => {
+    interface Later extends Thing {
+      tags: readonly string[];
+      atMs: number | null;
+      note: string | null;
+    }
+    const earlier = new RowFormat<Thing>('things', { id: 'text', name: 'text' });
+    const fields = { id: 'text', name: 'text', tags: 'json', atMs: 'whole' } as const;
+    const added = { tags: ['a', 'b'], atMs: null };
+    const later = new RowFormat<Omit<Later, 'note'>>('things', fields, { added });
+    const latest = new RowFormat<Later>(
+      'things',
+      { ...fields, note: 'text' },
+      { added: { ...added, note: null } },
+    );
+    const thing = { id: '1', name: 'n' };
+    const cellsOf = (row: unknown[]) => ({
+      ...Object.fromEntries(['id', 'name', 'tags', 'at_ms'].map((name, index) => [name, row[index] ?? null])),
+      checksum: row.at(-1),
+    });
+    const [id, name, checksum] = earlier.row(thing);
+    t.same(later.record({ id, name, tags: null, at_ms: null, checksum }), { ...thing, ...added });
+    t.same(later.row({ ...thing, ...added }), [id, name, null, null, checksum]);
+    for (const values of [{ tags: ['a'] }, { atMs: 5 }, { tags: [], atMs: 5 }]) {
+      const record = { ...thing, ...added, ...values };
+      const cells = cellsOf(later.row(record));
+      t.same(later.record(cells), record);
+      t.same(latest.record({ ...cells, note: null }), { ...record, note: null });
+      const damaged = { code: 'storage_damaged' };
+      t.throws(() => later.record({ ...cells, tags: null, at_ms: null }), damaged);
+      t.throws(() => later.record({ ...cells, tags: '["b"]' }), damaged);
+      t.throws(() => later.record({ ...cells, at_ms: 6 }), damaged);
+      t.throws(() => earlier.record(cells), damaged);
+    }
+  },
+);
+
 t.test('a value that does not fit its column is refused before it is written', async (t) => {
   const sizes = new RowFormat<{ id: string; size: number; madeAtMs: number; note?: string }>('sizes', {
     id: 'text',

@@ -48,6 +48,24 @@ t.test('manual changes take effect at the next start', async (t) => {
   t.same(await folder.settings.getSettings(), { queuePausedAtMs: Date.parse('2026-11-22T17:30:00Z') });
 });
 
+t.test('a file of an earlier version has keys for everything, and is written as before', async (t) => {
+  const path = await usedFolder(t);
+  const before = readFileSync(join(path, 'keys.json'), 'utf8');
+  t.notMatch(before, /scopes|expires/);
+  const folder = await opened(t, path);
+  t.same(await folder.keyStore.getKey('key_1'), KEY);
+  const limited = { scopes: ['check'], expiresAtMs: Date.parse('2027-02-01T00:00:00Z') } as const;
+  await folder.keyStore.changeKey('key_1', (key) => ({ ...key, ...limited }));
+  await folder.stop();
+  const [written] = JSON.parse(readFileSync(join(path, 'keys.json'), 'utf8')).keys;
+  t.match(written, { scopes: ['check'], expiresAt: '2027-02-01T00:00:00.000Z' });
+  await folder.start();
+  t.same(await folder.keyStore.getKey('key_1'), { ...KEY, ...limited });
+  await folder.keyStore.changeKey('key_1', () => KEY);
+  await folder.stop();
+  t.equal(readFileSync(join(path, 'keys.json'), 'utf8'), before);
+});
+
 const SECOND = `{ "accountId": "acct_2", "email": "eve@example.org", "createdAt": "2026-11-22" }`;
 const add = (entry: string) => (text: string) => text.replace('    }\n  ]', `    }, ${entry}\n  ]`);
 
@@ -91,6 +109,21 @@ const flaws: [file: string, change: (text: string) => string, message: RegExp][]
     /entry 2 .*"accountId" is already used by entry 1/,
   ],
   ['keys.json', (text) => text.replace('"webhookUrl": null', '"webhookUrl": "http://a.test/"'), /https:/],
+  [
+    'keys.json',
+    (text) => text.replace('"revokedAt": null', '"revokedAt": null, "scopes": ["render", "write"]'),
+    /entry 1 \(key_1\): "scopes" must be null, or a list of at least one of "render", "check", "read", each once/,
+  ],
+  [
+    'keys.json',
+    (text) => text.replace('"revokedAt": null', '"revokedAt": null, "scopes": []'),
+    /"scopes" must/,
+  ],
+  [
+    'keys.json',
+    (text) => text.replace('"revokedAt": null', '"revokedAt": null, "expiresAt": "never"'),
+    /"expiresAt" must be null, or a time such as/,
+  ],
   ['keys.json', (text) => text.replace('abab', 'xyzw'), /entry 1 \(key_1\): "hash" must be 64 hexadecimal/],
   ['settings.json', (text) => text.replace('null', '5'), /"queuePausedAt" must be null, or a time/],
 ];

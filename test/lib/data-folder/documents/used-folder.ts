@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { Test } from 'tap';
 import { type Account, DataFolder, type DataFolderOptions } from '../../../../lib/index.ts';
+import { KEY_SCOPES } from '../../../../lib/keys/key-scopes.ts';
 import type { KeyRecord } from '../../../../lib/keys/key-store.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
@@ -15,6 +16,8 @@ export const KEY: KeyRecord = {
   webhookSecretSealed: 'sealed',
   createdAtMs: 1_700_000_000_000,
   revokedAtMs: null,
+  scopes: KEY_SCOPES,
+  expiresAtMs: null,
 };
 
 /** Starts a data folder, which is stopped when the test ends. */
