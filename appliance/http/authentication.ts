@@ -43,7 +43,8 @@ export function authenticator(
     if (internalToken?.matches(token)) return internalToken.caller;
     const key = await keys.verify(token);
     if (!key || !(await accounts.isEnabled(key.accountId))) return null;
-    keyUses.note(key.keyId);
-    return { owner: key.accountId, keyId: key.keyId, keyPrefix: key.prefix, webhookUrl: key.webhookUrl };
+    const { accountId: owner, keyId, prefix: keyPrefix, webhookUrl, scopes } = key;
+    keyUses.note(keyId);
+    return { owner, keyId, keyPrefix, webhookUrl, scopes };
   };
 }

@@ -9,6 +9,8 @@ import {
   enqueueBody,
   known,
   nothingHere,
+  TO_READ,
+  TO_RENDER,
 } from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
@@ -35,10 +37,11 @@ export interface RenderApiOptions {
   logger?: Logger;
 }
 
-const AUTH = 'scenepress-key';
+/** The names of what authenticates: any live key, or one that may render or read. */
+const AUTH = { any: 'scenepress-key', render: 'scenepress-key-render', read: 'scenepress-key-read' } as const;
 
 const ROUTE = {
-  auth: AUTH,
+  auth: AUTH.any,
   // Cookies are ignored; if they were parsed, an invalid one would be rejected before authentication.
   state: { parse: false, failAction: 'ignore' },
   // Ranges of JSON documents are useless.
@@ -84,15 +87,21 @@ export const renderApi: Plugin<RenderApiOptions> = {
       logger: true,
     });
     const route = { ...ROUTE, cors: corsOf(corsOrigins) };
-    server.auth.scheme(AUTH, () => bearerScheme(authenticate));
-    server.auth.strategy(AUTH, AUTH);
+    for (const [name, anyOf] of [
+      [AUTH.any, undefined],
+      [AUTH.render, TO_RENDER],
+      [AUTH.read, TO_READ],
+    ] as const) {
+      server.auth.scheme(name, () => bearerScheme(authenticate, anyOf));
+      server.auth.strategy(name, name);
+    }
     server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
     takeBrokenEscapesLiterally(server, '/api/v2/');
 
     server.route({
       method: ENQUEUE.method,
       path: ENQUEUE.path,
-      options: { ...route, payload: BODY_UNREAD },
+      options: { ...route, auth: AUTH.render, payload: BODY_UNREAD },
       async handler(request, h) {
         const caller = authenticated(request);
         const { req } = request.raw;
@@ -104,7 +113,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
     server.route({
       method: GET_JOB.method,
       path: GET_JOB.path,
-      options: route,
+      options: { ...route, auth: AUTH.read },
       async handler(request, h) {
         const { owner } = authenticated(request);
         const job = await service.get(String(request.params['jobId']), { owner });

@@ -1,3 +1,5 @@
+import type { KeyScope } from '../keys/key-scopes.ts';
+
 /** The authenticated client of a request. */
 export interface Caller {
   /** The owner of jobs and credits: `userId` on the wire. */
@@ -8,9 +10,11 @@ export interface Caller {
   keyPrefix: string;
   /** Webhook URL for requests that name none; null: none. */
   webhookUrl: string | null;
+  /** What it may do; default: everything. Its account it may always see. */
+  scopes?: readonly KeyScope[];
 }
 
-/** The caller behind a token; null for a token that is malformed, unknown or revoked. */
+/** The caller behind a token; null for a token that is malformed, unknown, revoked or expired. */
 export type Authenticate = (token: string) => Promise<Caller | null> | Caller | null;
 
 // Scheme names are case-insensitive (RFC 9110 §11.1); the token contains no spaces.

@@ -2,10 +2,12 @@
 import '../base/node-version.ts';
 import '../base/bundled.ts';
 
+export type { KeyScope } from '../keys/key-scopes.ts';
 export type { RedirectTo } from './artifact-answer.ts';
 export type { Authenticate, Caller } from './caller.ts';
 export { type HttpError, httpErrorOf, httpStatusOf } from './http-errors.ts';
 export { fastifyPlugin, nodeHandler, routeHandlers } from './node-handler.ts';
+export { hasScope } from './scopes.ts';
 export { type WebHandler, type WebOptions, webHandler } from './web-handler.ts';
 
 // What the appliance shares with the handler.
@@ -24,3 +26,5 @@ export { accountBody, enqueueBody } from './endpoints.ts';
 export { answerTo, HttpRejection, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 /** @internal */
 export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+/** @internal */
+export { TO_READ, TO_RENDER } from './scopes.ts';

@@ -12,6 +12,7 @@ import { accountBody, enqueueBody } from './endpoints.ts';
 import { eventStream } from './event-stream.ts';
 import { answerTo, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+import { assertScope, TO_READ, TO_RENDER } from './scopes.ts';
 
 /** Answers a request. Never rejects. */
 export type WebHandler = (request: Request) => Promise<Response>;
@@ -129,11 +130,13 @@ async function answer(options: WebOptions, request: Request, segments: string[])
   }
   const [endpoint, jobId, ...rest] = segments.slice(2);
   if (endpoint === 'render' && jobId === undefined && request.method === 'POST') {
+    assertScope(caller, TO_RENDER);
     const idempotencyKey = request.headers.get('idempotency-key');
     const queued = await enqueueBody(options.service, caller, await readBody(request), idempotencyKey);
     return json(202, JSON.stringify(queued));
   }
   if (endpoint === 'render' && jobId !== undefined && rest.length === 0 && isGet) {
+    assertScope(caller, TO_READ);
     const job = await options.service.get(jobId, { owner: caller.owner });
     return json(200, jobJson(job, linksOf(options, request)));
   }
@@ -170,9 +173,11 @@ async function artifact(
 async function events(
   options: WebOptions,
   request: Request,
-  { owner }: Caller,
+  caller: Caller,
   jobId: string,
 ): Promise<Response> {
+  assertScope(caller, TO_READ);
+  const { owner } = caller;
   const closed = new AbortController();
   const signal = AbortSignal.any([request.signal, closed.signal]);
   const following = options.service.follow(jobId, { owner, signal });
@@ -198,9 +203,11 @@ async function events(
 async function cancel(
   options: WebOptions,
   request: Request,
-  { owner }: Caller,
+  caller: Caller,
   jobId: string,
 ): Promise<Response> {
+  assertScope(caller, TO_RENDER);
+  const { owner } = caller;
   const job = await options.service.cancel(jobId, { owner, signal: request.signal });
   await request.body?.cancel().catch(() => {});
   return json(200, jobJson(job, linksOf(options, request)));

@@ -1,7 +1,14 @@
 import { server as createHapi } from '@hapi/hapi';
 import t from 'tap';
+import { authenticator } from '../../appliance/http/authentication.ts';
+import { KeyUses } from '../../appliance/http/key-uses.ts';
 import { type RenderApiOptions, renderApi } from '../../appliance/http/render-api.ts';
+import { silentLogger } from '../../lib/base/logger.ts';
+import { Accounts, ApiKeys, DataFolder } from '../../lib/index.ts';
+import type { KeyScope } from '../../lib/web/index.ts';
+import { FakeClock } from '../fixtures/fake-clock.ts';
 import { exchange } from '../fixtures/raw-http.ts';
+import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, send, VALID } from './listening-appliance.ts';
 
 const UNAUTHORIZED = { error: 'Unauthorized', message: 'The API key is invalid or missing.' };
@@ -108,6 +115,80 @@ t.test('a revoked key is rejected from the next request on', async (t) => {
   const [info] = (await installation.administration.keys.list({ account: 'eve@example.org' })).keys;
   await installation.administration.keys.revoke({ keyId: info?.keyId ?? '' });
   t.strictSame((await askAs(key, '/api/v2/me')).json, UNAUTHORIZED);
+});
+
+t.test('an expired key is rejected', async (t) => {
+  const folder = new DataFolder(testFolder(t));
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const clock = new FakeClock('2026-11-21T10:00:00Z');
+  const keys = new ApiKeys({ store: folder.keyStore, masterKeys: await folder.masterKeys(), clock });
+  const accounts = new Accounts({ store: folder.accountStore });
+  const { accountId } = await accounts.create('ada@example.org');
+  const keyUses = new KeyUses({ store: folder.keyUseStore, logger: silentLogger });
+  const hapi = createHapi({ host: '127.0.0.1', port: 0, debug: false });
+  const unused = () => Promise.reject(new Error('not asked for'));
+  const options: RenderApiOptions = {
+    service: { enqueue: unused, get: unused, balance: async () => ({ paid: 0, free: 0, total: 0 }) },
+    authenticate: authenticator({ keys, accounts, keyUses }),
+    assetUrl: 'https://assets.example.org',
+  };
+  await hapi.register({ plugin: renderApi, options });
+  await hapi.start();
+  t.teardown(() => hapi.stop());
+  const expiresAtMs = clock.now() + 1000;
+  const { key } = await keys.mint({ accountId, name: 'n', expiresAtMs });
+  const me = () =>
+    send(Number(hapi.info.port), '/api/v2/me', { headers: { authorization: `Bearer ${key}` } });
+  clock.advance(999);
+  t.equal((await me()).status, 200);
+  clock.advance(1);
+  const { status, json, headers } = await me();
+  t.strictSame({ status, json }, { status: 401, json: UNAUTHORIZED });
+  t.equal(headers['www-authenticate'], 'Bearer');
+});
+
+t.test('a key without the scope of a request gets what an invalid key gets', async (t) => {
+  const { askAs, key, post, service, port, installation } = await listeningAppliance(t);
+  const { jobId } = (await post(VALID)).json as { jobId: string };
+  const keyOf = async (...scopes: KeyScope[]) => {
+    const request = { account: 'ada@example.org', name: 'n', scopes };
+    return (await installation.administration.keys.create(request)).key;
+  };
+  const keys = {
+    all: key,
+    render: await keyOf('render'),
+    read: await keyOf('read'),
+    check: await keyOf('check'),
+    most: await keyOf('check', 'read'),
+  };
+  const expected: [request: string, statuses: Record<keyof typeof keys, number>][] = [
+    ['POST /api/v2/render', { all: 202, render: 202, read: 401, check: 401, most: 401 }],
+    [`GET /api/v2/render/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200 }],
+    ['GET /api/v2/render/none', { all: 404, render: 404, read: 404, check: 401, most: 404 }],
+    ['GET /api/v2/me', { all: 200, render: 200, read: 200, check: 200, most: 200 }],
+    ['GET /api/v2/nothing', { all: 404, render: 404, read: 404, check: 404, most: 404 }],
+  ];
+  for (const [request, statuses] of expected) {
+    const [method = '', path = ''] = request.split(' ');
+    const body = method === 'POST' ? { body: JSON.stringify(VALID) } : {};
+    for (const [name, key] of Object.entries(keys)) {
+      const answer = await askAs(key, path, { method, ...body });
+      const status = statuses[name as keyof typeof keys];
+      t.equal(answer.status, status, `${request} as ${name}`);
+      if (status !== 401) continue;
+      t.strictSame(answer.json, UNAUTHORIZED);
+      t.equal(answer.headers['www-authenticate'], 'Bearer');
+    }
+  }
+  t.equal((await service.list()).length, 3);
+
+  const invalid = { method: 'POST', body: 'x'.repeat(3_000_000) };
+  t.equal((await askAs(keys.read, '/api/v2/render', invalid)).status, 401, 'before the body is checked');
+  const head =
+    'POST /api/v2/render HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nExpect: 100-continue\r\n' +
+    `Authorization: Bearer ${keys.read}\r\n\r\n`;
+  t.match(await exchange({ port }, head), /^HTTP\/1\.1 401 /);
 });
 
 t.test('an invalid cookie is ignored', async (t) => {

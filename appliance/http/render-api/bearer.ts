@@ -1,6 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
-import { type Authenticate, bearerTokenOf, type Caller, unauthorized } from '../../../lib/web/index.ts';
+import {
+  type Authenticate,
+  bearerTokenOf,
+  type Caller,
+  hasScope,
+  type KeyScope,
+  unauthorized,
+} from '../../../lib/web/index.ts';
 import { discardBody } from './request-body.ts';
 
 /** The token in the `Authorization` header of a request; undefined without one. */
@@ -10,13 +17,19 @@ export function bearerToken({ headers }: IncomingMessage): string | undefined {
 
 const EXPECTS_CONTINUE = /^100-continue$/i;
 
-/** The hapi auth scheme of `/api/v2`: `Authorization: Bearer <key>`, or 401. */
-export function bearerScheme(authenticate: Authenticate): ServerAuthSchemeObject {
+/**
+ * A hapi auth scheme of `/api/v2`: `Authorization: Bearer <key>`, or 401, also for a key without any of the scopes. hapi checks
+ * scopes of its own later, when it has told the client to send its body.
+ */
+export function bearerScheme(
+  authenticate: Authenticate,
+  anyOf?: readonly KeyScope[],
+): ServerAuthSchemeObject {
   return {
     async authenticate(request, h) {
       const token = bearerToken(request.raw.req);
       const caller = token === undefined ? null : await authenticate(token);
-      if (!caller) {
+      if (!caller || (anyOf && !hasScope(caller, ...anyOf))) {
         const { req } = request.raw;
         // A client that waits for 100 (Continue) hasn't sent its body.
         if (!EXPECTS_CONTINUE.test(req.headers.expect ?? '')) await discardBody(req);

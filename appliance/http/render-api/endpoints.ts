@@ -41,7 +41,7 @@ const errorBody = named(
 
 const ERRORS = {
   400: 'Invalid body or parameters, including malformed JSON.',
-  401: 'Missing, malformed, revoked or unknown key.',
+  401: 'Missing, malformed, revoked, expired or unknown key, or one without the scope that the request needs.',
   402: 'The balance is below the minimum reserve; no job is created.',
   404: 'The job does not exist or belongs to another user.',
   409: 'The `Idempotency-Key` was used before with another body.',

@@ -11,7 +11,7 @@ import {
 } from '../../../lib/index.ts';
 import { JobFollowers } from '../../../lib/jobs/watch/job-followers.ts';
 import type { JobEvents } from '../../../lib/model/job-events.ts';
-import { type Caller, type WebOptions, webHandler } from '../../../lib/web/index.ts';
+import { type Caller, hasScope, type WebOptions, webHandler } from '../../../lib/web/index.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
@@ -99,6 +99,72 @@ t.test('requests without a live key get 401, also for unknown paths', async (t) 
   t.equal((await handle(new Request('http://localhost/api/v2/me'))).status, 401);
   for (const path of ['/api/v2/nothing', '/api/v2/me/', '/api/v2/render/x/y', '/api/v2/%zz', '/', '/else'])
     t.match(await jsonOf(await ask(path)), { status: 404, error: 'Not Found' }, path);
+});
+
+t.test('a key without the scope of a request gets what an invalid key gets', async (t) => {
+  const { owner, ...ada } = CALLERS['ada'] as Caller;
+  const scoped: Record<string, Caller> = {
+    render: { ...ada, owner, scopes: ['render'] },
+    read: { ...ada, owner, scopes: ['read'] },
+    check: { ...ada, owner, scopes: ['check'] },
+    most: { ...ada, owner, scopes: ['check', 'read'] },
+    none: { ...ada, owner, scopes: [] },
+    all: { ...ada, owner },
+  };
+  const { ask, post, service } = await open(t, { authenticate: (token) => scoped[token] ?? null });
+  const { jobId } = await service.enqueue({ owner, ...VALID });
+  await service.wait(jobId);
+  const invalid = await ask('/api/v2/me', { token: 'eve' });
+  const invalidBody = await invalid.text();
+  const expected: [request: string, statuses: Record<string, number>][] = [
+    ['POST /api/v2/render', { all: 202, render: 202, read: 401, check: 401, most: 401, none: 401 }],
+    [`GET /api/v2/render/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
+    [`HEAD /api/v2/render/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
+    ['GET /api/v2/render/none', { all: 404, render: 404, read: 404, check: 401, most: 404, none: 401 }],
+    [`GET /events/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
+    [`POST /cancel/${jobId}`, { all: 200, render: 200, read: 401, check: 401, most: 401, none: 401 }],
+    ['GET /api/v2/me', { all: 200, render: 200, read: 200, check: 200, most: 200, none: 200 }],
+    ['GET /api/v2/nothing', { all: 404, render: 404, read: 404, check: 404, most: 404, none: 404 }],
+  ];
+  for (const [request, statuses] of expected) {
+    const [method = '', path = ''] = request.split(' ');
+    for (const [token, status] of Object.entries(statuses)) {
+      const jobs = (await service.count()).completed;
+      const response = await (path === '/api/v2/render'
+        ? post(VALID, { token } as RequestInit)
+        : ask(path, { method, token }));
+      t.equal(response.status, status, `${request} as ${token}`);
+      if (status !== 401) {
+        if (status === 202) await service.wait(((await response.json()) as { jobId: string }).jobId);
+        else await response.body?.cancel();
+        continue;
+      }
+      t.equal(response.headers.get('www-authenticate'), 'Bearer');
+      t.equal(await response.text(), method === 'HEAD' ? '' : invalidBody);
+      t.equal((await service.count()).completed, jobs, 'no job was made');
+    }
+  }
+});
+
+t.test('an unread body of a key without the scope is dropped', async (t) => {
+  const scopes = ['read'] as const;
+  const { post } = await open(t, { authenticate: () => ({ ...(CALLERS['ada'] as Caller), scopes }) });
+  let isCanceled = false;
+  const cancel = () => {
+    isCanceled = true;
+  };
+  const body = new ReadableStream({ cancel });
+  const response = await post('', { body, duplex: 'half' } as RequestInit);
+  t.equal(response.status, 401);
+  t.ok(isCanceled);
+});
+
+t.test('hasScope', async (t) => {
+  t.equal(hasScope({}, 'check'), true, 'a caller without scopes has all');
+  t.equal(hasScope({ scopes: ['check'] }, 'check'), true);
+  t.equal(hasScope({ scopes: ['check'] }, 'render'), false);
+  t.equal(hasScope({ scopes: ['check'] }, 'render', 'check'), true);
+  t.equal(hasScope({ scopes: [] }, 'render', 'check', 'read'), false);
 });
 
 t.test('NUL in a path, which databases refuse, reaches no store', async (t) => {
