@@ -22,6 +22,8 @@ export { type BackupsInfo, ScheduledBackups } from './data-folder/scheduled-back
 export { DATA_FILES, DOCUMENT_FILES } from './files/data-files.ts';
 export { FolderLock } from './files/folder-lock.ts';
 export { homeFolder } from './files/home-folder.ts';
+export type { KeyState } from './keys/api-keys.ts';
+export { areScopes, KEY_SCOPES, type KeyScope } from './keys/key-scopes.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
 export type { KeyUseStore } from './keys/key-use-store.ts';
 export type { MasterKeyOptions } from './keys/master-key-files.ts';

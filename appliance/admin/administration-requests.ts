@@ -1,6 +1,14 @@
 import Joi from 'joi';
 import { type JobStatus, type Quality, ScenepressError } from '../../lib/index.ts';
-import { type AccountRole, type DeliveryState, isWebhookUrl, QUALITY_NAMES } from '../../lib/internal.ts';
+import {
+  type AccountRole,
+  areScopes,
+  type DeliveryState,
+  isWebhookUrl,
+  KEY_SCOPES,
+  type KeyScope,
+  QUALITY_NAMES,
+} from '../../lib/internal.ts';
 
 /** `https://…`, or null. */
 export const webhookUrl: Joi.StringSchema = Joi.string()
@@ -11,6 +19,8 @@ export const webhookUrl: Joi.StringSchema = Joi.string()
 interface KeyRequest {
   name: string;
   webhookUrl: string | null;
+  scopes: readonly KeyScope[];
+  expires: string | null;
 }
 
 export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
@@ -21,6 +31,16 @@ export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
     .required()
     .messages({ '*': 'A key needs a name of 1 to 100 characters.' }),
   webhookUrl: webhookUrl.default(null),
+  scopes: Joi.any()
+    .custom((value: unknown, { error }) => (areScopes(value) ? value : error('any.invalid')))
+    .default(() => KEY_SCOPES)
+    .messages({ '*': `A key needs at least one of the scopes ${KEY_SCOPES.join(', ')}, each once.` }),
+  expires: Joi.string()
+    .trim()
+    .max(100)
+    .allow(null)
+    .default(null)
+    .messages({ '*': 'The expiry of a key must be a text.' }),
 });
 
 /** The most credits of one grant: sums of thousands of grants are still exact. */

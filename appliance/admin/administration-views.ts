@@ -10,7 +10,15 @@ import type {
   RenderProgress,
   RenderUsage,
 } from '../../lib/index.ts';
-import { type AccountRole, type Charges, isoTime, isSnapshotId, type KeyRecord } from '../../lib/internal.ts';
+import {
+  type AccountRole,
+  type Charges,
+  isoTime,
+  isSnapshotId,
+  type KeyRecord,
+  type KeyScope,
+  type KeyState,
+} from '../../lib/internal.ts';
 
 /** An account as administration shows it. */
 export interface AccountInfo {
@@ -76,7 +84,13 @@ export interface KeyInfo {
   account: string;
   webhookUrl: string | null;
   createdAt: string;
+  /** What it may be used for. */
+  scopes: readonly KeyScope[];
+  /** From when on it is rejected; null: never. */
+  expiresAt: string | null;
   revokedAt: string | null;
+  /** Whether it is accepted now, or why not. */
+  state: KeyState;
   /** When a request with it was last accepted, to the minute; null if none was. */
   lastUsedAt: string | null;
 }
@@ -212,7 +226,10 @@ export function accountInfo(account: Account): AccountInfo {
   };
 }
 
-export function keyInfo(record: KeyRecord, account: string, lastUsedAtMs?: number): KeyInfo {
+export function keyInfo(
+  record: KeyRecord,
+  { account, state, lastUsedAtMs }: Pick<KeyInfo, 'account' | 'state'> & { lastUsedAtMs: number | undefined },
+): KeyInfo {
   return {
     keyId: record.keyId,
     keyPrefix: record.prefix,
@@ -220,7 +237,10 @@ export function keyInfo(record: KeyRecord, account: string, lastUsedAtMs?: numbe
     account,
     webhookUrl: record.webhookUrl,
     createdAt: isoTime(record.createdAtMs),
+    scopes: record.scopes,
+    expiresAt: record.expiresAtMs === null ? null : isoTime(record.expiresAtMs),
     revokedAt: record.revokedAtMs === null ? null : isoTime(record.revokedAtMs),
+    state,
     lastUsedAt: lastUsedAtMs === undefined ? null : isoTime(lastUsedAtMs),
   };
 }

@@ -9,6 +9,7 @@ import { isoTime, type KeyRecord, type KeyUseStore } from '../../lib/internal.ts
 import type { AdministrationParts } from './administration.ts';
 import { check, keyRequest, listLimit, placeInList, webhookUrl } from './administration-requests.ts';
 import { type KeyInfo, type KeyPage, keyInfo, type NewKey } from './administration-views.ts';
+import { expiryOf } from './key-expiry.ts';
 import { pageOf } from './pages.ts';
 
 /** Most keys of an account that are not revoked. */
@@ -29,29 +30,43 @@ export class KeyAdministration {
     this.#keys = keys;
   }
 
-  async create(request: { account: string; name: string; webhookUrl?: string | undefined }): Promise<NewKey> {
-    const { name, webhookUrl } = check(keyRequest, { name: request.name, webhookUrl: request.webhookUrl });
+  /**
+   * `scopes`: default all. `expires`: the last day of its use (UTC), such as `2027-01-31`, or a duration, such as `90d`;
+   * default never.
+   */
+  async create(request: {
+    account: string;
+    name: string;
+    webhookUrl?: string | undefined;
+    scopes?: readonly string[] | undefined;
+    expires?: string | undefined;
+  }): Promise<NewKey> {
+    const { account: _, ...rest } = request;
+    const { name, webhookUrl, scopes, expires } = check(keyRequest, rest);
+    const expiresAtMs = expires === null ? null : expiryOf(expires, Date.now());
     const account = await this.#accounts.find(request.account);
     await this.#assertFew(account.accountId);
     const { record, key, webhookSecret } = await this.#keys.mint({
       accountId: account.accountId,
       name,
       webhookUrl,
+      scopes,
+      expiresAtMs,
     });
     // A deletion that began meanwhile may have listed the keys before this one was there.
     await this.#accounts.find(account.accountId).catch(async (error: unknown) => {
       await this.#keys.forget(record.keyId);
       throw error;
     });
-    return { ...keyInfo(record, account.email), key, webhookSecret };
+    return { ...this.#infoOf(record, account.email), key, webhookSecret };
   }
 
   /** Limits the keys of an account: revoked keys are kept, in memory without a database. */
   async #assertFew(accountId: string): Promise<void> {
     let [live, all] = [0, 0];
-    for await (const { revokedAtMs } of this.#keys.all({ accountId })) {
+    for await (const key of this.#keys.all({ accountId })) {
       all += 1;
-      if (revokedAtMs === null) live += 1;
+      if (this.#keys.stateOf(key) === 'live') live += 1;
     }
     if (live >= MOST_LIVE_KEYS)
       throw new ScenepressError('conflict', `The account has ${live} keys. Revoke one that is not used.`);
@@ -59,7 +74,7 @@ export class KeyAdministration {
       throw new ScenepressError('conflict', `The account has had ${all} keys, and can have no more.`);
   }
 
-  /** Oldest first. `live`: without revoked ones. `after`: the last key of the previous page. */
+  /** Oldest first. `live`: without revoked and expired ones. `after`: the last key of the previous page. */
   async list(
     request: {
       account?: string | undefined;
@@ -80,20 +95,24 @@ export class KeyAdministration {
         limit: limit + 1,
       });
       const { rows, next } = pageOf(found, limit, ({ keyId }) => keyId);
-      const keys = await this.#infoOf(rows, one ? [one] : []);
+      const keys = await this.#infosOf(rows, one ? [one] : []);
       if (keys.length > 0 || next === null) return { keys, next };
       place = next;
     }
   }
 
+  #infoOf(key: KeyRecord, email: string, lastUsedAtMs?: number): KeyInfo {
+    return keyInfo(key, { account: email, state: this.#keys.stateOf(key), lastUsedAtMs });
+  }
+
   /** Keys without the forgotten ones of deleted accounts. `known`: accounts that have been read. */
-  async #infoOf(rows: KeyRecord[], known: Account[]): Promise<KeyInfo[]> {
+  async #infosOf(rows: KeyRecord[], known: Account[]): Promise<KeyInfo[]> {
     const emails = await this.#emailsOf(rows, known);
     const uses = await this.#uses.lastKeyUses(rows.map(({ keyId }) => keyId));
     const lastUsed = new Map(uses.map(({ keyId, usedAtMs }) => [keyId, usedAtMs]));
     return rows.flatMap((key) => {
       const email = emails.get(key.accountId) ?? '';
-      return email === '' ? [] : [keyInfo(key, email, lastUsed.get(key.keyId))];
+      return email === '' ? [] : [this.#infoOf(key, email, lastUsed.get(key.keyId))];
     });
   }
 
@@ -114,7 +133,7 @@ export class KeyAdministration {
     if (!key) throw new ScenepressError('not_found', `There is no key ${String(keyId).slice(0, 80)}.`);
     const { email } = await this.#accounts.find(key.accountId);
     const [use] = await this.#uses.lastKeyUses([key.keyId]);
-    return keyInfo(key, email, use?.usedAtMs);
+    return this.#infoOf(key, email, use?.usedAtMs);
   }
 
   async revoke({ keyId }: { keyId: string }): Promise<{ keyId: string; revokedAt: string }> {

@@ -1,4 +1,6 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
+import { areScopes, KEY_SCOPES, type KeyScope } from '../../lib/internal.ts';
+import type { KeyInfo } from '../admin/administration-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
@@ -18,6 +20,8 @@ interface CreateFlags extends Flags {
   account: string;
   name: string;
   webhookUrl?: string;
+  scopes?: readonly KeyScope[];
+  expires?: string;
 }
 
 /** `scenepress key …` */
@@ -30,17 +34,32 @@ export function keyCommand(): Command {
       'create',
       'Create a key; it is shown only once',
       'scenepress key create --account ada@example.org --name "Web site" --webhook-url https://example.org/hook',
+      [
+        'scenepress key create --account ada@example.org --name Course --scopes render --expires 2027-01-31',
+        'until that day’s end (UTC)',
+      ],
     )
       .requiredOption('--account <account>', 'account that owns the key: e-mail address or user id')
       .requiredOption('--name <name>', 'purpose of the key')
       .option('--webhook-url <url>', 'URL for the outcomes of its jobs when a request names none (https://)')
+      .option(
+        '--scopes <list>',
+        `what it may be used for: ${KEY_SCOPES.join(', ')}, separated by commas (default: all)`,
+        scopesIn,
+      )
+      .option(
+        '--expires <when>',
+        'last day of its use (UTC), such as 2027-01-31, or a duration such as 12h, 90d or 4w (default: never)',
+      )
       .action(async (flags: CreateFlags) => {
-        const { account, name, webhookUrl } = flags;
+        const { account, name, webhookUrl, scopes, expires } = flags;
         const made = await withAdministration(configOf(flags), (admin) =>
-          admin.keys.create({ account, name, webhookUrl }),
+          admin.keys.create({ account, name, webhookUrl, scopes, expires }),
         );
         if (flags.json) return printJson(made);
-        print(`Key ${made.keyId} ("${made.name}") of ${made.account}. These values are not shown again:\n`);
+        print(
+          `Key ${made.keyId} ("${made.name}") of ${made.account}${shownLimits(made)}. These values are not shown again:\n`,
+        );
         print(`  API key         ${made.key}`);
         print(`  Webhook secret  ${made.webhookSecret}`);
       }),
@@ -49,7 +68,7 @@ export function keyCommand(): Command {
   key.addCommand(
     administrative('list', 'List keys, oldest first', 'scenepress key list --account ada@example.org')
       .option('--account <account>', 'only keys of this account: e-mail address or user id')
-      .option('--live', 'without revoked keys')
+      .option('--live', 'without revoked and expired keys')
       .option('--limit <number>', 'maximum number of keys (default: 50)', wholeNumber)
       .option('--after <keyId>', 'only keys behind this one')
       .action(async (flags: ListFlags) => {
@@ -60,13 +79,15 @@ export function keyCommand(): Command {
         noteNextPage('keys', next);
         if (flags.json) return printJson(keys);
         printTable(
-          ['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'CREATED', 'REVOKED'],
+          ['KEY ID', 'KEY', 'NAME', 'ACCOUNT', 'SCOPES', 'CREATED', 'EXPIRES', 'REVOKED'],
           keys.map((key) => [
             key.keyId,
             `${key.keyPrefix}…`,
             key.name,
             key.account,
+            key.scopes.join(','),
             shownTime(key.createdAt),
+            shownTime(key.expiresAt),
             shownTime(key.revokedAt),
           ]),
         );
@@ -83,8 +104,10 @@ export function keyCommand(): Command {
           ['Name', key.name],
           ['Account', key.account],
           ['Webhook', key.webhookUrl],
+          ['Scopes', key.scopes.join(', ')],
           ['Created', shownTime(key.createdAt)],
           ['Last used', key.lastUsedAt === null ? 'never' : shownTime(key.lastUsedAt)],
+          ['Expires', key.expiresAt === null ? 'never' : shownTime(key.expiresAt)],
           ['Revoked', shownTime(key.revokedAt)],
         ]);
       },
@@ -138,4 +161,16 @@ export function keyCommand(): Command {
   );
 
   return key;
+}
+
+function scopesIn(list: string): readonly KeyScope[] {
+  const scopes = list.split(',').map((scope) => scope.trim());
+  if (areScopes(scopes)) return scopes;
+  throw new InvalidArgumentError(`Give one or several of ${KEY_SCOPES.join(', ')}, separated by commas.`);
+}
+
+/** `, for render and check only, until 2027-01-31 23:59:59Z`; empty without limits. */
+function shownLimits({ scopes, expiresAt }: KeyInfo): string {
+  const uses = scopes.length < KEY_SCOPES.length ? `, for ${scopes.join(' and ')} only` : '';
+  return expiresAt === null ? uses : `${uses}, until ${shownTime(expiresAt)}`;
 }

@@ -47,7 +47,7 @@ t.test('one page of an account is made at a time; others get theirs', async (t) 
   t.match(refused.text, 'Too many pages of your account are being loaded at the same time.');
   t.equal(searches.length, 1, 'no second search has begun');
   t.equal((await ofAdmin.get('/dashboard/account')).status, 200, 'another account does not wait');
-  const form = await ofMember.postAsIs('/dashboard/keys', { csrf, name: 'x' });
+  const form = await ofMember.postAsIs('/dashboard/keys', { csrf, name: 'x', scopes: 'render' });
   t.equal(form.status, 303, 'forms have turns of their own');
   const answering = setInterval(() => {
     for (const resolve of searches.splice(0)) resolve({ jobs: [], examined: 0, next: null });

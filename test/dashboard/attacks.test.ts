@@ -315,7 +315,7 @@ t.test('no answer of the dashboard is kept or framed by others', async (t) => {
     'a redirection to the sign-in': await new Client(port).get('/dashboard/keys'),
     'an error': await client.get('/dashboard/nothing'),
     'a refusal': await client.get('/dashboard/accounts'),
-    'a secret that is shown once': await client.submit('/dashboard/keys', { name: 'One' }),
+    'a secret that is shown once': await client.submit('/dashboard/keys', { name: 'One', scopes: 'render' }),
   };
   for (const [name, { headers }] of Object.entries(answers)) {
     t.match(
@@ -343,7 +343,7 @@ t.test('a name in the Host header appears in no link', async (t) => {
     'x-forwarded-proto': 'https',
     'content-type': 'application/x-www-form-urlencoded',
   };
-  const body = new URLSearchParams({ csrf, name: 'One' }).toString();
+  const body = new URLSearchParams({ csrf, name: 'One', scopes: 'render' }).toString();
   for (const path of [`/dashboard/accounts/${await idOf(member)}/invitation`, '/dashboard/keys']) {
     const posted = await ask(path, { method: 'POST', headers, body });
     t.equal(posted.status, 303);

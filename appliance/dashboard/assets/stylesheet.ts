@@ -125,7 +125,9 @@ form.stack, .stack { display: grid; gap: 1rem; grid-template-columns: minmax(0, 
 .fields { display: flex; flex-wrap: wrap; gap: 0.875rem; align-items: end; }
 .fields > label, .fields > .field { flex: 1 1 11rem; max-width: 32rem; }
 label, .field { display: grid; gap: 0.3rem; font-weight: 560; font-size: var(--small); }
-label .hint { font-weight: 400; color: var(--muted); }
+label .hint, legend .hint { font-weight: 400; color: var(--muted); }
+fieldset { margin: 0; padding: 0; border: 0; }
+legend { padding: 0 0 0.3rem; }
 input, select, textarea { font: inherit; font-size: 0.9375rem; font-weight: 400; width: 100%; padding: 0.45rem 0.65rem; border: 1px solid light-dark(#8d919c, #6c7180); border-radius: 7px; background: var(--surface); color: var(--text); }
 input:not([type="checkbox"]), select { height: 2.375rem; }
 label.check { display: flex; align-items: center; gap: 0.45rem; font-weight: 400; }

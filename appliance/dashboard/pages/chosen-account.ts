@@ -40,5 +40,5 @@ export async function keysToChoose(
   const key = await visit.admin.keys.show({ keyId: named }).catch((error: unknown) => {
     if (!isScenepressError(error, 'not_found')) throw error;
   });
-  return key && !(live && key.revokedAt !== null) ? [...keys, key] : keys;
+  return key && !(live && key.state !== 'live') ? [...keys, key] : keys;
 }

@@ -1,4 +1,5 @@
 import { isScenepressError } from '../../../lib/index.ts';
+import { KEY_SCOPES, type KeyScope } from '../../../lib/internal.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
 import { type Html, html, type Value, wholeText } from '../html.ts';
@@ -33,7 +34,10 @@ export function keyRoutes(): Route[] {
         try {
           const webhookUrl = form['webhookUrl']?.trim() || undefined;
           const name = form['name'] ?? '';
-          const { keyId, key, webhookSecret } = await admin.keys.create({ account, name, webhookUrl });
+          const scopes = visit.formValues('scopes');
+          const expires = form['expires']?.trim() || undefined;
+          const made = await admin.keys.create({ account, name, webhookUrl, scopes, expires });
+          const { keyId, key, webhookSecret } = made;
           const secrets = { key, webhookSecret };
           return { to: keyPath(keyId), tell: { note: { kind: 'warn', text: ONCE }, secrets } };
         } catch (error) {
@@ -111,9 +115,7 @@ async function listPage(visit: Visit): Promise<Html> {
   const after = query['after'] || undefined;
   const { keys, next } = await admin.keys.list({ account, limit: ROWS, after });
   // Live ones first, then the newest.
-  const sorted = keys
-    .toReversed()
-    .sort((a, b) => Number(a.revokedAt !== null) - Number(b.revokedAt !== null));
+  const sorted = keys.toReversed().sort((a, b) => Number(a.state !== 'live') - Number(b.state !== 'live'));
   const create = html`<a class="button primary" href="${BASE}/keys/new${accountQuery(visit)}">Create key</a>`;
   const list =
     keys.length === 0
@@ -123,7 +125,7 @@ async function listPage(visit: Visit): Promise<Html> {
           create,
         )
       : html`<div class="scroll"><table class="cards">
-<thead><tr><th>Name</th><th>Key</th><th>State</th><th>Default webhook</th><th>Created</th><th>Last used</th></tr></thead>
+<thead><tr><th>Name</th><th>Key</th><th>State</th><th>Scopes</th><th>Default webhook</th><th>Created</th><th>Expires</th><th>Last used</th></tr></thead>
 <tbody>${sorted.map(keyRow)}</tbody></table></div>`;
   return page(
     {
@@ -146,18 +148,20 @@ function keyRow(key: KeyInfo): Html {
   return html`<tr>
 <th scope="row" class="rowhead"><a href="${BASE}/keys/${key.keyId}">${key.name}</a></th>
 <td data-label="Key"><code>${key.keyPrefix}…</code></td>
-<td data-label="State">${stateOf(key)}</td>
+<td data-label="State">${STATES[key.state]}</td>
+<td data-label="Scopes">${key.scopes.join(', ')}</td>
 <td data-label="Default webhook"><span class="clip" title="${key.webhookUrl}">${key.webhookUrl ?? '–'}</span></td>
 <td data-label="Created">${shownTime(key.createdAt)}</td>
+<td data-label="Expires">${key.expiresAt === null ? html`<span class="faint">never</span>` : shownTime(key.expiresAt)}</td>
 <td data-label="Last used">${key.lastUsedAt === null ? html`<span class="faint">never</span>` : shownTime(key.lastUsedAt)}</td>
 </tr>`;
 }
 
-function stateOf({ revokedAt }: KeyInfo): Html {
-  return revokedAt === null
-    ? html`<span class="tag good">Live</span>`
-    : html`<span class="tag">Revoked</span>`;
-}
+const STATES: Record<KeyInfo['state'], Html> = {
+  live: html`<span class="tag good">Live</span>`,
+  expired: html`<span class="tag">Expired</span>`,
+  revoked: html`<span class="tag">Revoked</span>`,
+};
 
 function newPage(visit: Visit, problem?: string): Html {
   const { viewer, csrf, form } = visit;
@@ -171,9 +175,26 @@ ${csrfField(csrf)}
 ${account !== viewer.email && html`<p class="muted">For the account ${account}.</p>`}
 <label>Name <span class="hint">what uses it, for example “Lecture site”</span><input name="name" value="${form['name']}" required maxlength="100" autofocus></label>
 <label>Default webhook URL <span class="hint">optional: where outcomes are sent when a request names no other, https://…</span><input name="webhookUrl" type="url" value="${form['webhookUrl']}" placeholder="https://" pattern="https://.+"></label>
+${scopesField(problem === undefined ? KEY_SCOPES : visit.formValues('scopes'))}
+<label>Expires <span class="hint">optional: the last day on which it is accepted, until midnight UTC</span><input name="expires" type="date" value="${form['expires']}" min="${new Date().toISOString().slice(0, 10)}"></label>
 <div class="actions"><button class="primary">Create key</button><a class="button" href="${BASE}/keys">Cancel</a></div>
 </form></section>`,
   );
+}
+
+const SCOPE_HINTS: Record<KeyScope, string> = {
+  render: 'create renders, and read their outcome',
+  check: 'have scenes checked',
+  read: 'read the outcome of renders',
+};
+
+function scopesField(chosen: readonly string[]): Html {
+  return html`<fieldset class="field"><legend>Scopes <span class="hint">what it may be used for</span></legend>
+${KEY_SCOPES.map(
+  (scope) =>
+    html`<label class="check"><input type="checkbox" name="scopes" value="${scope}" ${chosen.includes(scope) && 'checked'}> ${scope} <span class="hint">${SCOPE_HINTS[scope]}</span></label>
+`,
+)}</fieldset>`;
 }
 
 /** What is shown once. */
@@ -203,11 +224,13 @@ function keyPage({ viewer, csrf, told, publicUrl }: Visit, key: KeyInfo, message
     message ?? toldNote(told),
     told.secrets && newSecrets(told.secrets, publicUrl),
     html`<section class="card"><dl class="details">
-<dt>State</dt><dd>${stateOf(key)}</dd>
+<dt>State</dt><dd>${STATES[key.state]}</dd>
 <dt>Key</dt><dd><code>${key.keyPrefix}…</code></dd>
 <dt>Key id</dt><dd><code>${keyId}</code></dd>
 ${key.account !== viewer.email && html`<dt>Account</dt><dd>${key.account}</dd>`}
 <dt>Created</dt><dd>${shownTime(key.createdAt)}</dd>
+<dt>Scopes</dt><dd>${key.scopes.join(', ')}</dd>
+<dt>Expires</dt><dd>${key.expiresAt === null ? 'never' : shownTime(key.expiresAt)}</dd>
 <dt>Last used</dt><dd>${key.lastUsedAt === null ? 'never' : shownTime(key.lastUsedAt)}</dd>
 ${key.revokedAt !== null && html`<dt>Revoked</dt><dd>${shownTime(key.revokedAt)}</dd>`}
 </dl></section>`,
