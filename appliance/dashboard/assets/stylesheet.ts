@@ -136,7 +136,7 @@ input[readonly] { background: var(--sunken); }
 input:focus-visible, select:focus-visible { outline-offset: 0; border-radius: 7px; }
 
 .note { border-radius: var(--radius); padding: 0.75rem 1rem; background: var(--accent-soft); overflow-wrap: anywhere; }
-.hint { margin: 0; padding: 0.5rem 0.75rem; border-left: 3px solid var(--accent); overflow-wrap: anywhere; }
+p.hint { margin: 0; padding: 0.5rem 0.75rem; border-left: 3px solid var(--accent); overflow-wrap: anywhere; }
 .note.good { background: var(--good-soft); color: var(--good); }
 .note.bad { background: var(--bad-soft); color: var(--bad); }
 .note.warn { background: var(--warn-soft); color: var(--warn); }

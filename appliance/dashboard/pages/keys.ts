@@ -125,7 +125,7 @@ async function listPage(visit: Visit): Promise<Html> {
           create,
         )
       : html`<div class="scroll"><table class="cards">
-<thead><tr><th>Name</th><th>Key</th><th>State</th><th>Scopes</th><th>Default webhook</th><th>Created</th><th>Expires</th><th>Last used</th></tr></thead>
+<thead><tr><th>Name and key</th><th>State</th><th>Scopes</th><th>Default webhook</th><th>Created</th><th>Last used</th></tr></thead>
 <tbody>${sorted.map(keyRow)}</tbody></table></div>`;
   return page(
     {
@@ -146,13 +146,11 @@ async function listPage(visit: Visit): Promise<Html> {
 
 function keyRow(key: KeyInfo): Html {
   return html`<tr>
-<th scope="row" class="rowhead"><a href="${BASE}/keys/${key.keyId}">${key.name}</a></th>
-<td data-label="Key"><code>${key.keyPrefix}…</code></td>
-<td data-label="State">${STATES[key.state]}</td>
+<th scope="row" class="rowhead"><a href="${BASE}/keys/${key.keyId}">${key.name}</a><div class="faint tight"><code>${key.keyPrefix}…</code></div></th>
+<td data-label="State"><div>${STATES[key.state]}${key.state === 'live' && key.expiresAt !== null && html`<div class="faint">until ${shownTime(key.expiresAt)}</div>`}</div></td>
 <td data-label="Scopes">${key.scopes.join(', ')}</td>
-<td data-label="Default webhook"><span class="clip" title="${key.webhookUrl}">${key.webhookUrl ?? '–'}</span></td>
+<td data-label="Default webhook"><span class="clip short" title="${key.webhookUrl}">${key.webhookUrl ?? '–'}</span></td>
 <td data-label="Created">${shownTime(key.createdAt)}</td>
-<td data-label="Expires">${key.expiresAt === null ? html`<span class="faint">never</span>` : shownTime(key.expiresAt)}</td>
 <td data-label="Last used">${key.lastUsedAt === null ? html`<span class="faint">never</span>` : shownTime(key.lastUsedAt)}</td>
 </tr>`;
 }
@@ -197,13 +195,17 @@ ${KEY_SCOPES.map(
 )}</fieldset>`;
 }
 
-/** What is shown once. */
-function newSecrets({ key, webhookSecret = '' }: Record<string, string>, publicUrl: string): Html {
+/** What is shown once; with a request, if the new key may render. */
+function newSecrets(
+  { key, webhookSecret = '' }: Record<string, string>,
+  { scopes }: KeyInfo,
+  publicUrl: string,
+): Html {
   const secrets = html`<section class="card">
 ${key !== undefined && copyable('API key', 'new-key', key)}
 ${copyable('Webhook secret, for verifying signatures', 'new-secret', webhookSecret)}
 </section>`;
-  if (key === undefined) return secrets;
+  if (key === undefined || !scopes.includes('render')) return secrets;
   const body = JSON.stringify({ className: 'Hello', code: CODE });
   const curl = `curl ${publicUrl}/api/v2/render -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/json' -d '${body}'`;
   return html`${secrets}
@@ -222,7 +224,7 @@ function keyPage({ viewer, csrf, told, publicUrl }: Visit, key: KeyInfo, message
       actions: html`<a class="button" href="${BASE}/keys">All keys</a>`,
     },
     message ?? toldNote(told),
-    told.secrets && newSecrets(told.secrets, publicUrl),
+    told.secrets && newSecrets(told.secrets, key, publicUrl),
     html`<section class="card"><dl class="details">
 <dt>State</dt><dd>${STATES[key.state]}</dd>
 <dt>Key</dt><dd><code>${key.keyPrefix}…</code></dd>
