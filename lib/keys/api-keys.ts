@@ -99,7 +99,7 @@ export class ApiKeys {
   }
 
   /** Whether a key is accepted now, or why not. */
-  stateOf({ revokedAtMs, expiresAtMs }: Pick<KeyRecord, 'revokedAtMs' | 'expiresAtMs'>): KeyState {
+  stateOf({ revokedAtMs, expiresAtMs }: KeyRecord): KeyState {
     if (revokedAtMs !== null) return 'revoked';
     return expiresAtMs !== null && expiresAtMs <= this.#clock.now() ? 'expired' : 'live';
   }

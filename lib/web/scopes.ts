@@ -14,11 +14,11 @@ export const TO_READ: readonly KeyScope[] = ['render', 'read'];
  * if (!hasScope(caller, 'check')) return new Response(null, { status: 403 });
  * ```
  */
-export function hasScope({ scopes }: Pick<Caller, 'scopes'>, ...anyOf: readonly KeyScope[]): boolean {
+export function hasScope({ scopes }: Caller, ...anyOf: readonly KeyScope[]): boolean {
   return scopes === undefined || anyOf.some((scope) => scopes.includes(scope));
 }
 
 /** The contract has no 403: a key without any of the scopes gets the response of an invalid one. */
-export function assertScope(caller: Pick<Caller, 'scopes'>, anyOf: readonly KeyScope[]): void {
+export function assertScope(caller: Caller, anyOf: readonly KeyScope[]): void {
   if (!hasScope(caller, ...anyOf)) throw unauthorized();
 }
