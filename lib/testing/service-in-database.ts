@@ -117,6 +117,11 @@ export const SERVICE_IN_DATABASE: Record<string, (database: SqlDatabase) => Prom
     assert.equal(await keys.verify(key), null);
     assert.equal((await keys.list({ accountId })).length, 1);
     assert.equal((await keys.list({ live: true })).length, 0);
+    const expiresAtMs = Date.UTC(9000, 0);
+    const limited = await keys.mint({ accountId, name: 'course', scopes: ['read'], expiresAtMs });
+    assert.deepEqual(await keys.verify(limited.key), limited.record);
+    assert.equal((await keys.list({ live: true })).length, 1);
+    assert.equal((await stores.keyStore.listKeys({ liveAtMs: expiresAtMs })).length, 0);
     assert.equal(await keys.reseal(), 0);
     for (const usedAtMs of [2, 1]) await stores.keyUseStore.noteKeyUses([{ keyId: record.keyId, usedAtMs }]);
     assert.deepEqual(

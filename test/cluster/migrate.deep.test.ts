@@ -23,6 +23,8 @@ async function usedInstallation(t: Test) {
   });
   const { service, post, installation } = appliance;
   const other = await appliance.newKey('béa@example.org', 'https://127.0.0.1:1/hook');
+  const limits = { scopes: ['check', 'read'], expires: '9000-01-31' };
+  await installation.administration.keys.create({ account: 'béa@example.org', name: 'Limited', ...limits });
   const enqueue = async (body: { code: string; metadata?: object }, key = appliance.key) =>
     String(
       (
@@ -98,7 +100,7 @@ t.test('an installation is moved to a database and back, and nothing is lost', a
   t.equal(up.code, 0, up.stderr);
   t.match(
     up.stdout,
-    /Moved 4 jobs, \d+ ledger entries, 2 accounts and 2 keys[\s\S]*Copied 2 artifacts; 0 were missing[\s\S]*books are in order[\s\S]*master key: SCENEPRESS_MASTER_KEY_FILE=/,
+    /Moved 4 jobs, \d+ ledger entries, 2 accounts and 3 keys[\s\S]*Copied 2 artifacts; 0 were missing[\s\S]*books are in order[\s\S]*master key: SCENEPRESS_MASTER_KEY_FILE=/,
   );
   const storage = await openPostgres(t, { schema });
   t.same(await contentsOf(Object.assign(storage, { storage })), before);
@@ -135,7 +137,7 @@ t.test('an installation is moved to a database and back, and nothing is lost', a
   t.equal(down.code, 0, down.stderr);
   t.match(JSON.parse(down.stdout), {
     accounts: 2,
-    keys: 3,
+    keys: 4,
     artifacts: { missing: 0 },
     audit: { problems: [] },
   });
@@ -174,7 +176,7 @@ t.test('a move that is interrupted changes nothing and is repeated', async (t) =
   await run('DROP TRIGGER stop ON api_keys', { schema });
 
   const first = await migrateToPostgres(folder, storage, { assets, masterKey, target: 'there' });
-  t.match(first, { accounts: 2, keys: 2, artifacts: { copied: 0 } }, 'artifacts were there already');
+  t.match(first, { accounts: 2, keys: 3, artifacts: { copied: 0 } }, 'artifacts were there already');
   t.ok(existsSync(join(dataDir, 'moved')));
   const again = await migrateToPostgres(folder, storage, { assets, masterKey, target: 'there' });
   t.same(again.rows, first.rows, 'a repetition only checks');

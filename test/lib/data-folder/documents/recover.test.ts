@@ -44,6 +44,24 @@ function edit(path: string, name: string, change: (text: string) => string): voi
   writeFileSync(join(path, name), change(readFileSync(join(path, name), 'utf8')));
 }
 
+t.test('recovery keeps what limits a key, and drops a key with unreadable limits', async (t) => {
+  const { path, keyIds } = await usedFolder(t);
+  const [kept = '', dropped = '', harmed = ''] = keyIds;
+  const limit = (keyId: string, limits: string) =>
+    edit(path, 'keys.json', (text) => text.replace(`"${keyId}",`, `"${keyId}", ${limits},`));
+  limit(kept, '"scopes": ["read"], "expiresAt": "9000-01-31"');
+  limit(dropped, '"scopes": ["all"]');
+  limit(harmed, '"expiresAt": "later"');
+  const { faults, lost } = await recover(path, { apply: true });
+  t.match(faults, [/^keys\.json: entry 2 .*"scopes" must be null, or a list/]);
+  t.same(lost.map(({ key }) => key).toSorted(), [dropped, harmed].toSorted());
+  const folder = new DataFolder(path);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const limits = { scopes: ['read'], expiresAtMs: Date.parse('9000-01-31') };
+  t.match(await folder.keyStore.listKeys(), [{ keyId: kept, ...limits }]);
+});
+
 t.test('recovery finds no damage in valid documents', async (t) => {
   const { path } = await usedFolder(t);
   t.match(await recover(path), { faults: [], lost: [] });
