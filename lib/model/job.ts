@@ -120,6 +120,12 @@ export interface JobRecord {
   aspectRatio: AspectRatio;
   /** Frames per second: the request's, or the quality's default. */
   fps: number;
+  /** A name for people; null when the request had none. */
+  title: string | null;
+  /** Words to find it by; null when the request had none. */
+  tags: string[] | null;
+  /** Of the scene's random numbers; null: another one in each render. */
+  seed: number | null;
   /** The request's metadata as the received JSON text; null when it had none. */
   metadataJson: string | null;
   /** The webhook URL, fixed at enqueue; null: no webhook. */
@@ -203,6 +209,12 @@ export interface Job {
   aspectRatio: AspectRatio;
   /** Frames per second. */
   fps: number;
+  /** A name for people; null when the request had none. */
+  title: string | null;
+  /** Words to find it by. */
+  tags: string[];
+  /** Of the scene's random numbers; null: another one in each render. */
+  seed: number | null;
   /** The metadata of the request, parsed; null when there was none. */
   readonly metadata: unknown;
   /** The metadata of the request as JSON text, verbatim; null when there was none. */
@@ -262,7 +274,7 @@ const METADATA: PropertyDescriptor & ThisType<Job> = {
 export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
-  const { creditsCost, artifacts, error, attempts } = record;
+  const { title, tags, seed, creditsCost, artifacts, error, attempts } = record;
   const job: Omit<Job, 'metadata'> = {
     jobId,
     owner,
@@ -271,6 +283,9 @@ export function jobOf(record: JobRecord): Job {
     quality,
     aspectRatio,
     fps,
+    title,
+    tags: [...(tags ?? [])],
+    seed,
     metadataJson,
     webhookUrl,
     creditsCost,

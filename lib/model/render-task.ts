@@ -29,6 +29,8 @@ export interface RenderTask {
   still?: StillPlace;
   /** Draws some pictures, and looks for faults of what a video of this height in pixels shows. */
   inspect?: number;
+  /** Of the scene's random numbers; default: another one in each render. */
+  seed?: number;
   port: MessagePort;
 }
 

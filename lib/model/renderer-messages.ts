@@ -138,6 +138,8 @@ export interface RenderJob {
   still: StillPlace | null;
   /** Draws some frames, and looks for faults of a video of this height in pixels; null: renders. */
   inspect: number | null;
+  /** Of the scene's random numbers; null: another one in each render. */
+  seed: number | null;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The limits that the fork sets on itself. */

@@ -21,6 +21,12 @@ export interface EnqueueRequest extends RenderRequest {
    * identifies the request content, as well-formed Unicode without NUL; default: a hash of the request.
    */
   idempotency?: { key: string; fingerprint?: string };
+  /** A name for people, at most 200 characters. */
+  title?: string;
+  /** Words to find it by: at most 20 of at most 50 characters. */
+  tags?: readonly string[];
+  /** Of the scene's random numbers, from 0 to 4,294,967,295. Default: another one in each render. */
+  seed?: number;
   /**
    * A job of the owner, such as the one that the scene was edited from: frames that equal those of its video are copied
    * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest such job

@@ -233,6 +233,8 @@ class RenderJob:
     still: StillPlace | None
     # Draws some frames, and looks for faults of a video of this height in pixels; null: renders.
     inspect: int | None
+    # Of the scene's random numbers; null: another one in each render.
+    seed: int | None
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -251,6 +253,7 @@ class RenderJob:
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             still=None if message["still"] is None else StillPlace.parse(message["still"]),
             inspect=None if message["inspect"] is None else int(message["inspect"]),
+            seed=None if message["seed"] is None else int(message["seed"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )

@@ -106,6 +106,7 @@ def job_of(arguments: list[str]) -> RenderJob:
         local=None,
         still=None,
         inspect=None,
+        seed=None,
         is_tex_held=False,
         limits=limits,
     )

@@ -66,7 +66,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
-    return job | {"local": None, "still": None, "inspect": None, "limits": limits} | changes
+    return job | {"local": None, "still": None, "inspect": None, "seed": None, "limits": limits} | changes
 
 
 def read_job(code: str, name: str | None = "Demo") -> Message:
@@ -76,13 +76,13 @@ def read_job(code: str, name: str | None = "Demo") -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"]
+    del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"], job["seed"]
     return job | {"kind": "list"}
 
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    del job["still"], job["inspect"]
+    del job["still"], job["inspect"], job["seed"]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 
 

@@ -324,7 +324,8 @@ export class Admission {
   }
 
   /** The record of a new job, without its webhook secret. */
-  #recordOf({ owner, request, metadataJson, webhookUrl, keyId }: NewJob): JobRecord {
+  #recordOf(newJob: NewJob): JobRecord {
+    const { owner, request, metadataJson, webhookUrl, keyId } = newJob;
     return {
       jobId: this.#ids.next(),
       owner,
@@ -333,6 +334,9 @@ export class Admission {
       quality: request.quality,
       aspectRatio: request.aspectRatio,
       fps: request.fps ?? QUALITIES[request.quality].fps,
+      title: newJob.title ?? null,
+      tags: newJob.tags ? [...newJob.tags] : null,
+      seed: newJob.seed ?? null,
       metadataJson,
       webhookUrl,
       keyId,

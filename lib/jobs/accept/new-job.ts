@@ -4,6 +4,7 @@ import { known, type Names } from '../../base/known-options.ts';
 import { isStorableText } from '../../base/storable-text.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
+import { type Labels, labelsOf } from './labels.ts';
 
 /** The most bytes of an owner or a key id: Postgres refuses longer values in indexes. */
 const LONGEST_BYTES = 1_024;
@@ -23,10 +24,13 @@ const NAMES: Names<EnqueueRequest> = {
   keyId: true,
   idempotency: true,
   earlierJobId: true,
+  title: true,
+  tags: true,
+  seed: true,
 };
 
 /** The data of a new job. */
-export interface NewJob {
+export interface NewJob extends Labels {
   owner: string;
   request: ValidRenderRequest;
   metadataJson: string | null;
@@ -49,11 +53,19 @@ export function fingerprintOf(
 
 /** Validates a request of `enqueue`. Error: `invalid_request` for the first violated rule. */
 export function newJobOf(enqueued: EnqueueRequest): NewJob {
-  const { owner, keyId, metadataJson, metadata, idempotency, webhook, earlierJobId, ...fields } = known(
-    'enqueue',
-    enqueued,
-    NAMES,
-  );
+  const {
+    owner,
+    keyId,
+    metadataJson,
+    metadata,
+    idempotency,
+    webhook,
+    earlierJobId,
+    title,
+    tags,
+    seed,
+    ...fields
+  } = known('enqueue', enqueued, NAMES);
   if (!isStorableText(owner, LONGEST_BYTES) || owner === '')
     throw invalid(`owner is a non-empty string ${RULE}, at most ${LONGEST_BYTES} bytes`);
   if (keyId !== undefined && keyId !== null && !isStorableText(keyId, LONGEST_BYTES))
@@ -66,6 +78,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const newJob = {
     owner,
     request,
+    ...labelsOf({ title, tags, seed }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,
     keyId: keyId ?? null,

@@ -16,10 +16,13 @@ export async function copyOf(
 ): Promise<NewJob> {
   const code = await storage.readSource(jobId);
   if (code === undefined) throw new ScenepressError('not_found', 'The source of this job has been removed.');
-  const { metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
+  const { title, tags, seed, metadataJson, webhookUrl, keyId, webhookSecretSealed: sealed } = earlier;
   return {
     owner,
     request: { code, className, quality, aspectRatio, fps },
+    ...(title !== null && { title }),
+    ...(tags !== null && { tags }),
+    ...(seed !== null && { seed }),
     metadataJson,
     webhookUrl,
     keyId,

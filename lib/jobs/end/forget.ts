@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /**
- * Erases the content of a terminal job: code, class name, metadata, webhook URL, bodies and answers, error and
+ * Erases the content of a terminal job: code, class name, title, tags, metadata, webhook URL, bodies and answers, error and
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
@@ -27,6 +27,9 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
   const forgotten: JobRecord = {
     ...rest,
     className: '',
+    title: null,
+    tags: null,
+    seed: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

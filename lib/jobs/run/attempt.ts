@@ -181,7 +181,7 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
@@ -190,6 +190,7 @@ export class Attempt {
         jobId,
         className,
         fps,
+        ...(seed !== null && { seed }),
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,

@@ -71,7 +71,8 @@ const INDEXES = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tb
 /** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
-  const lost = { metadataJson: null, webhookUrl: null, outcome: null, usage: null, diagnosis: null };
+  const request = { title: null, tags: null, seed: null, metadataJson: null, webhookUrl: null };
+  const lost = { ...request, outcome: null, usage: null, diagnosis: null };
   const texts = { className: '', error, ...lost };
   const job = { ...formats.JOBS.recordWith(texts, row), forgottenAtMs: now.getTime() };
   return { ...row, ...formats.JOBS.cells(job, textKey, random) };

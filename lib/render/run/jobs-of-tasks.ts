@@ -16,6 +16,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     local = null,
     still = null,
     inspect = null,
+    seed = null,
     isTexHeld = false,
   } = task;
   // Larger numbers are not exact in JSON.
@@ -30,6 +31,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     local,
     still,
     inspect,
+    seed,
     isTexHeld,
     limits: jobLimits(limits),
   };

@@ -259,6 +259,7 @@ export class Zygotes {
       local: null,
       still: null,
       inspect: null,
+      seed: null,
       isTexHeld: false,
       limits,
     };

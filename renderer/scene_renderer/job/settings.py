@@ -129,6 +129,8 @@ def fix(job: RenderJob | CheckJob | ListJob) -> None:
         setattr(config, name, value)
     if local:
         _configure(local)
+    if isinstance(job, RenderJob) and job.seed is not None:
+        config.seed = job.seed
     # All modules of Manim refer to this object, so it can't be replaced.
     config.__class__ = LocalConfig if local else SceneConfig
 

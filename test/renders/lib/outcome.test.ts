@@ -1,11 +1,39 @@
+import { hash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import t from 'tap';
+import type { Job } from '../../../lib/index.ts';
 import { RENDER_WORK } from '../../../lib/model/work-times.ts';
 import { artifactPath, BODY_LINE, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
 import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 
 const service = await startService(t);
+/** The hash of a job's video. */
+const videoOf = async (job: Job) =>
+  hash('sha256', await readFile(await artifactPath(service, job, 'video.mp4')));
 const ISO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+t.test('a seed makes random numbers repeat', async (t) => {
+  const code = scene(
+    'import random',
+    'self.add(Dot(random.random() * 3 * RIGHT + np.random.random() * 2 * UP))',
+    'self.wait(0.2)',
+  );
+  const labels = { code, title: 'A dot', tags: ['random'], seed: 5 };
+  const [first, second, other, none] = [
+    await render(service, labels),
+    await render(service, labels),
+    await render(service, { code, seed: 6 }),
+    await render(service, { code }),
+  ];
+  t.match(first, { status: 'completed', title: 'A dot', tags: ['random'], seed: 5 });
+  t.equal(await videoOf(first), await videoOf(second));
+  t.equal(new Set([await videoOf(first), await videoOf(other), await videoOf(none)]).size, 3);
+  const again = await service.wait((await service.renderAgain(first.jobId)).jobId);
+  t.match(again, { title: 'A dot', tags: ['random'], seed: 5 });
+  t.equal(await videoOf(again), await videoOf(first));
+  await service.forget(again.jobId);
+  t.match(await service.get(again.jobId), { title: null, tags: [], seed: null });
+});
 
 t.test('a completed job has its request, times and artifacts', async (t) => {
   const before = Date.now();
@@ -19,6 +47,9 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     quality: 'low',
     aspectRatio: '16:9',
     fps: 15,
+    title: null,
+    tags: [],
+    seed: null,
     metadata: null,
     metadataJson: null,
     webhookUrl: null,

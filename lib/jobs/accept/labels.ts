@@ -1,0 +1,38 @@
+import Joi from 'joi';
+import { checked, TEXT } from '../../base/checked.ts';
+import type { EnqueueRequest } from '../../model/requests.ts';
+
+/** The fields of a request that the contract does not have. */
+export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed'>;
+
+const LONGEST_TITLE = 200;
+const LONGEST_TAG = 50;
+const MOST_TAGS = 20;
+/** NumPy takes no larger seed. */
+const LARGEST_SEED = 2 ** 32 - 1;
+
+/** Schemas of the fields, for the documents of the HTTP API, too. */
+export const LABELS: { readonly [Name in keyof Required<Labels>]: Joi.Schema } = {
+  title: text(LONGEST_TITLE).description('A name for people.'),
+  tags: Joi.array().items(text(LONGEST_TAG)).max(MOST_TAGS).unique().description('Words to find the job by.'),
+  seed: Joi.number()
+    .integer()
+    .min(0)
+    .max(LARGEST_SEED)
+    .description("Of the scene's random numbers. Default: another one in each render."),
+};
+const SCHEMA = Joi.object<Labels>(LABELS);
+
+/** The title, the tags and the seed of a request, where it has them. Error: `invalid_request`. */
+export function labelsOf(labels: { [Name in keyof Labels]?: Labels[Name] | undefined }): Labels {
+  const { title, tags = [], seed } = checked('enqueue', labels, SCHEMA);
+  return {
+    ...(title !== undefined && { title }),
+    ...(tags.length > 0 && { tags: [...tags] }),
+    ...(seed !== undefined && { seed }),
+  };
+}
+
+function text(longest: number): Joi.StringSchema {
+  return (TEXT as Joi.StringSchema).disallow('').max(longest);
+}
