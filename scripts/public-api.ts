@@ -119,7 +119,8 @@ function declarationsOf(path: string): Map<string, Declaration> {
   const declared = new Map<string, Declaration>();
   for (const { index, 1: name = '' } of text.matchAll(DECLARATION)) {
     const overloads = declared.get(name);
-    const found = { comment: commentBefore(text, index), text: declarationAt(text, index) };
+    const own = declarationAt(text, index);
+    const found = { comment: commentBefore(text, index), text: withInherited(own, text, path) };
     declared.set(name, overloads ? { ...overloads, text: `${overloads.text}\n${found.text}` } : found);
   }
   for (const [, names = '', from = ''] of text.matchAll(REEXPORT)) {
@@ -132,6 +133,22 @@ function declarationsOf(path: string): Map<string, Declaration> {
     }
   }
   return declared;
+}
+
+const BASE = /^export (?:declare )?class \w+ extends (\w+)\b/;
+
+/** A class with the members of its abstract base, which is not exported itself, in the place of that. */
+function withInherited(text: string, module: string, path: string): string {
+  const base = BASE.exec(text)?.[1];
+  const from = new RegExp(`^import \\{[^}]*\\b${base}\\b[^}]*\\} from '(\\.[^']+)'`, 'm').exec(module)?.[1];
+  if (base === undefined || from === undefined) return text;
+  const inherited = declarationsOf(join(dirname(path), from.replace(/\.ts$/, '.d.ts'))).get(base)?.text ?? '';
+  const [, above = '', members = ''] =
+    /^export declare abstract class \w+([^{]*)\{\n([\s\S]*)\}$/.exec(inherited) ?? [];
+  if (members === '') return text;
+  const isOwn = (line: string) => !/^\s*#private;$/.test(line);
+  const kept = members.split('\n').filter(isOwn).join('\n');
+  return text.replace(new RegExp(` extends ${base}[^{]*`), () => above).replace(/\}$/, () => `${kept}}`);
 }
 
 /** The TSDoc that ends before a declaration. */

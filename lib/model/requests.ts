@@ -35,6 +35,25 @@ export interface EnqueueRequest extends RenderRequest {
   earlierJobId?: string;
 }
 
+/** An idempotency key and what identifies the content of the request, as of {@link EnqueueRequest}. */
+export type Idempotency = NonNullable<EnqueueRequest['idempotency']>;
+
+/** Options of {@link RenderService.enqueueMany}. */
+export interface EnqueueManyOptions {
+  /** Prevents jobs that are not yet being stored. */
+  signal?: AbortSignal;
+  /** As of {@link EnqueueRequest}, for all of them together. */
+  idempotency?: Idempotency;
+}
+
+/** Options of {@link RenderService.renderAgain}. */
+export interface RenderAgainOptions extends JobScope {
+  /** What differs from the earlier job. A quality has its own frame rate, unless `fps` is given. */
+  changes?: Partial<Omit<EnqueueRequest, 'owner' | 'webhook' | 'idempotency' | 'earlierJobId'>>;
+  /** As of {@link EnqueueRequest}. */
+  idempotency?: Idempotency;
+}
+
 /** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */
 export interface JobScope {
   /** Jobs of other owners are as if they did not exist; default: those of all. */

@@ -1,13 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from '../assets/open-artifact.ts';
 import { abortable } from '../async/abortable.ts';
-import { EmitterBase } from '../async/emitter.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
-import { isStorableText } from '../base/storable-text.ts';
+import { enqueueAgain, enqueueAll, enqueueOne } from '../jobs/accept/enqueue.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
-import { copyOf } from '../jobs/accept/render-again.ts';
+import { newJobsOf } from '../jobs/accept/new-jobs.ts';
+import { RENDER_AGAIN } from '../jobs/accept/render-again.ts';
 import { assertEnded, forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
 import { CHECK_REQUEST, checkManyOfOwner, checkOfOwner } from '../jobs/run/check-scenes.ts';
 import {
@@ -17,35 +16,36 @@ import {
   stillOfOwner,
 } from '../jobs/run/pictures-of-owner.ts';
 import { scenesOfOwner } from '../jobs/run/scenes-of.ts';
-import type { OpenedPicture } from '../jobs/snapshots/snapshots.ts';
-import type { JobEvent } from '../jobs/watch/job-followers.ts';
-import { type ErrorSearch, type ErrorSearchResult, searchErrors } from '../jobs/watch/search-errors.ts';
-import { validJobQuery, validOwner } from '../jobs/watch/valid-job-query.ts';
+import { validOwner } from '../jobs/watch/valid-job-query.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
-import type { Balance } from '../ledger/ledger.ts';
-import type { ArtifactName } from '../model/artifacts.ts';
 import type { CheckedSource, CheckRequest } from '../model/checked-source.ts';
 import type { InspectedSource } from '../model/inspected-source.ts';
-import { isTerminal, type Job, type JobRecord, type JobStatus, jobOf } from '../model/job.ts';
-import type { JobCountQuery, JobListQuery } from '../model/job-list-query.ts';
+import { isTerminal, type Job, type JobRecord, jobOf } from '../model/job.ts';
 import type {
   InspectRequest,
   ServiceInspectedScene,
   StillRequest,
   StillResult,
 } from '../model/owned-pictures.ts';
-import type { Play, RenderProgress } from '../model/render-task.ts';
-import type { EnqueueRequest, JobScope, ScenesOptions, WaitOptions } from '../model/requests.ts';
+import type {
+  EnqueueManyOptions,
+  EnqueueRequest,
+  JobScope,
+  RenderAgainOptions,
+  ScenesOptions,
+  WaitOptions,
+} from '../model/requests.ts';
+import { findJob } from '../storage/find-job.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import { announce } from './announce.ts';
 import { Lifecycle } from './lifecycle.ts';
-import type { RenderServiceEvents, RenderServiceOptions } from './render-service-options.ts';
+import type { RenderServiceOptions } from './render-service-options.ts';
 import { makeParts, type ServiceParts } from './service-parts.ts';
+import { ServiceReads } from './service-reads.ts';
 import { type ServiceStatus, statusOf } from './service-status.ts';
 
 const SCOPE: Names<JobScope> = { owner: true };
 const WAIT: Names<WaitOptions> = { owner: true, signal: true };
-const GRACE = { graceMs: true };
 
 /**
  * Renders scenes: accepts requests, dispatches them to workers, keeps the ledger and serves artifacts.
@@ -57,7 +57,7 @@ const GRACE = { graceMs: true };
  * const job = await service.wait(jobId);
  * ```
  */
-export class RenderService extends EmitterBase<RenderServiceEvents> {
+export class RenderService extends ServiceReads {
   readonly #parts: ServiceParts;
   /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
@@ -67,7 +67,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
   /** @internal */
   constructor(options: RenderServiceOptions, parts: ServiceParts);
   constructor(options: RenderServiceOptions, parts: ServiceParts = makeParts(options)) {
-    super();
+    super(parts);
     this.setMaxListeners(0); // Their number is no sign of a leak.
     this.#parts = parts;
     this.#life = new Lifecycle(parts);
@@ -103,7 +103,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `not_running`.
    */
   async drain(options: { graceMs?: number } = {}): Promise<void> {
-    const { graceMs = 0 } = known('drain', options, GRACE);
+    const { graceMs = 0 } = known('drain', options, { graceMs: true });
     await this.#life.drain(graceMs);
   }
 
@@ -112,7 +112,7 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    * `not_running`. A store that another service of this process uses stays open.
    */
   async stop(options: { graceMs?: number } = {}): Promise<void> {
-    const { graceMs = 0 } = known('stop', options, GRACE);
+    const { graceMs = 0 } = known('stop', options, { graceMs: true });
     await this.#life.stop(graceMs);
   }
 
@@ -131,22 +131,27 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { signal } = known('enqueue', options, SIGNAL);
     const newJob = newJobOf(enqueued);
     this.#assertWorking();
-    const { admission, webhooks } = this.#parts;
-    if (newJob.earlierJobId !== undefined) await this.#record(newJob.earlierJobId, newJob.owner);
-    if (newJob.webhookUrl !== null) await abortable(webhooks.prepare(newJob.webhookSecret), signal);
-    signal?.throwIfAborted();
-    return jobOf(await admission.accept(newJob));
+    return enqueueOne(this.#parts, newJob, signal);
   }
 
   /**
-   * Enqueues a copy of an earlier job: same request, owner, key, metadata and webhook. Errors: those of {@link
-   * enqueue}; `not_found` also when the source of the earlier job has been removed.
+   * Enqueues renders of one owner, at most 100, all or none. `idempotency` covers them together, so requests have none.
+   * Errors: those of {@link enqueue}.
    */
-  async renderAgain(jobId: string, scope: JobScope = {}): Promise<Job> {
-    const { owner } = known('renderAgain', scope, SCOPE);
+  async enqueueMany(requests: readonly EnqueueRequest[], options: EnqueueManyOptions = {}): Promise<Job[]> {
+    const newJobs = newJobsOf(requests, options);
     this.#assertWorking();
-    const copy = await copyOf(await this.#record(jobId, owner), this.#parts);
-    return jobOf(await this.#parts.admission.accept(copy));
+    return enqueueAll(this.#parts, newJobs, options.signal);
+  }
+
+  /**
+   * Enqueues a copy of an earlier job: same request, owner, key, metadata and webhook, except for `changes`. Errors: those
+   * of {@link enqueue}; `not_found` also when the source of the earlier job has been removed.
+   */
+  async renderAgain(jobId: string, options: RenderAgainOptions = {}): Promise<Job> {
+    known('renderAgain', options, RENDER_AGAIN);
+    this.#assertWorking();
+    return enqueueAgain(this.#parts, jobId, options);
   }
 
   /**
@@ -159,47 +164,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     const { keys: apiKeys, signal } = known('resealSecrets', options, { keys: true, signal: true });
     const { storage, webhooks } = this.#parts;
     return webhooks.secrets.resealAll(storage, apiKeys, signal);
-  }
-
-  /** Error: `not_found` when the job does not exist or has another owner. */
-  async get(jobId: string, scope: JobScope = {}): Promise<Job> {
-    const { owner } = known('get', scope, SCOPE);
-    return jobOf(await this.#record(jobId, owner));
-  }
-
-  /** The plays and waits of a completed scene, at most 1,000; none once it is forgotten. Error: `not_found`. */
-  async plays(jobId: string, scope: JobScope = {}): Promise<Play[]> {
-    const { owner } = known('plays', scope, SCOPE);
-    await this.#record(jobId, owner);
-    return (await this.#parts.storage.readTrace(jobId)).plays;
-  }
-
-  /** Output of an ended scene, and warnings, at most 33,000 characters; empty once forgotten. Error: `not_found`. */
-  async output(jobId: string, scope: JobScope = {}): Promise<string> {
-    const { owner } = known('output', scope, SCOPE);
-    await this.#record(jobId, owner);
-    return (await this.#parts.storage.readTrace(jobId)).output;
-  }
-
-  /** Jobs, newest first; for many, leave out the `metadata`. Error: `invalid_request`. */
-  async list(query: JobListQuery = {}): Promise<Job[]> {
-    return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);
-  }
-
-  /**
-   * Failed jobs whose error contains a text, in any case, newest first. Errors are stored encrypted, so it reads one
-   * job after the other: at most `mostExamined` (default 1000), from where another call continues.
-   */
-  searchErrors(query: ErrorSearch): Promise<ErrorSearchResult> {
-    return searchErrors(this.#parts.storage, query);
-  }
-
-  /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */
-  async count(
-    query: Omit<JobCountQuery, 'after'> & { sinceMs?: number } = {},
-  ): Promise<Record<JobStatus, number>> {
-    known('count', query, { owner: true, canceled: true, limit: true, sinceMs: true });
-    return this.#parts.storage.countJobs({ after: '', ...validJobQuery(query) });
   }
 
   /** Cancels an unfinished job: it fails with "Canceled". Returns others unchanged. `signal` aborts the wait only. */
@@ -230,36 +194,11 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
-    await this.#parts.admission.settled();
+    await this.#parts.acceptance.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.snapshots.forget(owner);
     await this.#parts.storage.purge();
     return count;
-  }
-
-  /**
-   * Resolves with the job when it is terminal. `signal` aborts the wait. Errors: `not_found`; `not_running` when the
-   * service stops first; the job is kept.
-   */
-  async wait(jobId: string, options: WaitOptions = {}): Promise<Job> {
-    const { owner, signal } = known('wait', options, WAIT);
-    return this.#parts.ends.wait(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
-  }
-
-  /**
-   * The events of a job, until it is terminal: first the job as it is, then its changes, progress and previews. A
-   * slow reader gets only the last progress and preview. `signal` aborts it. Errors: those of {@link wait}.
-   *
-   * ```ts
-   * for await (const event of service.follow(jobId)) {
-   *   if (event.type === 'progress') console.log(`${event.progress.seconds} s of video`);
-   * }
-   * ```
-   */
-  follow(jobId: string, options: WaitOptions = {}): AsyncGenerator<JobEvent, void> {
-    const { owner, signal } = known('follow', options, WAIT);
-    this.#parts.remoteJobs.watch(jobId);
-    return this.#parts.followers.follow(jobId, async () => jobOf(await this.#record(jobId, owner)), signal);
   }
 
   /**
@@ -319,33 +258,6 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     return stillOfOwner(this.#parts, code, options);
   }
 
-  /** Reads a picture of {@link inspect} or {@link still}, within an hour. Error: `not_found`. */
-  async openPicture(snapshotId: string, name: string, scope: JobScope = {}): Promise<OpenedPicture> {
-    return this.#parts.snapshots.open(snapshotId, name, known('openPicture', scope, SCOPE));
-  }
-
-  /**
-   * The progress of a running job; undefined while it is not known. For a job of another process it becomes known
-   * shortly after the first call, and stays known for half a minute after the last.
-   */
-  progress(jobId: string): RenderProgress | undefined {
-    return this.#parts.dispatcher.progress(jobId) ?? this.#parts.remoteJobs.progress(jobId);
-  }
-
-  /**
-   * Reads an artifact. Errors: `not_found` when the job has no such artifact, `artifact_gone` when it has been
-   * removed, `invalid_request` for a range outside it.
-   */
-  async openArtifact(
-    jobId: string,
-    name: ArtifactName,
-    options: OpenArtifactOptions = {},
-  ): Promise<OpenedArtifact> {
-    const { owner, ...reading } = known('openArtifact', options, { owner: true, range: true, signal: true });
-    const { artifacts } = await this.#record(jobId, owner);
-    return openArtifact(this.#parts.assets, artifacts, name, reading);
-  }
-
   /** Starts no more renders until {@link resumeQueue}, also after restarts. Running ones continue; jobs are accepted. */
   async pauseQueue(): Promise<void> {
     this.#assertAccepting();
@@ -358,21 +270,12 @@ export class RenderService extends EmitterBase<RenderServiceEvents> {
     await this.#parts.gate.resume();
   }
 
-  /** The credits that an owner can spend now. */
-  async balance(owner: string): Promise<Balance> {
-    return this.#parts.ledger.balance(validOwner(owner));
-  }
-
   status(): ServiceStatus {
     return statusOf(this.#parts, this.#life.state);
   }
 
-  async #record(jobId: string, owner?: string): Promise<JobRecord> {
-    const job = isStorableText(jobId) ? await this.#parts.storage.getJob(jobId) : undefined;
-    if (!job || job.phase === 'reserving' || (owner !== undefined && job.owner !== owner)) {
-      throw new ScenepressError('not_found', 'There is no such job.');
-    }
-    return job;
+  #record(jobId: string, owner?: string): Promise<JobRecord> {
+    return findJob(this.#parts.storage, jobId, owner);
   }
 
   /** Returns the job if it has ended already. */

@@ -12,7 +12,8 @@ import { RemoteJobs } from '../cluster/remote-jobs.ts';
 import { DataFolder } from '../data-folder/data-folder.ts';
 import { isFull } from '../files/disk.ts';
 import { FolderLock } from '../files/folder-lock.ts';
-import { Admission, ownerRefused } from '../jobs/accept/admission.ts';
+import { Acceptance, ownerRefused } from '../jobs/accept/acceptance.ts';
+import { Admission } from '../jobs/accept/admission.ts';
 import { StoredBytes } from '../jobs/accept/stored-bytes.ts';
 import { Cancellations } from '../jobs/end/cancellations.ts';
 import { Discards } from '../jobs/end/discards.ts';
@@ -63,7 +64,7 @@ export interface ServiceParts {
   renderer: Renderer;
   gate: Gate;
   cancellations: Cancellations;
-  admission: Admission;
+  acceptance: Acceptance;
   shortRuns: ShortRuns;
   snapshots: Snapshots;
   pricing: Pricing;
@@ -177,17 +178,15 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   events.on('change', (job) => {
     if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
   });
-  const admission = new Admission(
-    { storage, ledger, pricing, clock, random, caps: queue, fairness, secrets: webhooks.secrets },
-    {
-      admitsOwner,
-      fairness,
-      storedBytes,
-      gate,
-      events,
-      onStuck: (jobId) => void cancellations.complete(jobId),
-    },
-  );
+  const admission = new Admission({
+    ...{ storage, ledger, pricing, clock, random, fairness },
+    caps: queue,
+    secrets: webhooks.secrets,
+  });
+  const acceptance = new Acceptance({
+    ...{ admission, admitsOwner, fairness, storedBytes, gate, events },
+    onStuck: (jobId) => void cancellations.complete(jobId),
+  });
   const snapshots = new Snapshots({
     ...{ storage, ledger, pricing, assets, storedBytes, clock, random, logger },
     assertAdmitted: async (owner, tx) => {
@@ -276,7 +275,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     renderer,
     gate,
     cancellations,
-    admission,
+    acceptance,
     shortRuns,
     snapshots,
     pricing,

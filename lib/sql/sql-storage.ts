@@ -13,9 +13,11 @@ import type {
   UnfinishedPhase,
 } from '../model/job.ts';
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
+import type { EndedSum } from '../model/usage.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../storage/transaction.ts';
+import { endedSums, recentEnds } from './ended-jobs.ts';
 import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
@@ -47,14 +49,6 @@ const SHOWN_PHASES: Record<JobStatus, JobPhase[]> = {
   completed: ['completed'],
   failed: ['failed'],
 };
-
-interface EndedRow {
-  owner: string;
-  phase: JobPhase;
-  failed_by: NonNullable<JobRecord['failedBy']> | null;
-  duration_ms: number | null;
-  completed_at_ms: number | null;
-}
 
 /** Jobs in an SQL database. */
 export class SqlStorage implements Storage {
@@ -274,21 +268,12 @@ export class SqlStorage implements Storage {
     return inOrder(JOBS, ({ jobId }) => jobId, jobs, { up: true, from: after });
   }
 
-  async recentEnds({ after, limit }: { after: string; limit: number }): Promise<EndedRender[]> {
-    const each = `SELECT * FROM (SELECT job_id, owner, phase, failed_by, duration_ms, completed_at_ms FROM jobs
-       WHERE phase = ? AND job_id > ? ORDER BY job_id DESC LIMIT ?) AS page`;
-    const rows = await this.#database.all<EndedRow>(
-      `${TERMINAL.map(() => each).join(' UNION ALL ')} ORDER BY job_id DESC LIMIT ?`,
-      ...TERMINAL.flatMap((phase) => [phase, after, limit]),
-      limit,
-    );
-    return rows.map((row) => ({
-      owner: row.owner,
-      phase: row.phase,
-      ...(row.failed_by !== null && { failedBy: row.failed_by }),
-      durationMs: row.duration_ms,
-      completedAtMs: row.completed_at_ms,
-    }));
+  recentEnds(page: { after: string; limit: number }): Promise<EndedRender[]> {
+    return recentEnds(this.#database, page);
+  }
+
+  endedSums(owner: string, after: string): Promise<EndedSum[]> {
+    return endedSums(this.#database, owner, after);
   }
 
   jobsWithArtifacts(): AsyncIterable<JobRecord> {

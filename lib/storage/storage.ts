@@ -8,6 +8,7 @@ import type {
   UnfinishedPhase,
 } from '../model/job.ts';
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
+import type { EndedSum } from '../model/usage.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { IndexedVideoStore } from './indexed-videos.ts';
 import type { InstallationRecords } from './installation-records.ts';
@@ -131,6 +132,8 @@ export interface Storage {
   unfinishedJobs(page?: { after?: string; phases?: UnfinishedPhase[] }): Promise<JobRecord[]>;
   /** Terminal jobs whose ids sort behind `after`, newest first; at most `limit`. */
   recentEnds(page: { after: string; limit: number }): Promise<EndedRender[]>;
+  /** Terminal jobs of an owner whose ids sort behind `after`, summed by the day of their end, API key and failure. */
+  endedSums(owner: string, after: string): Promise<EndedSum[]>;
   /** Completed jobs whose artifacts have not been removed, oldest first. */
   jobsWithArtifacts(): AsyncIterable<JobRecord>;
   /**

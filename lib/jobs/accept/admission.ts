@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
-import { InProgress } from '../../async/in-progress.ts';
 import { ScenepressError } from '../../base/errors.ts';
 import type { Random } from '../../base/random.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import { SortableIds } from '../../model/ids.ts';
 import type { IdempotentRequest, JobRecord } from '../../model/job.ts';
-import type { JobEvents } from '../../model/job-events.ts';
-import { QUALITIES } from '../../model/qualities.ts';
 import type { QueueCaps } from '../../storage/queue/queue.ts';
 import type { QueueOptions } from '../../storage/queue/queue-options.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -16,7 +13,7 @@ import type { Clock } from '../../time/clock.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 import { insufficientCredits } from './ledger-answers.ts';
 import type { NewJob } from './new-job.ts';
-import type { StoredBytes } from './stored-bytes.ts';
+import { recordOf } from './new-record.ts';
 
 /** Checks that run in the transaction that adds a job; an error rolls it back. */
 export interface AdmissionChecks {
@@ -41,29 +38,22 @@ export interface AdmissionOptions {
   secrets?: { seal(secret: string): string };
 }
 
-/** What {@link Admission.accept} needs besides. */
-export interface AcceptOptions {
-  /** Whether jobs of an owner are accepted; undefined: those of all owners. */
-  admitsOwner: ((owner: string, tx: Transaction) => Promise<boolean> | boolean) | undefined;
-  fairness: Pick<Fairness, 'assertWithinBudget' | 'assertWithinRate'>;
-  storedBytes: Pick<StoredBytes, 'problemOf' | 'added'>;
-  /** Refuses jobs while the disk is full. */
-  gate: { assertDiskNotFull(): void };
-  events: JobEvents;
-  /** Called with the id of a job that could be neither added nor rolled back, which must be completed. */
-  onStuck: (jobId: string) => void;
+/** A job that was added, or that of an earlier equal request. */
+export interface AddedJob {
+  job: JobRecord;
+  repeated: boolean;
 }
 
 /**
- * Adding a job failed, and so did the rollback, because the ledger or the disk failed: call `JobEnding.complete`
+ * Adding jobs failed, and so did the rollback, because the ledger or the disk failed: call `JobEnding.complete` for each
  * until it succeeds. `cause`: the first error.
  */
 export class StuckError extends Error {
-  readonly jobId: string;
+  readonly jobIds: string[];
 
-  constructor(jobId: string, cause: unknown) {
+  constructor(jobIds: string[], cause: unknown) {
     super('The job could be neither added nor rolled back.', { cause });
-    this.jobId = jobId;
+    this.jobIds = jobIds;
   }
 }
 
@@ -76,7 +66,7 @@ const ANY_NUMBER: QueueCaps = {
 export const IDEMPOTENCY_MS: number = 24 * 60 * 60 * 1000;
 
 /**
- * Accepts jobs: checks whether their owner may add them, reserves the credits and puts them into the queue. With an external ledger, the intent is committed
+ * Adds jobs: reserves their credits and puts them into the queue. With an external ledger, the intent is committed
  * first (`reserving`), and rolled back when the reserve or the second commit fails.
  */
 export class Admission {
@@ -91,12 +81,8 @@ export class Admission {
   readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   readonly #fairness: Pick<Fairness, 'precedenceOf'>;
   readonly #secrets: { seal(secret: string): string } | undefined;
-  readonly #accept: AcceptOptions | undefined;
-  readonly #inProgress = new InProgress();
 
-  /** `accept`: for {@link Admission.accept}. */
-  constructor(options: AdmissionOptions, accept?: AcceptOptions) {
-    this.#accept = accept;
+  constructor(options: AdmissionOptions) {
     const { storage, ledger, clock } = options;
     this.#secrets = options.secrets;
     this.#caps = options.caps ?? ANY_NUMBER;
@@ -111,132 +97,114 @@ export class Admission {
   }
 
   /**
-   * Returns the new job, or that of an earlier equal request. Errors: those of {@link Admission.add}, `owner_refused`, and
-   * those of exceeded budgets and limits.
+   * Reserves credits and adds jobs of one owner as `queued`, all or none. A repeated request returns the first job, with
+   * `repeated: true`. Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the
+   * idempotency key was used for another request, `queue_full`, and errors of the admission checks.
    */
-  accept(newJob: NewJob): Promise<JobRecord> {
-    assert(this.#accept, 'it has no options for that');
-    return this.#inProgress.add(this.#acceptNow(newJob, this.#accept));
-  }
-
-  /** Resolves when all requests in progress have been accepted or rejected. */
-  settled(): Promise<void> {
-    return this.#inProgress.settled();
-  }
-
-  async #acceptNow(newJob: NewJob, options: AcceptOptions): Promise<JobRecord> {
-    const { admitsOwner, fairness, storedBytes, gate, events, onStuck } = options;
-    const { owner } = newJob;
-    const assertAdmitted = async (tx: Transaction) => {
-      if (await admitsOwner?.(owner, tx)) return;
-      throw ownerRefused();
-    };
-    let isCounted = false;
-    const overLimit = await storedBytes.problemOf(owner);
-    try {
-      const { job, repeated } = await this.add(newJob, {
-        ...(admitsOwner && { owner: assertAdmitted }),
-        capacity: () => {
-          gate.assertDiskNotFull();
-          fairness.assertWithinBudget(owner);
-          if (overLimit) throw overLimit;
-          // Once, though the transaction may be repeated.
-          if (!isCounted) fairness.assertWithinRate(owner);
-          isCounted = true;
-        },
-      });
-      if (!repeated) {
-        storedBytes.added(job, newJob.request.code);
-        events.emit('change', job);
-      }
-      return job;
-    } catch (error) {
-      if (!(error instanceof StuckError)) throw error;
-      onStuck(error.jobId);
-      throw error.cause;
-    }
-  }
-
-  /**
-   * Reserves credits and adds the job as `queued`. A repeated request returns the first job, with `repeated: true`.
-   * Errors: `insufficient_credits` when the balance is below the reserve, `conflict` when the idempotency key was
-   * used for another request, `queue_full`, and errors of the admission checks.
-   */
-  add(newJob: NewJob, checks: AdmissionChecks = {}): Promise<{ job: JobRecord; repeated: boolean }> {
-    return this.#joined ? this.#addAtOnce(newJob, checks) : this.#addInSteps(newJob, checks);
+  addAll(newJobs: readonly NewJob[], checks: AdmissionChecks = {}): Promise<AddedJob[]> {
+    assert(newJobs.every(({ owner }) => owner === newJobs[0]?.owner));
+    return this.#joined ? this.#addAtOnce(newJobs, checks) : this.#addInSteps(newJobs, checks);
   }
 
   /** Reserves and adds in one transaction. */
-  async #addAtOnce(newJob: NewJob, checks: AdmissionChecks): Promise<{ job: JobRecord; repeated: boolean }> {
-    const unsealed = this.#recordOf(newJob);
-    const reserve = reserveOf(unsealed);
+  async #addAtOnce(newJobs: readonly NewJob[], checks: AdmissionChecks): Promise<AddedJob[]> {
+    const drafts = newJobs.map((newJob) => ({ newJob, unsealed: this.#recordOf(newJob) }));
     const added = await this.#storage.transaction(async (tx) => {
-      const made = await this.#madeBefore(tx, newJob, checks);
-      if (made) return { job: made, repeated: true };
-      const answer = await this.#ledger.reserve(reserve, tx);
-      if (answer !== 'reserved') return { refused: answer };
-      const job = this.#sealed(unsealed, newJob);
-      await this.#insert(tx, job, newJob);
-      await this.#enqueue(tx, job);
-      return { job, repeated: false };
+      const jobs: AddedJob[] = [];
+      for (const { newJob, unsealed } of drafts) {
+        const made = await this.#madeBefore(tx, newJob, checks, jobs.length === 0);
+        if (made) {
+          jobs.push({ job: made, repeated: true });
+          continue;
+        }
+        const reserve = reserveOf(unsealed);
+        const answer = await this.#ledger.reserve(reserve, tx);
+        if (answer !== 'reserved') {
+          const refused = insufficientCredits(this.#ledger, reserve.amountCredits, answer);
+          // An error would also roll back what is committed with it.
+          if (jobs.length === 0) return { refused };
+          throw refused;
+        }
+        const job = this.#sealed(unsealed, newJob);
+        await this.#insert(tx, job, newJob);
+        await this.#enqueue(tx, job);
+        jobs.push({ job, repeated: false });
+      }
+      return jobs;
     });
-    if ('refused' in added) throw insufficientCredits(this.#ledger, reserve.amountCredits, added.refused);
+    if ('refused' in added) throw added.refused;
     return added;
   }
 
   /** Reserves between two commits. */
-  async #addInSteps(newJob: NewJob, checks: AdmissionChecks): Promise<{ job: JobRecord; repeated: boolean }> {
-    const unsealed: JobRecord = { ...this.#recordOf(newJob), phase: 'reserving' };
-    const { jobId } = unsealed;
-    const made = await this.#storage.transaction(async (tx) => {
-      const made = await this.#madeBefore(tx, newJob, checks);
-      if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob);
-      return made;
+  async #addInSteps(newJobs: readonly NewJob[], checks: AdmissionChecks): Promise<AddedJob[]> {
+    const drafts = newJobs.map((newJob) => ({
+      newJob,
+      unsealed: { ...this.#recordOf(newJob), phase: 'reserving' } as JobRecord,
+    }));
+    const found = await this.#storage.transaction(async (tx) => {
+      const found: (JobRecord | undefined)[] = [];
+      for (const { newJob, unsealed } of drafts) {
+        const made = await this.#madeBefore(tx, newJob, checks, found.length === 0);
+        if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob);
+        found.push(made);
+      }
+      return found;
     });
-    if (made) return { job: made, repeated: true };
+    const left = drafts.filter((_, index) => !found[index]).map(({ unsealed }) => unsealed);
     try {
-      const reserve = reserveOf(unsealed);
-      const answer = await this.#ledger.reserve(reserve);
-      if (answer !== 'reserved') throw insufficientCredits(this.#ledger, reserve.amountCredits, answer);
-      const job = await this.#storage.transaction((tx) => this.#addReserved(tx, unsealed, checks));
-      return { job, repeated: false };
-    } catch (error) {
-      // The ledger may or may not have reserved; void is correct in both cases.
-      await this.withdraw(jobId).catch(() => {
-        throw new StuckError(jobId, error);
+      for (const unsealed of left) {
+        const reserve = reserveOf(unsealed);
+        const answer = await this.#ledger.reserve(reserve);
+        if (answer !== 'reserved') throw insufficientCredits(this.#ledger, reserve.amountCredits, answer);
+      }
+      const jobs = left.length === 0 ? [] : await this.#addReserved(left, checks);
+      return found.map((made) => {
+        const job = made ?? jobs.shift();
+        assert(job, 'one for each request');
+        return { job, repeated: made !== undefined };
       });
-      throw error;
+    } catch (error) {
+      const stuck: string[] = [];
+      // The ledger may or may not have reserved; void is correct in both cases.
+      for (const { jobId } of left) await this.withdraw(jobId).catch(() => stuck.push(jobId));
+      throw stuck.length > 0 ? new StuckError(stuck, error) : error;
     }
   }
 
   /** Checks again: during the ledger call, other jobs may have been admitted, or the owner deleted. */
-  async #addReserved(
-    tx: Transaction,
-    { jobId, owner }: JobRecord,
-    checks: AdmissionChecks,
-  ): Promise<JobRecord> {
-    if (checks.owner) await this.#storage.lockOwner(tx, owner);
-    await this.#storage.queue.assertCapacity(tx, owner, await this.#capsOf(tx, owner, checks));
-    const reserving = await this.#storage.getJob(jobId, tx);
-    if (reserving?.phase !== 'reserving') throw rolledBack();
-    const queued: JobRecord = { ...reserving, phase: 'queued' };
-    await this.#storage.updateJob(tx, queued);
-    await this.#enqueue(tx, queued);
-    return queued;
+  #addReserved(unsealed: JobRecord[], checks: AdmissionChecks): Promise<JobRecord[]> {
+    return this.#storage.transaction(async (tx) => {
+      const jobs: JobRecord[] = [];
+      for (const { jobId, owner } of unsealed) {
+        const isFirst = jobs.length === 0;
+        if (checks.owner && isFirst) await this.#storage.lockOwner(tx, owner);
+        const caps = await this.#capsOf(tx, owner, checks, isFirst);
+        await this.#storage.queue.assertCapacity(tx, owner, caps);
+        const reserving = await this.#storage.getJob(jobId, tx);
+        if (reserving?.phase !== 'reserving') throw rolledBack();
+        const queued: JobRecord = { ...reserving, phase: 'queued' };
+        await this.#storage.updateJob(tx, queued);
+        await this.#enqueue(tx, queued);
+        jobs.push(queued);
+      }
+      return jobs;
+    });
   }
 
-  /** The job of an earlier, equal request; undefined: a job may be added. */
+  /** The job of an earlier, equal request; undefined: a job may be added. The first of several is checked for all. */
   async #madeBefore(
     tx: Transaction,
     { owner, idempotency }: NewJob,
     checks: AdmissionChecks,
+    isFirst: boolean,
   ): Promise<JobRecord | undefined> {
     // What is called together takes one round trip to a database server.
     const [, request] = await Promise.all([
-      checks.owner && this.#storage.lockOwner(tx, owner),
+      checks.owner && isFirst && this.#storage.lockOwner(tx, owner),
       idempotency && this.#storage.getIdempotentRequest(owner, idempotency.key, tx),
     ]);
-    const caps = this.#capsOf(tx, owner, checks);
+    const caps = this.#capsOf(tx, owner, checks, isFirst);
     if (request && idempotency) {
       await caps;
       const made = await this.#repeated(tx, request, idempotency);
@@ -249,7 +217,7 @@ export class Admission {
     ]);
     hasCapacity.catch(() => {}); // Awaited below, unless an earlier check fails.
     await caps;
-    checks.capacity?.();
+    if (isFirst) checks.capacity?.();
     await hasCapacity;
     return undefined;
   }
@@ -281,8 +249,16 @@ export class Admission {
    * The caps of an admitted owner. The owner is locked before, so that a deletion by another process is either known here
    * or waits for this job.
    */
-  async #capsOf(tx: Transaction, owner: string, { owner: admitOwner }: AdmissionChecks): Promise<QueueCaps> {
-    const [own] = await Promise.all([this.#caps.maxQueuedOf?.(owner, tx), admitOwner?.(tx)]);
+  async #capsOf(
+    tx: Transaction,
+    owner: string,
+    { owner: admitOwner }: AdmissionChecks,
+    isFirst: boolean,
+  ): Promise<QueueCaps> {
+    const [own] = await Promise.all([
+      this.#caps.maxQueuedOf?.(owner, tx),
+      isFirst ? admitOwner?.(tx) : undefined,
+    ]);
     return own === undefined ? this.#caps : { ...this.#caps, maxQueuedPerOwner: own };
   }
 
@@ -323,36 +299,12 @@ export class Admission {
     return this.#storage.queue.admit(tx, { jobId, owner, precedence: this.#fairness.precedenceOf(owner) });
   }
 
-  /** The record of a new job, without its webhook secret. */
   #recordOf(newJob: NewJob): JobRecord {
-    const { owner, request, metadataJson, webhookUrl, keyId } = newJob;
-    return {
+    return recordOf(newJob, {
       jobId: this.#ids.next(),
-      owner,
-      phase: 'queued',
-      className: request.className,
-      quality: request.quality,
-      aspectRatio: request.aspectRatio,
-      fps: request.fps ?? QUALITIES[request.quality].fps,
-      title: newJob.title ?? null,
-      tags: newJob.tags ? [...newJob.tags] : null,
-      seed: newJob.seed ?? null,
-      metadataJson,
-      webhookUrl,
-      keyId,
-      reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(request.quality),
-      attempts: 0,
+      reserveCredits: this.#ledger.chargesNothing ? 0 : this.#pricing.reserveCredits(newJob.request.quality),
       createdAtMs: this.#clock.now(),
-      startedAtMs: null,
-      completedAtMs: null,
-      durationMs: null,
-      creditsCost: 0,
-      usage: null,
-      outcome: null,
-      artifacts: [],
-      error: null,
-      diagnosis: null,
-    };
+    });
   }
 
   /** Called in the transaction, so the master key cannot be rotated concurrently. */
@@ -372,11 +324,6 @@ function reserveOf({ jobId, owner, reserveCredits }: JobRecord): {
   amountCredits: number;
 } {
   return { jobId, owner, amountCredits: reserveCredits };
-}
-
-/** The error for an owner who may add nothing. */
-export function ownerRefused(): ScenepressError {
-  return new ScenepressError('owner_refused', 'Jobs of this owner are not accepted.');
 }
 
 function rolledBack(): ScenepressError {

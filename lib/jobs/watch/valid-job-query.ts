@@ -3,6 +3,7 @@ import { COUNT, checked, type Schemas, TEXT } from '../../base/checked.ts';
 import { firstIdAt } from '../../model/ids.ts';
 import type { JobListQuery, JobQuery } from '../../model/job-list-query.ts';
 import { QUALITY_NAMES } from '../../model/qualities.ts';
+import type { UsageQuery } from '../../model/usage.ts';
 
 export const JOB_QUERY: Schemas<JobListQuery> = {
   owner: TEXT,
@@ -17,6 +18,7 @@ export const JOB_QUERY: Schemas<JobListQuery> = {
   untilMs: Joi.number().integer(),
 };
 const SCHEMA = Joi.object<JobListQuery>(JOB_QUERY);
+const USAGE_QUERY = Joi.object<UsageQuery>({ owner: TEXT.required(), sinceMs: Joi.number().integer() });
 const OWNER = Joi.object({ owner: TEXT.required() });
 
 /** Checks a query, whose parts may come from a request. Error: `invalid_request`. */
@@ -34,6 +36,11 @@ function withoutTimes({ sinceMs, untilMs, ...query }: JobListQuery): JobQuery {
     ...(earlier !== undefined && { before: earlier }),
     ...(sinceMs !== undefined && { after: firstIdAt(sinceMs) }),
   };
+}
+
+/** Error: `invalid_request`. */
+export function validUsageQuery(query: UsageQuery): UsageQuery {
+  return checked('usage', query, USAGE_QUERY);
 }
 
 /** The owner of a call. Error: `invalid_request`. */

@@ -62,6 +62,30 @@ for (const [name, open] of [
       await t.rejects(book.add(other), { code: 'conflict' });
     });
 
+    t.test('adds several jobs, or none', async (t) => {
+      const { book, ledger, storage } = await open(t, 15);
+      const batch = (count: number, key: string) =>
+        Array.from({ length: count }, (_, index) => ({
+          ...newJob,
+          idempotency: { key: `${index} ${key}`, fingerprint: key },
+        }));
+      await t.rejects(book.addAll(batch(4, 'a')), { code: 'insufficient_credits' });
+      t.equal(await ledger.available('a'), 15, 'their reserves are returned');
+      t.same(await storage.listJobs({}), []);
+      t.same(await storage.unfinishedJobs(), []);
+      t.equal((await storage.queue.owners({ after: '', limit: 9 })).length, 0);
+      const added = await book.addAll(batch(3, 'a'));
+      t.equal(await ledger.available('a'), 0);
+      t.equal((await storage.listJobs({ status: 'queued' })).length, 3);
+      const again = await book.addAll(batch(3, 'a'), {
+        capacity: () => void t.fail('repeated requests must not be admitted'),
+      });
+      t.same(
+        again,
+        added.map(({ job }) => ({ job, repeated: true })),
+      );
+    });
+
     t.test(
       'allows an idempotency key to be reused after a day, or if its first request was rejected',
       async (t) => {
@@ -393,7 +417,7 @@ t.test('failures of an external ledger', async (t) => {
       ledger.fault = 'before';
       throw new Error('lost');
     };
-    await t.rejects(book.add(newJob), { jobId: String, cause: { message: 'lost' } });
+    await t.rejects(book.add(newJob), { jobIds: [String], cause: { message: 'lost' } });
     t.match(await storage.unfinishedJobs(), [{ phase: 'reserving' }]);
     t.same(await storage.listJobs({}), [], 'it is not visible');
     t.equal(ledger.balanceCredits, 95);

@@ -92,6 +92,24 @@ t.test('renderAgain creates a new job with the same request', async (t) => {
   await t.rejects(service.renderAgain(job.jobId, { owner: 'eve' }), { code: 'not_found' });
 });
 
+t.test('renderAgain changes what it is asked to', async (t) => {
+  const service = serviceIn(t, testFolder(t));
+  await service.start();
+  const { jobId } = await service.enqueue({ ...SCENE, quality: 'low', metadataJson: '1.0', title: 'a' });
+  await service.wait(jobId);
+  const again = (options: Parameters<RenderService['renderAgain']>[1]) => service.renderAgain(jobId, options);
+  t.match(await again({ changes: { quality: 'high' } }), { quality: 'high', fps: 60, metadataJson: '1.0' });
+  t.match(await again({ changes: { fps: 7, title: 'b' } }), { quality: 'low', fps: 7, title: 'b' });
+  t.match(await again({ changes: { metadata: { a: 1 }, className: 'B' } }), {
+    ...{ metadataJson: '{"a":1}', className: 'B', title: 'a' },
+  });
+  await t.rejects(again({ changes: { fps: 0 } }), { code: 'invalid_request' });
+  await t.rejects(again({ changes: { owner: 'eve' } as object }), { code: 'invalid_request' });
+  const idempotency = { key: 'k' };
+  t.equal((await again({ idempotency })).jobId, (await again({ idempotency })).jobId);
+  await t.rejects(again({ idempotency, changes: { seed: 1 } }), { code: 'conflict' });
+});
+
 t.test(
   'without workers jobs can be enqueued, canceled and rendered again; the next start renders them',
   async (t) => {

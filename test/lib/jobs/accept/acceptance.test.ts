@@ -1,8 +1,11 @@
+import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import t, { type Test } from 'tap';
 import { systemRandom } from '../../../../lib/base/random.ts';
 import { ScenepressError } from '../../../../lib/index.ts';
+import { Acceptance } from '../../../../lib/jobs/accept/acceptance.ts';
 import { Admission, StuckError } from '../../../../lib/jobs/accept/admission.ts';
+import type { NewJob } from '../../../../lib/jobs/accept/new-job.ts';
 import type { StoredBytes } from '../../../../lib/jobs/accept/stored-bytes.ts';
 import type { Fairness } from '../../../../lib/jobs/fairness/fairness.ts';
 import type { Gate } from '../../../../lib/jobs/run/gate.ts';
@@ -36,34 +39,39 @@ async function setUp(t: Test) {
     added: (_: unknown, code: string) => void added.push(code.length),
   } as unknown as StoredBytes;
   const onStuck = (jobId: string) => void resumed.push(jobId);
-  const admission = new Admission(
-    { storage, ledger, pricing: new Pricing(), clock, random: systemRandom },
-    { admitsOwner, fairness, storedBytes, gate, events, onStuck },
-  );
+  const admission = new Admission({ storage, ledger, pricing: new Pricing(), clock, random: systemRandom });
+  const acceptance = new Acceptance({
+    ...{ admission, admitsOwner, fairness, storedBytes, gate, events, onStuck },
+  });
+  const accept = async (request: NewJob) => {
+    const [job] = await acceptance.acceptAll([request]);
+    assert(job);
+    return job;
+  };
   const listed = async () => (await storage.listJobs({})).map(({ jobId }) => jobId);
-  return { ...opened, admission, refused, failing, resumed, changes, added, listed };
+  return { ...opened, accept, acceptance, refused, failing, resumed, changes, added, listed };
 }
 
 t.test('a job that is accepted is reported once, also if the request is repeated', async (t) => {
-  const { admission, changes, added, listed } = await setUp(t);
+  const { accept, changes, added, listed } = await setUp(t);
   const request = { ...newJob, idempotency: { key: 'k', fingerprint: 'f' } };
-  const { jobId } = await admission.accept(request);
+  const { jobId } = await accept(request);
   t.same(changes, [`${jobId} queued`]);
-  t.equal((await admission.accept(request)).jobId, jobId);
+  t.equal((await accept(request)).jobId, jobId);
   t.same(added, [newJob.request.code.length], 'its size counts once');
   t.same(changes, [`${jobId} queued`]);
   t.same(await listed(), [jobId]);
 });
 
 t.test('jobs of refused owners, over the budget or while the disk is full are rejected', async (t) => {
-  const { admission, ledger, refused, failing, changes, listed, resumed } = await setUp(t);
+  const { accept, ledger, refused, failing, changes, listed, resumed } = await setUp(t);
   refused.add('a');
-  await t.rejects(admission.accept(newJob), { code: 'owner_refused' });
-  await admission.accept({ ...newJob, owner: 'b' });
+  await t.rejects(accept(newJob), { code: 'owner_refused' });
+  await accept({ ...newJob, owner: 'b' });
   refused.clear();
   for (const code of ['storage_full', 'too_many_failures', 'too_much_stored', 'too_many_requests']) {
     failing.add(code);
-    await t.rejects(admission.accept(newJob), { code });
+    await t.rejects(accept(newJob), { code });
     failing.clear();
   }
   t.equal(changes.length, 1);
@@ -73,16 +81,39 @@ t.test('jobs of refused owners, over the budget or while the disk is full are re
 });
 
 t.test('a request that could be neither added nor rolled back is resumed', async (t) => {
-  const { admission, storage, ledger, resumed, changes } = await setUp(t);
+  const { accept, storage, ledger, resumed, changes } = await setUp(t);
   ledger.faults = () => 'before';
-  await t.rejects(admission.accept(newJob), { message: /billing system does not answer/ });
+  await t.rejects(accept(newJob), { message: /billing system does not answer/ });
   t.match(await storage.unfinishedJobs(), [{ phase: 'reserving', jobId: resumed[0] }]);
   t.same(changes, []);
 });
 
+t.test('several jobs are accepted together, and each is reported', async (t) => {
+  const { acceptance, changes, added, failing } = await setUp(t);
+  const jobs = await acceptance.acceptAll([newJob, newJob]);
+  t.same(
+    changes,
+    jobs.map(({ jobId }) => `${jobId} queued`),
+  );
+  t.equal(added.length, 2);
+  failing.add('too_many_requests');
+  await t.rejects(acceptance.acceptAll([newJob, newJob]), { code: 'too_many_requests' });
+  t.equal(changes.length, 2);
+});
+
+t.test('of several jobs that could be neither added nor rolled back, all are resumed', async (t) => {
+  const { acceptance, storage, ledger, resumed, changes } = await setUp(t);
+  ledger.faults = () => 'before';
+  await t.rejects(acceptance.acceptAll([newJob, newJob]), { message: /billing system does not answer/ });
+  const left = await storage.unfinishedJobs();
+  t.same(left.map(({ jobId }) => jobId).sort(), resumed.sort());
+  t.equal(left.length, 2);
+  t.same(changes, []);
+});
+
 t.test('settled() waits for requests in progress, whether they are accepted or not', async (t) => {
-  const { admission, ledger } = await setUp(t);
-  await admission.settled();
+  const { accept, acceptance, ledger } = await setUp(t);
+  await acceptance.settled();
   const reserve = ledger.reserve.bind(ledger);
   const answers: (() => void)[] = [];
   ledger.reserve = async (request) => {
@@ -93,9 +124,9 @@ t.test('settled() waits for requests in progress, whether they are accepted or n
     return reserve(request);
   };
   for (const number of [1, 2]) {
-    const taken = admission.accept(newJob).catch((error: Error) => error.message);
+    const taken = accept(newJob).catch((error: Error) => error.message);
     let isSettled = false;
-    const settled = admission.settled().then(() => {
+    const settled = acceptance.settled().then(() => {
       isSettled = true;
     });
     await until(() => answers.length === number);
@@ -111,7 +142,7 @@ t.test('settled() waits for requests in progress, whether they are accepted or n
 
 t.test('the error of a job that is stuck names the job and the cause', (t) => {
   const cause = new Error('the disk failed');
-  const error = new StuckError('1', cause);
-  t.match(error, { jobId: '1', cause, message: /neither added nor rolled back/ });
+  const error = new StuckError(['1'], cause);
+  t.match(error, { jobIds: ['1'], cause, message: /neither added nor rolled back/ });
   t.end();
 });

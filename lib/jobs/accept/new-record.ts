@@ -1,0 +1,37 @@
+import type { JobRecord } from '../../model/job.ts';
+import { QUALITIES } from '../../model/qualities.ts';
+import type { NewJob } from './new-job.ts';
+
+/** The record of a new job, `queued`, without its webhook secret. */
+export function recordOf(
+  { owner, request, title, tags, seed, metadataJson, webhookUrl, keyId }: NewJob,
+  { jobId, reserveCredits, createdAtMs }: Pick<JobRecord, 'jobId' | 'reserveCredits' | 'createdAtMs'>,
+): JobRecord {
+  return {
+    jobId,
+    owner,
+    phase: 'queued',
+    className: request.className,
+    quality: request.quality,
+    aspectRatio: request.aspectRatio,
+    fps: request.fps ?? QUALITIES[request.quality].fps,
+    title: title ?? null,
+    tags: tags ? [...tags] : null,
+    seed: seed ?? null,
+    metadataJson,
+    webhookUrl,
+    keyId,
+    reserveCredits,
+    attempts: 0,
+    createdAtMs,
+    startedAtMs: null,
+    completedAtMs: null,
+    durationMs: null,
+    creditsCost: 0,
+    usage: null,
+    outcome: null,
+    artifacts: [],
+    error: null,
+    diagnosis: null,
+  };
+}
