@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { openApiDocument } from '../http/openapi.ts';
+import { openApiDocument } from '../../lib/web/index.ts';
 import { addExamples } from './describe.ts';
 import { printJson } from './output.ts';
 

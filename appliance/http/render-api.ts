@@ -6,7 +6,10 @@ import {
   type Authenticate,
   accountBody,
   type Caller,
+  ENQUEUE,
   enqueueBody,
+  GET_ACCOUNT,
+  GET_JOB,
   known,
   nothingHere,
   TO_READ,
@@ -15,7 +18,6 @@ import {
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
 import { bearerScheme, callerOf } from './render-api/bearer.ts';
-import { ENQUEUE, GET_ACCOUNT, GET_JOB } from './render-api/endpoints.ts';
 import { discardBody, readBody } from './render-api/request-body.ts';
 
 export type { Authenticate, Caller } from '../../lib/web/index.ts';

@@ -1,5 +1,6 @@
 import { server as createHapi, type Request, type Server, type ServerRoute } from '@hapi/hapi';
 import type { RenderService } from '../../lib/index.ts';
+import { openApiDocument } from '../../lib/web/index.ts';
 import type { Installation } from '../app/installation.ts';
 import { type Addresses, addressesOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
@@ -17,7 +18,6 @@ import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { metricsRoute } from './metrics-route.ts';
-import { openApiDocument } from './openapi.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
 

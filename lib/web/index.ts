@@ -25,6 +25,10 @@ export { accountBody, enqueueBody } from './endpoints.ts';
 /** @internal */
 export { answerTo, HttpRejection, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 /** @internal */
+export { openApiDocument } from './openapi/render-document.ts';
+/** @internal */
+export { ENQUEUE, GET_ACCOUNT, GET_JOB } from './openapi/render-endpoints.ts';
+/** @internal */
 export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 /** @internal */
 export { TO_READ, TO_RENDER } from './scopes.ts';

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
-import { openApiDocument } from '../../appliance/http/openapi.ts';
 import { VERSION } from '../../appliance/support/version.ts';
+import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';

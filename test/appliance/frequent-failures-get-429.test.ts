@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import t from 'tap';
-import { openApiDocument } from '../../appliance/http/openapi.ts';
+import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
 import { answerSchema, type Document, violations } from './json-schema.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 

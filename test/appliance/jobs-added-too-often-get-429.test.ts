@@ -1,5 +1,5 @@
 import t from 'tap';
-import { openApiDocument } from '../../appliance/http/openapi.ts';
+import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
 import { answerSchema, type Document, violations } from './json-schema.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
 

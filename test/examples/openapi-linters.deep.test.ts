@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { openApiDocument } from '../../appliance/http/openapi.ts';
+import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
 import { installPackages } from '../../scripts/install-packages.ts';
 import { emptyFolder, runClean } from '../fixtures/packed-package.ts';
 

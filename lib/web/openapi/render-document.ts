@@ -1,7 +1,5 @@
-import type Joi from 'joi';
-import { ENDPOINTS, type Endpoint, jobBody, TAGS } from './render-api/endpoints.ts';
-
-type Json = Record<string, unknown>;
+import { type Json, jsonSchemaOf, operationOf } from './operation.ts';
+import { ENDPOINTS, jobBody, TAGS } from './render-endpoints.ts';
 
 const DESCRIPTION = `Renders animation scenes written in Python into video.
 
@@ -69,44 +67,6 @@ function describe(): Json {
   };
 }
 
-/** The OpenAPI operation of an endpoint; adds its schemas to `schemas`. */
-function operationOf(endpoint: Endpoint, schemas: Json): Json {
-  const { operationId, summary, description, tag, params = {}, headers = {}, body, responses } = endpoint;
-  const parameters = [
-    ...Object.entries(params).map(([name, description]) => ({
-      name,
-      in: 'path',
-      required: true,
-      description,
-      schema: { type: 'string' },
-    })),
-    ...Object.entries(headers).map(([name, { description, ...schema }]) => ({
-      name,
-      in: 'header',
-      description,
-      schema,
-    })),
-  ];
-  return {
-    operationId,
-    summary,
-    description,
-    tags: [tag],
-    ...(parameters.length > 0 && { parameters }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
-    responses: Object.fromEntries(
-      Object.entries(responses).map(([status, { description, schema, headers }]) => [
-        status,
-        {
-          description,
-          ...(headers && { headers: integerHeaders(headers) }),
-          content: responseContent(schema, schemas),
-        },
-      ]),
-    ),
-  };
-}
-
 function webhook(schemas: Json): Json {
   return {
     operationId: 'renderEnded',
@@ -122,42 +82,10 @@ function webhook(schemas: Json): Json {
       in: 'header',
       ...parameter,
     })),
-    requestBody: { required: true, content: responseContent(jobBody, schemas) },
+    requestBody: { required: true, content: jsonSchemaOf(jobBody, schemas) },
     responses: {
       '2XX': { description: 'The delivery succeeded.' },
       default: { description: 'The delivery failed and is repeated, three times at most.' },
     },
   };
-}
-
-function integerHeaders(headers: Record<string, string>): Json {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, description]) => [
-      name,
-      { description, schema: { type: 'integer' } },
-    ]),
-  );
-}
-
-function responseContent(schema: Joi.Schema, schemas: Json): Json {
-  const { name } = (schema.describe() as { metas: [{ name: string }] }).metas[0];
-  return jsonContent(name, schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }), schemas);
-}
-
-function jsonContent(name: string, schema: object, schemas: Json): Json {
-  schemas[name] = withoutDefaults(schema);
-  return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
-}
-
-/** Says defaults in words: generators of clients take properties with `default` for required ones. */
-function withoutDefaults(schema: object): object {
-  const {
-    properties,
-    default: value,
-    ...rest
-  } = schema as { properties?: Json; default?: unknown; description?: string };
-  if (value !== undefined) rest.description = `${rest.description} Default: \`${value}\`.`;
-  if (!properties) return rest;
-  const entries = Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each as object)]);
-  return { ...rest, properties: Object.fromEntries(entries) };
 }

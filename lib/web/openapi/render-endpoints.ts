@@ -1,73 +1,13 @@
 import Joi from 'joi';
-import { RENDER_REQUEST_SCHEMA } from '../../../lib/index.ts';
-import { ARTIFACTS } from '../../../lib/internal.ts';
+import { ARTIFACTS } from '../../model/artifacts.ts';
+import { RENDER_REQUEST_SCHEMA } from '../../model/render-request.ts';
+import { type Endpoint, errors, named } from './endpoint.ts';
 
 /** The groups of endpoints, with descriptions. */
 export const TAGS = {
   Renders: 'Jobs: enqueue one, and ask for its outcome.',
   Account: 'The account behind an API key.',
 };
-
-/** Description of an endpoint for hapi and the OpenAPI document. */
-export interface Endpoint {
-  method: 'GET' | 'POST';
-  path: string;
-  operationId: string;
-  summary: string;
-  description: string;
-  tag: keyof typeof TAGS;
-  /** Descriptions of the parameters in the path. */
-  params?: Record<string, string>;
-  /** Optional headers of the request: their JSON Schemas, with descriptions. */
-  headers?: Record<string, { description: string } & Record<string, unknown>>;
-  /** The name and the JSON Schema of its body. */
-  body?: { name: string; schema: object };
-  /** By status: the schema of the response, and descriptions of its integer headers. */
-  responses: Record<number, { description: string; schema: Joi.Schema; headers?: Record<string, string> }>;
-}
-
-/** Names a schema in the OpenAPI document, and so in clients generated from it. */
-function named<T extends Joi.Schema>(name: string, schema: T): T {
-  return schema.meta({ name }) as T;
-}
-
-const errorBody = named(
-  'Error',
-  Joi.object({
-    error: Joi.string().required().description('Short machine-friendly code or summary.'),
-    message: Joi.string().description('Human-readable explanation.'),
-  }),
-);
-
-const ERRORS = {
-  400: 'Invalid body or parameters, including malformed JSON.',
-  401: 'Missing, malformed, revoked, expired or unknown key, or one without the scope that the request needs.',
-  402: 'The balance is below the minimum reserve; no job is created.',
-  404: 'The job does not exist or belongs to another user.',
-  409: 'The `Idempotency-Key` was used before with another body.',
-  413: 'The body is larger than 204,800 bytes.',
-  429:
-    'Too many renders of the account failed or were canceled within an hour, it adds jobs too often, or its jobs take as ' +
-    'many bytes as they may (`too_much_stored`: remove some). Try again after `Retry-After` seconds.',
-  503: 'The service is starting or stopping, its disk is full, or the queue is full. Try again after `Retry-After` seconds.',
-};
-
-const RETRIED = new Set([429, 503]);
-
-function errors(...statuses: (keyof typeof ERRORS)[]): Endpoint['responses'] {
-  return Object.fromEntries(
-    statuses.map((status) => [
-      status,
-      {
-        description: ERRORS[status],
-        schema: errorBody,
-        ...(RETRIED.has(status) && {
-          headers: { 'Retry-After': 'Seconds until the request may be repeated.' },
-        }),
-      },
-    ]),
-  );
-}
 
 const jobId = Joi.string().required().description('Opaque job identifier.');
 const endpoint = Joi.string().valid('render').required();

@@ -1,0 +1,101 @@
+import type Joi from 'joi';
+import type { Endpoint } from './endpoint.ts';
+
+export type Json = Record<string, unknown>;
+
+/** The OpenAPI operation of an endpoint; adds its schemas to `schemas`. */
+export function operationOf(endpoint: Endpoint, schemas: Json): Json {
+  const {
+    operationId,
+    summary,
+    description,
+    tag,
+    params = {},
+    query = {},
+    headers = {},
+    body,
+    responses,
+  } = endpoint;
+  const parameters = [
+    ...Object.entries(params).map(([name, description]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string' },
+    })),
+    ...Object.entries(query).map(([name, schema]) => ({
+      name,
+      in: 'query',
+      required: false,
+      description: (schema.describe().flags as { description?: string } | undefined)?.description ?? '',
+      schema: schemaOf(schema),
+    })),
+    ...Object.entries(headers).map(([name, { description, ...schema }]) => ({
+      name,
+      in: 'header',
+      description,
+      schema,
+    })),
+  ];
+  return {
+    operationId,
+    summary,
+    description,
+    tags: [tag],
+    ...(parameters.length > 0 && { parameters }),
+    ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
+    responses: Object.fromEntries(
+      Object.entries(responses).map(([status, { description, schema, headers, media = [] }]) => [
+        status,
+        {
+          description,
+          ...(headers && { headers: integerHeaders(headers) }),
+          ...((schema || media.length > 0) && {
+            content: {
+              ...(schema && jsonSchemaOf(schema, schemas)),
+              ...Object.fromEntries(media.map((type) => [type, {}])),
+            },
+          }),
+        },
+      ]),
+    ),
+  };
+}
+
+function integerHeaders(headers: Record<string, string>): Json {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, description]) => [
+      name,
+      { description, schema: { type: 'integer' } },
+    ]),
+  );
+}
+
+/** The content of a JSON response; adds its schema to `schemas`. */
+export function jsonSchemaOf(schema: Joi.Schema, schemas: Json): Json {
+  const { name } = (schema.describe() as { metas: [{ name: string }] }).metas[0];
+  return jsonContent(name, schemaOf(schema), schemas);
+}
+
+function schemaOf(schema: Joi.Schema): object {
+  return schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' });
+}
+
+function jsonContent(name: string, schema: object, schemas: Json): Json {
+  schemas[name] = withoutDefaults(schema);
+  return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
+}
+
+/** Says defaults in words: generators of clients take properties with `default` for required ones. */
+function withoutDefaults(schema: object): object {
+  const {
+    properties,
+    default: value,
+    ...rest
+  } = schema as { properties?: Json; default?: unknown; description?: string };
+  if (value !== undefined) rest.description = `${rest.description} Default: \`${value}\`.`;
+  if (!properties) return rest;
+  const entries = Object.entries(properties).map(([name, each]) => [name, withoutDefaults(each as object)]);
+  return { ...rest, properties: Object.fromEntries(entries) };
+}
