@@ -7,7 +7,7 @@ const root = join(import.meta.dirname, '../..');
 const renderer = join(root, 'renderer');
 const bin = join(root, 'node_modules/.bin');
 const python = join(root, '.venv/bin/python');
-const pythonSources = ['.', '../test/renderer', '../scripts/test'];
+const pythonSources = ['.', '../test/renderer', '../scripts/test', '../scripts/skill'];
 const benchmarks = ['compare', 'encode', 'materials', 'measure', 'quality', 'sample'].map(
   (name) => `../scripts/bench/${name}.py`,
 );

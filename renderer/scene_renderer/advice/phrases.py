@@ -9,7 +9,7 @@ from .advice import Advice, nearest
 from .place import Place, span_of
 
 # Parts of messages, and what to do about them.
-_PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
+PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
     (re.compile(pattern), hint)
     for pattern, hint in (
         # Python
@@ -79,7 +79,7 @@ _TEXTS = ("submobjects", "points", "updaters", "family_members_with_points")
 
 def of_phrase(message: str) -> str | None:
     """Return what to do about a message; None if that is not known."""
-    return next((hint for pattern, hint in _PHRASES if pattern.search(message)), None)
+    return next((hint for pattern, hint in PHRASES if pattern.search(message)), None)
 
 
 def of_font(message: str) -> Advice | None:
