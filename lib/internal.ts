@@ -42,7 +42,7 @@ export type { RenderStage, RenderWork } from './model/render-task.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
 export { isSnapshotId } from './model/snapshot.ts';
 export { RENDER_WORK } from './model/work-times.ts';
-export { ownCacheFolder, rendererFolder } from './render/environment/renderer-folder.ts';
+export { ownCacheFolder, packageRoot, rendererFolder } from './render/environment/renderer-folder.ts';
 export { type Archive, findArchive } from './render/setup/archive.ts';
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export { isReadableByOthers, type SceneFolder } from './render/start/scene-folder.ts';

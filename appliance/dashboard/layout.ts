@@ -34,6 +34,8 @@ export type Section = keyof typeof SECTIONS | 'account';
 
 const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" aria-hidden="true"><rect x="2.5" y="4.5" width="19" height="15" rx="3"/><path d="M6 15.5c2-7 4-7 6 0s4 7 6 0" stroke-linecap="round"/></svg>`;
 
+const FOOTER = html`<footer class="small"><a href="/manual/README.md">Manual</a><a href="/openapi.json">OpenAPI document</a><a href="/llms.txt">Texts for agents</a></footer>`;
+
 /** The layout of all pages for signed-in people. */
 export function page(
   { title, section, viewer, csrf, actions, lead, script }: Page,
@@ -64,6 +66,7 @@ ${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
 <main class="main" id="main" tabindex="-1">
 <div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
 ${content}
+${FOOTER}
 </main>
 </div>`,
     script,

@@ -17,6 +17,7 @@ import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
+import { manualRoutes } from './manual.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
@@ -129,10 +130,10 @@ export async function createServer(options: {
           : {
               name: 'Scenepress',
               version: VERSION,
-              ...(isApi && { api: '/api/v2', openapi: '/openapi.json' }),
+              ...(isApi && { api: '/api/v2', openapi: '/openapi.json', manual: '/llms.txt' }),
             },
     },
-    ...(isApi ? [openApiRoute(addresses)] : []),
+    ...(isApi ? [openApiRoute(addresses), ...manualRoutes(addresses)] : []),
     metricsRoute(options.metrics, config.metricsToken),
     ...healthRoutes(readiness),
   ]);

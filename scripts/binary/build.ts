@@ -25,6 +25,8 @@ import {
 } from 'node:fs';
 import { dirname, join, parse, resolve } from 'node:path';
 import { type BuildOptions, buildSync } from 'esbuild';
+import { MANUAL_PATHS } from '../../appliance/http/manual-pages.ts';
+import { PACKED_TEXTS } from '../../appliance/packed/texts.ts';
 import { type Segment, type Tool, trailerOf } from '../../lib/render/setup/archive.ts';
 import { bundle as bundleOfPlayground } from '../dashboard-assets.ts';
 import { buildRoot } from '../root/build.ts';
@@ -115,6 +117,7 @@ function packProgram(app: string, program: string, cache: string): string[] {
         ...THREADS.map(({ out }) => `${out}.js`),
         ...Object.keys(DRIVERS).map((name) => `${name}.js`),
       ],
+      assets: packTexts(app),
       ignore: ['**/node_modules/**'],
     },
   };
@@ -134,6 +137,16 @@ function packProgram(app: string, program: string, cache: string): string[] {
   });
   nameTemporaryFolder(program);
   return packages;
+}
+
+/** Copies the texts that the program serves and prints. Returns their paths in its folder. */
+function packTexts(app: string): string[] {
+  return MANUAL_PATHS.map((path) => {
+    const packed = join(PACKED_TEXTS, path);
+    mkdirSync(dirname(join(app, packed)), { recursive: true });
+    copyFileSync(join(PROJECT, path), join(app, packed));
+    return packed;
+  });
 }
 
 /**
