@@ -26,6 +26,7 @@ import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
 import { serveCommand } from './serve.ts';
 import { setupLinkCommand } from './setup-link.ts';
+import { skillCommand } from './skill.ts';
 import { statusCommand } from './status.ts';
 import { supportBundleCommand } from './support-bundle.ts';
 import { versionCommand } from './version.ts';
@@ -62,6 +63,7 @@ export function createProgram(): Command {
     .addCommand(renderCommand())
     .addCommand(checkCommand())
     .addCommand(inspectCommand())
+    .addCommand(skillCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
     .addCommand(setupLinkCommand())

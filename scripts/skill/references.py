@@ -11,7 +11,7 @@ from reference_mistakes import mistakes
 from reference_tex import tex_parts
 from reference_topics import ANIMATIONS, CAMERAS, METHODS, MOBJECTS, TEX, UNLISTED, Section
 
-HEAD = "Made from Manim {version} by `scripts/skill-references.ts`. {text}"
+HEAD = "<!-- Made by scripts/skill-references.ts. -->\n\nOf Manim {version}. {text}"
 CONSTANTS = (
     "ORIGIN UP DOWN LEFT RIGHT IN OUT UL UR DL DR X_AXIS Y_AXIS Z_AXIS PI TAU DEGREES SMALL_BUFF "
     "MED_SMALL_BUFF MED_LARGE_BUFF LARGE_BUFF DEFAULT_FONT_SIZE DEFAULT_STROKE_WIDTH DEFAULT_DOT_RADIUS"

@@ -23,6 +23,15 @@ t.test('a check finds nothing in the scenes', async (t) => {
   }
 });
 
+t.test('the sample of an answer is true', async (t) => {
+  const text = await readFile(join(FOLDER, 'SKILL.md'), 'utf8');
+  const sample = JSON.parse(/^```json\n(.*?)^```/ms.exec(text)?.[1] ?? '{}');
+  const line = sample.findings[0].sourceLine;
+  const code = `from manim import *\n\nclass Lesson(Scene):\n    def construct(self):\n        ${line}\n`;
+  t.match(await renderer.check(code), sample);
+  t.equal(sample.findings[0].kind, 'scene:argument');
+});
+
 deepTest(t, 'the scenes render, and nothing of them looks wrong', async (t) => {
   for (const { name, code } of blocks) {
     const { findings, scenes } = await renderer.inspect(code);
