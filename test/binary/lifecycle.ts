@@ -16,6 +16,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import type { Test } from 'tap';
+import { MANUAL_PATHS } from '../../appliance/http/manual-pages.ts';
 import { findArchive, trailerOf } from '../../lib/render/setup/archive.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { inspectVideo } from '../fixtures/video.ts';
@@ -89,6 +90,7 @@ export async function renderOnce(t: Test, kind: MachineKind): Promise<void> {
   const { machine, folder, receiver } = await makeSite(t, kind);
   const { serving } = await startAndRender(t, { kind, machine, folder, receiver });
   await checkNotices(t, machine);
+  await checkTexts(t, { machine, serving });
   await checkBackup(t, machine);
   await stop(t, serving);
 }
@@ -266,6 +268,20 @@ async function checkNotices(t: Test, machine: Machine): Promise<void> {
     );
     t.match(notices, notice, `the notices of ${name} are included`);
   }
+}
+
+/** The program contains the manual and the skill for agents. */
+async function checkTexts(
+  t: Test,
+  { machine, serving }: { machine: Machine; serving: Serving },
+): Promise<void> {
+  for (const path of MANUAL_PATHS) {
+    t.equal((await fetch(`${serving.url}/manual/${path}`)).status, 200, path);
+  }
+  const { status } = await machine.run([PROGRAM, 'skill', 'install', '--dir', '/tmp/skills']);
+  const { stdout } = await machine.run(['cat', '/tmp/skills/scenepress/SKILL.md']);
+  t.equal(status, 0);
+  t.match(stdout, /^---\nname: scenepress\n/);
 }
 
 async function unpacked(machine: Machine): Promise<string[]> {
