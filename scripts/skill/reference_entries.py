@@ -15,7 +15,7 @@ _SENTENCE_CHARACTERS_MAX = 160
 _DEFAULT_CHARACTERS_MAX = 60
 # Parameters that few authors need, or that only the OpenGL renderer reads.
 _LEFT_OUT = (
-    "should_render shade_in_3d introducer suspend_mobject_updating use_override coor_mask "
+    "renderer should_render shade_in_3d introducer suspend_mobject_updating use_override coor_mask "
     "submobject_to_align index_of_submobject_to_align recursive use_deepcopy"
 )
 # Parts of Manim that authors don't call.

@@ -8,6 +8,8 @@ import manim
 
 _RENDERER = Path(__file__).parents[2] / "renderer"
 _LATEX = json.loads((_RENDERER / "scene_renderer/advice/latex.json").read_text())
+# Known to the renderer's advice, but not among the TeX packages that are installed.
+_MISSING = ("skak", "musicography")
 _PACKAGE = """```python
 from manim import *
 
@@ -25,8 +27,8 @@ def tex_parts() -> Iterator[str]:
     loaded = [line.rpartition("{")[2].rstrip("}") for line in manim.TexTemplate().preamble.splitlines()]
     yield (
         "## Packages\n\n"
-        f"Manim's preamble loads {', '.join(f'`{name}`' for name in loaded)}. Others are installed, but must "
-        f"be loaded:\n\n{_PACKAGE}\n\n{_packages()}"
+        f"Manim's preamble loads {', '.join(f'`{name}`' for name in loaded)}. Many others are installed, but "
+        f"must be loaded:\n\n{_PACKAGE}\n\n{_packages()}"
     )
     yield (
         "## Ready-made templates\n\n"
@@ -39,6 +41,7 @@ def _packages() -> str:
     lines = [
         f"- `{package}`: {', '.join(f'`{name}`' for name in names)}"
         for package, names in _LATEX["packages"].items()
+        if package not in _MISSING
     ]
     return "What needs which package (names without a backslash; some are environments):\n\n" + "\n".join(
         lines

@@ -175,8 +175,7 @@ CAMERAS = (
         "Every scene",
         "Scene",
         "The frame is 14.22 wide and 8 high in `16:9` (`config.frame_width`, `config.frame_height`), with "
-        "the origin in its middle; in `9:16` it is 8 wide and 14.22 high. Ranges of coordinates such as "
-        "`x_range` should fit to it.",
+        "the origin in its middle; in `9:16` it is 8 wide and 14.22 high.",
     ),
     Section(
         "A camera that moves and zooms",
