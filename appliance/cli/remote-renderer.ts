@@ -100,6 +100,7 @@ export class RemoteRenderer implements Renders {
       diagnosis: null,
       files,
       output: '',
+      plays: [],
       usage: null,
     };
     if (typeof result !== 'object' || result === null) return render;

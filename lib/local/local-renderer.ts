@@ -16,7 +16,7 @@ import { type Finding, findingOf } from '../model/finding.ts';
 import type { InspectedSource } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
-import type { RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
+import type { Play, RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
 import type { LocalOutput, StillPlace } from '../model/renderer-messages.ts';
 import { stillPlaceOf } from '../model/still-place.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
@@ -110,6 +110,8 @@ export interface LocalRender {
   diagnosis: Finding | null;
   /** Output of the scene, and warnings: at most 33,000 characters. */
   output: string;
+  /** The plays and waits of the scene, at most 1,000; none if it failed, or if a server rendered it. */
+  plays: Play[];
   /** What the render took; null if it did not end by itself. */
   usage: RenderUsage | null;
   /** In a temporary folder that {@link LocalRenderer.discard} removes. */
@@ -350,6 +352,7 @@ export class LocalRenderer {
           failedBy: null,
           diagnosis: null,
           output: result.output ?? '',
+          plays: result.plays,
           usage: result.usage ?? null,
           files,
         };
@@ -365,6 +368,7 @@ export class LocalRenderer {
           failedBy: result.failedBy,
           diagnosis: result.finding ?? findingOf(result),
           output: result.output ?? '',
+          plays: [],
           usage: result.usage ?? null,
           files: [],
         };
