@@ -10,8 +10,8 @@ import {
   type LocalFile,
   type LocalOutputOptions,
 } from '../../lib/internal.ts';
+import { saveFile } from '../support/save-file.ts';
 import { UserError } from '../support/user-error.ts';
-import { saveFile } from './save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
 
 export type Format = NonNullable<LocalOutputOptions['format']>;

@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { openRegularFile } from '../../lib/internal.ts';
-import { UserError } from '../support/user-error.ts';
+import { UserError } from './user-error.ts';
 
 /** Copies a file to a path, by renaming a temporary copy. */
 export async function saveFile(from: string, path: string): Promise<void> {

@@ -2,8 +2,8 @@ import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { packTar } from 'modern-tar';
 import t, { type Test } from 'tap';
-import { saveFile } from '../../appliance/cli/save-file.ts';
 import { checkPictures, unpackPictures, unpackSections } from '../../appliance/cli/unpack.ts';
+import { saveFile } from '../../appliance/support/save-file.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 interface Entry {
