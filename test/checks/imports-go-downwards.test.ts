@@ -84,6 +84,7 @@ const APPLIANCE: Tree = {
       'app',
       'dashboard',
       'http',
+      'mcp',
       'metrics',
       'admin',
       'machines',

@@ -1,0 +1,206 @@
+import { randomUUID } from 'node:crypto';
+import { mkdir, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import {
+  type CheckedSource,
+  type LocalRender,
+  type LocalRenderer,
+  type RenderProgress,
+  ScenepressError,
+} from '../../lib/index.ts';
+import { openRegularFile } from '../../lib/internal.ts';
+import { saveFile } from '../support/save-file.ts';
+import {
+  chosen,
+  type Engine,
+  type Inspected,
+  type JobResults,
+  type JobState,
+  LARGEST_PICTURE_BYTES,
+  LARGEST_SENT_VIDEO_BYTES,
+  type RenderOrder,
+  type SceneQuestion,
+  type Waiting,
+} from './engine.ts';
+
+/** The part of a renderer that the engine uses. */
+export type EngineRenderer = Pick<LocalRenderer, 'check' | 'inspect' | 'render' | 'discard'>;
+
+interface LocalJob {
+  state: JobState;
+  results: JobResults | undefined;
+  abort: AbortController;
+  listeners: Set<(progress: RenderProgress) => void>;
+  /** Rejects if it could not be rendered for a reason that is not the scene's. */
+  ended: Promise<void>;
+}
+
+/** Jobs that are remembered; of more, those that ended first are forgotten. */
+const MOST_JOBS = 100;
+
+/** Renders by a renderer of this machine's user, into a folder. Its jobs are forgotten when the process ends. */
+export class LocalEngine implements Engine {
+  readonly #renderer: () => Promise<EngineRenderer>;
+  readonly #folder: string;
+  readonly #jobs = new Map<string, LocalJob>();
+
+  /** `renderer`: a started one, which is needed only when a tool is called. `folder`: of the videos. */
+  constructor({ renderer, folder }: { renderer: () => Promise<EngineRenderer>; folder: string }) {
+    this.#renderer = renderer;
+    this.#folder = resolve(folder);
+  }
+
+  async check(
+    { code, className, quality, dryRun }: SceneQuestion & { dryRun: boolean },
+    signal: AbortSignal,
+  ): Promise<CheckedSource> {
+    const renderer = await this.#renderer();
+    return renderer.check(code, { ...chosen({ className, quality }), dryRun, signal });
+  }
+
+  async inspect({ code, className, quality }: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
+    const renderer = await this.#renderer();
+    const found = await renderer.inspect(code, { ...chosen({ className, quality }), signal });
+    return { ...found, creditsCost: null };
+  }
+
+  async render(order: RenderOrder): Promise<string> {
+    const jobId = randomUUID();
+    const { className } = order;
+    const job: LocalJob = {
+      state: {
+        ...{ jobId, className, status: 'queued', durationMs: null },
+        ...{ creditsCost: null, error: null, diagnosis: null },
+      },
+      results: undefined,
+      abort: new AbortController(),
+      listeners: new Set(),
+      ended: Promise.resolve(),
+    };
+    job.ended = this.#run(job, order);
+    job.ended.catch(() => {}); // It is told to those who ask for the job.
+    this.#remember(job);
+    return jobId;
+  }
+
+  async wait(jobId: string, { signal, onProgress }: Waiting): Promise<JobState> {
+    const job = this.#job(jobId);
+    job.listeners.add(onProgress);
+    const { promise: aborted, resolve: abort } = Promise.withResolvers<void>();
+    const end = () => abort();
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+    try {
+      await Promise.race([job.ended, aborted]);
+    } finally {
+      signal.removeEventListener('abort', end);
+      job.listeners.delete(onProgress);
+    }
+    return { ...job.state };
+  }
+
+  async cancel(jobId: string): Promise<JobState> {
+    const job = this.#job(jobId);
+    job.abort.abort();
+    await job.ended;
+    return { ...job.state };
+  }
+
+  async results(jobId: string): Promise<JobResults> {
+    const { results } = this.#job(jobId);
+    if (!results) throw new ScenepressError('not_found', 'The job has no video.');
+    return results;
+  }
+
+  async videoOrigins(): Promise<string[]> {
+    return [];
+  }
+
+  async readVideo(url: string): Promise<Uint8Array | undefined> {
+    const jobs = [...this.#jobs.values()];
+    const path = jobs.find(({ results }) => results?.videoUrl === url)?.results?.videoPath;
+    return path == null ? undefined : readBounded(path, LARGEST_SENT_VIDEO_BYTES);
+  }
+
+  /** Ends all jobs. */
+  async stop(): Promise<void> {
+    for (const { abort } of this.#jobs.values()) abort.abort();
+    await Promise.allSettled([...this.#jobs.values()].map(({ ended }) => ended));
+  }
+
+  #job(jobId: string): LocalJob {
+    const job = this.#jobs.get(jobId);
+    if (!job)
+      throw new ScenepressError(
+        'not_found',
+        'There is no such job: this server has forgotten it, or never had it.',
+      );
+    return job;
+  }
+
+  #remember(job: LocalJob): void {
+    this.#jobs.set(job.state.jobId, job);
+    if (this.#jobs.size <= MOST_JOBS) return;
+    const oldest = [...this.#jobs.values()].find(({ state }) => hasEnded(state));
+    if (oldest) this.#jobs.delete(oldest.state.jobId);
+  }
+
+  async #run(job: LocalJob, { code, className, quality, aspectRatio }: RenderOrder): Promise<void> {
+    const { state, abort, listeners } = job;
+    try {
+      const renderer = await this.#renderer();
+      const render = await renderer.render(
+        { code, className, ...chosen({ quality, aspectRatio }) },
+        {
+          signal: abort.signal,
+          onProgress: (progress) => {
+            state.status = 'running';
+            for (const listener of listeners) listener(progress);
+          },
+        },
+      );
+      if (render.status === 'completed')
+        job.results = await this.#keep(render, className).finally(() => renderer.discard(render));
+      const { status, durationMs, error, diagnosis } = render;
+      Object.assign(state, { status, durationMs, error, diagnosis });
+    } catch (error) {
+      Object.assign(state, { status: 'failed', durationMs: 0 });
+      if (!abort.signal.aborted) throw error;
+      state.error = 'Canceled';
+    }
+  }
+
+  /** Saves the video, and captions beside it. */
+  async #keep({ files, plays }: LocalRender, className: string): Promise<JobResults> {
+    const made = (name: string) => files.find((file) => file.name === name)?.path;
+    const [video, captions, thumbnail] = [made('video.mp4'), made('captions.vtt'), made('thumbnail.jpg')];
+    if (video === undefined) throw new Error('The render made no video.');
+    await mkdir(this.#folder, { recursive: true });
+    const path = join(this.#folder, `${className}.mp4`);
+    await saveFile(video, path);
+    if (captions !== undefined) await saveFile(captions, join(this.#folder, `${className}.vtt`));
+    return {
+      videoUrl: pathToFileURL(path).href,
+      videoPath: path,
+      videoBytes: (await stat(path)).size,
+      thumbnail: (thumbnail && (await readBounded(thumbnail, LARGEST_PICTURE_BYTES))) || null,
+      plays,
+    };
+  }
+}
+
+function hasEnded({ status }: JobState): boolean {
+  return status === 'completed' || status === 'failed';
+}
+
+/** Undefined if the file is larger, or gone. */
+async function readBounded(path: string, mostBytes: number): Promise<Uint8Array | undefined> {
+  const file = await openRegularFile(path).catch(() => undefined);
+  try {
+    const size = (await file?.stat())?.size ?? Number.POSITIVE_INFINITY;
+    return size > mostBytes ? undefined : await file?.readFile();
+  } finally {
+    await file?.close();
+  }
+}

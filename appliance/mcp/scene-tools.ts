@@ -1,0 +1,90 @@
+import type { McpServer } from '@modelcontextprotocol/server';
+import * as z from 'zod';
+import { GUIDE_TOPICS, guideOf } from './guide.ts';
+import type { McpOptions } from './options.ts';
+import { CLASS_NAME, CODE, QUALITY } from './schemas.ts';
+import { checkText, inspectionText } from './texts.ts';
+import { answered, jpegBlocks, textBlock } from './tool-results.ts';
+
+const GUIDE_INPUT = z.strictObject({
+  topic: z.enum(GUIDE_TOPICS).optional().describe('Default: scene.'),
+});
+
+const CHECK_INPUT = z.strictObject({
+  code: CODE,
+  className: CLASS_NAME.optional().describe('Default: all scenes of the code.'),
+  noRun: z.boolean().optional().describe('Only read the code: at once, but finds less.'),
+});
+
+const CHECK_OUTPUT = z.strictObject({
+  ok: z.boolean().describe('Whether no finding is an error.'),
+  findings: z.array(
+    z.strictObject({
+      kind: z.string(),
+      severity: z.enum(['error', 'warning']),
+      message: z.string(),
+      line: z.number().nullable(),
+      column: z.number().nullable(),
+      hint: z.string().nullable(),
+      candidates: z.array(z.string()),
+    }),
+  ),
+});
+
+const INSPECT_INPUT = z.strictObject({
+  code: CODE,
+  className: CLASS_NAME.optional().describe('Default: all scenes of the code.'),
+  quality: QUALITY.describe('Of the render that it is for.'),
+});
+
+/** Adds the tools about scenes that make no video. */
+export function addSceneTools(server: McpServer, options: McpOptions): void {
+  const { engine } = options;
+  server.registerTool(
+    'guide',
+    {
+      title: 'Guide',
+      description: 'Reference texts about writing Manim scenes for this renderer. Read `scene` first.',
+      inputSchema: GUIDE_INPUT,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    async ({ topic = 'scene' }) => ({ content: [textBlock(guideOf(topic))] }),
+  );
+  server.registerTool(
+    'check',
+    {
+      title: 'Check scenes',
+      description:
+        'Tells what is wrong with scenes, where, and what to write instead, without drawing them. Takes seconds and costs nothing: call it before render.',
+      inputSchema: CHECK_INPUT,
+      outputSchema: CHECK_OUTPUT,
+      annotations: { readOnlyHint: true, openWorldHint: false },
+    },
+    ({ code, className, noRun = false }, { mcpReq: { signal } }) =>
+      answered(options, async () => {
+        const { ok, findings } = await engine.check({ code, className, dryRun: !noRun }, signal);
+        const told = findings.map(({ kind, severity, message, line, column, hint, candidates }) => ({
+          ...{ kind, severity, message, line, column, hint, candidates },
+        }));
+        return { content: [textBlock(checkText(findings))], structuredContent: { ok, findings: told } };
+      }),
+  );
+  if (options.isReadOnly) return;
+  server.registerTool(
+    'inspect',
+    {
+      title: 'Inspect scenes',
+      description:
+        'Draws a contact sheet of a scene, without a video. Tells when each play begins, and what can’t be read or seen.',
+      inputSchema: INSPECT_INPUT,
+      annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
+    },
+    ({ code, className, quality }, { mcpReq: { signal } }) =>
+      answered(options, async () => {
+        const inspected = await engine.inspect({ code, className, quality }, signal);
+        return {
+          content: [textBlock(inspectionText(inspected)), ...jpegBlocks(inspected.scenes[0]?.sheet, options)],
+        };
+      }),
+  );
+}
