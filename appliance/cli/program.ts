@@ -18,6 +18,7 @@ import { jobCommand } from './job.ts';
 import { keyCommand } from './key.ts';
 import { machineCommand } from './machine.ts';
 import { masterKeyCommand } from './master-key.ts';
+import { mcpCommand } from './mcp.ts';
 import { metricsCommand } from './metrics.ts';
 import { migrateCommand } from './migrate.ts';
 import { openApiCommand } from './openapi.ts';
@@ -64,6 +65,7 @@ export function createProgram(): Command {
     .addCommand(checkCommand())
     .addCommand(inspectCommand())
     .addCommand(skillCommand())
+    .addCommand(mcpCommand())
     .commandsGroup('Administration, with or without a running server:')
     .addCommand(accountCommand())
     .addCommand(setupLinkCommand())

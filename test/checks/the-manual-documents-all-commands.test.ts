@@ -51,6 +51,7 @@ t.test('every command has a description, an example and, if it prints data, --js
 const WITHOUT_JSON = [
   'scenepress serve',
   'scenepress worker',
+  'scenepress mcp',
   'scenepress completion',
   'scenepress install-service',
 ];
