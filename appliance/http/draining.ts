@@ -15,7 +15,7 @@ export class Draining {
    */
   #pending = 0;
   #onIdle: (() => void) | undefined;
-  #begun = false;
+  readonly #begun = new AbortController();
 
   /** Watches the requests of a server at its listener, which is cheaper than hapi's events and extensions. */
   constructor(server: Server) {
@@ -25,7 +25,7 @@ export class Draining {
       if (this.#pending === 0) this.#onIdle?.();
     };
     const watch = (request: IncomingMessage, response: ServerResponse) => {
-      if (this.#begun || request.method !== 'POST') return;
+      if (this.hasBegun || request.method !== 'POST') return;
       this.#pending += 1;
       response.once('close', answered);
     };
@@ -33,13 +33,18 @@ export class Draining {
     server.listener.prependListener('checkContinue', watch);
   }
 
+  /** Aborted when it begins. */
+  get signal(): AbortSignal {
+    return this.#begun.signal;
+  }
+
   get hasBegun(): boolean {
-    return this.#begun;
+    return this.signal.aborted;
   }
 
   /** Rejects new render requests; resolves when the pending ones are answered, or after `graceMs`. */
   async begin(graceMs: number): Promise<void> {
-    this.#begun = true;
+    this.#begun.abort();
     this.#server.ext('onRequest', (request, h) => {
       if (request.method === 'post') throw new ScenepressError('not_running', SERVICE_STOPPING.message);
       return h.continue;

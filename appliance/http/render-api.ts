@@ -5,7 +5,6 @@ import { jobJson } from '../../lib/internal.ts';
 import {
   type Authenticate,
   accountBody,
-  type Caller,
   ENQUEUE,
   enqueueBody,
   GET_ACCOUNT,
@@ -17,7 +16,7 @@ import {
 } from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
-import { bearerScheme, callerOf } from './render-api/bearer.ts';
+import { authenticated, bearerScheme } from './render-api/bearer.ts';
 import { discardBody, readBody } from './render-api/request-body.ts';
 
 export type { Authenticate, Caller } from '../../lib/web/index.ts';
@@ -158,10 +157,4 @@ function corsOf(origins: string[]): false | RouteOptionsCors {
     exposedHeaders: ['Request-Id', 'Retry-After', 'WWW-Authenticate'],
     maxAge: 600,
   };
-}
-
-function authenticated(request: Request): Caller {
-  const caller = callerOf(request);
-  if (!caller) throw new Error('the route has no authentication');
-  return caller;
 }

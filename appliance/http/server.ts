@@ -8,6 +8,7 @@ import type { Certificate } from '../edge/certificate.ts';
 import { connectionCapsOf } from '../edge/connection-caps.ts';
 import type { Connections } from '../edge/connections.ts';
 import { createListener, guardListener } from '../edge/listener.ts';
+import type { EngineService } from '../mcp/service-engine.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { processLimit } from '../place/process-limits.ts';
 import type { Logger } from '../support/log.ts';
@@ -18,6 +19,7 @@ import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { manualRoutes } from './manual.ts';
+import { mcp } from './mcp.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
@@ -47,7 +49,7 @@ export async function createServer(options: {
     | 'roles'
     | 's3Links'
   >;
-  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'openArtifact' | 'status'>;
+  service: Pick<RenderService, 'balance' | 'status'> & EngineService;
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
@@ -96,16 +98,19 @@ export async function createServer(options: {
       ? { redirectTo: ({ assetKey }) => bucket.presign(assetKey) }
       : {};
   if (isApi) {
+    const links = bucket && config.s3Links === 'public' ? { artifactUrl: bucket.artifactUrl } : {};
+    const { corsOrigins } = config;
     await hapi.register([
       {
         plugin: renderApi,
+        options: { service, authenticate, assetUrl: addresses.assetUrl, ...links, logger, corsOrigins },
+      },
+      {
+        plugin: mcp,
         options: {
-          service,
-          authenticate,
-          assetUrl: addresses.assetUrl,
-          ...(bucket && config.s3Links === 'public' && { artifactUrl: bucket.artifactUrl }),
-          logger,
-          corsOrigins: config.corsOrigins,
+          ...{ service, authenticate, addresses, ...links, corsOrigins, logger },
+          ...(bucket && config.s3Links === 'presigned' && { redirectOrigin: () => originOf(bucket) }),
+          stopping: draining.signal,
         },
       },
       {
@@ -138,6 +143,11 @@ export async function createServer(options: {
     ...healthRoutes(readiness),
   ]);
   return { hapi, addresses, draining, connections, readiness };
+}
+
+/** The origin of presigned links; that of any file is the same. */
+async function originOf(bucket: NonNullable<Installation['bucket']>): Promise<string> {
+  return new URL(await bucket.presign('video.mp4')).origin;
 }
 
 function openApiRoute(addresses: Addresses): ServerRoute {

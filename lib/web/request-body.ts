@@ -59,11 +59,11 @@ export function bodyRequired(cause?: unknown): ScenepressError {
   return new ScenepressError('invalid_request', JSON_REQUIRED, { cause });
 }
 
-/** The error of a body that is too large. */
-export function tooLarge(): HttpRejection {
+/** The error of a body of more than `mostBytes`. */
+export function tooLarge(mostBytes: number = MAX_BODY_BYTES): HttpRejection {
   return new HttpRejection(413, {
     error: 'Request Entity Too Large',
-    message: `The request body is larger than ${MAX_BODY_BYTES} bytes.`,
+    message: `The request body is larger than ${mostBytes} bytes.`,
   });
 }
 

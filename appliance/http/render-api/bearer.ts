@@ -44,3 +44,10 @@ export function bearerScheme(
 export function callerOf(request: Request): Caller | undefined {
   return (request.auth.credentials?.app as { caller?: Caller } | undefined)?.caller;
 }
+
+/** The caller of a request to a route with {@link bearerScheme}. */
+export function authenticated(request: Request): Caller {
+  const caller = callerOf(request);
+  if (!caller) throw new Error('the route has no authentication');
+  return caller;
+}

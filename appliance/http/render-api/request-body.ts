@@ -8,7 +8,10 @@ import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from '../../../lib/
 const MAX_DISCARDED_BYTES = 4 * 1024 * 1024;
 
 /** Reads the body to its end, decompressed; 413 when it is too large. */
-export async function readBody(message: IncomingMessage): Promise<Buffer> {
+export async function readBody(
+  message: IncomingMessage,
+  mostBytes: number = MAX_BODY_BYTES,
+): Promise<Buffer> {
   // The client disconnected while its key was checked: no more events will follow.
   if (message.destroyed && !message.readableEnded) throw bodyRequired();
   const decoder = decoderOf(message.headers['content-encoding']);
@@ -18,7 +21,7 @@ export async function readBody(message: IncomingMessage): Promise<Buffer> {
   let sizeBytes = 0;
   source.on('data', (chunk: Buffer) => {
     sizeBytes += chunk.length;
-    if (sizeBytes > MAX_BODY_BYTES) reject(tooLarge());
+    if (sizeBytes > mostBytes) reject(tooLarge(mostBytes));
     else chunks.push(chunk);
   });
   source.once('end', () => resolve(Buffer.concat(chunks)));
