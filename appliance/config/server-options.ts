@@ -93,7 +93,8 @@ export const WEB_OPTIONS = {
     default: false,
   },
   corsOrigins: {
-    description: 'Origins of web pages that may call the API (CORS), e.g. https://studio.example; * for all',
+    description:
+      'Origins of web pages that may call the API and MCP (CORS), e.g. https://studio.example; * for all',
     type: 'origins',
     default: [],
   },

@@ -11,6 +11,7 @@ import {
 } from '../../lib/index.ts';
 import { openRegularFile } from '../../lib/internal.ts';
 import { saveFile } from '../support/save-file.ts';
+import { UserError } from '../support/user-error.ts';
 import {
   chosen,
   type Engine,
@@ -176,7 +177,7 @@ export class LocalEngine implements Engine {
     const made = (name: string) => files.find((file) => file.name === name)?.path;
     const [video, captions, thumbnail] = [made('video.mp4'), made('captions.vtt'), made('thumbnail.jpg')];
     if (video === undefined) throw new Error('The render made no video.');
-    await mkdir(this.#folder, { recursive: true });
+    await makeFolder(this.#folder);
     const path = join(this.#folder, `${className}.mp4`);
     await saveFile(video, path);
     if (captions !== undefined) await saveFile(captions, join(this.#folder, `${className}.vtt`));
@@ -187,6 +188,15 @@ export class LocalEngine implements Engine {
       thumbnail: (thumbnail && (await readBounded(thumbnail, LARGEST_PICTURE_BYTES))) || null,
       plays,
     };
+  }
+}
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (cause) {
+    const message = `The folder ${folder} can't be written: ${(cause as Error).message}. Name another with --output-dir.`;
+    throw new UserError(message, { cause });
   }
 }
 
