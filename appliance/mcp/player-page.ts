@@ -1,4 +1,5 @@
 const STYLE = `:root { color-scheme: light dark; font: 14px/1.5 var(--font-sans, system-ui, sans-serif) }
+[hidden] { display: none !important }
 body { margin: 0; padding: 8px; color: var(--color-text-primary, CanvasText) }
 video { display: block; width: 100%; max-height: 70vh; background: #000; border-radius: 6px }
 p { margin: 8px 0; white-space: pre-wrap; overflow-wrap: anywhere }
