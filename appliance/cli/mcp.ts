@@ -76,6 +76,7 @@ async function serveMcp({ outputDir, folder, imageResponses, readOnly = false, w
     import('../mcp/server.ts'),
     import('../mcp/stdio.ts'),
   ]);
+  if (process.stdin.isTTY) note('waiting for an MCP client on standard input; Ctrl-C ends it.');
   await interruptible(async (signal) => {
     try {
       await serveOnStdio(() => createMcpServer(options), { signal, onError: ({ message }) => note(message) });

@@ -109,7 +109,9 @@ async function resultOf(state: JobState, options: McpOptions): Promise<CallToolR
     structuredContent: {
       ...{ jobId, className, status, durationMs, creditsCost },
       video: results?.videoUrl ?? null,
-      plays: results?.plays ?? [],
+      plays: (results?.plays ?? []).map(({ line, shows, startSeconds, seconds }) => ({
+        ...{ line, shows, startSeconds, seconds },
+      })),
     },
     ...(status === 'failed' && { isError: true }),
   };

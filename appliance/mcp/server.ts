@@ -9,7 +9,7 @@ const INSTRUCTIONS =
   'Renders Manim scenes (Python) to videos. Read the guide first. Then, for each scene: check it, correct what is wrong, ' +
   'inspect it to see what it shows, and render it.';
 /** The tools do not change while a server runs. */
-const LISTED = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
+const LISTED = { ttlMs: 3_600_000, cacheScope: 'private' } as const;
 
 /** Makes a server for one connection, or for one request over HTTP. */
 export function createMcpServer(options: McpOptions): McpServer {
