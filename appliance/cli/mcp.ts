@@ -21,6 +21,8 @@ interface McpFlags extends Record<string, unknown> {
 
 /** An agent that works on several scenes asks for them at the same time. */
 const WORKERS = 2;
+/** Clients keep the command running for days. */
+const IDLE_MS = 10 * 60_000;
 
 /** `scenepress mcp` */
 export function mcpCommand(): Command {
@@ -65,8 +67,10 @@ async function serveMcp({ outputDir, folder, imageResponses, readOnly = false, w
       ...(cacheFolder !== undefined && { cacheFolder }),
     });
   const say = (words: string | null) => words !== null && note(words);
-  const renderer = new RendererOnDemand((use) => withRenderer(config, make, use, { say, lasting: true }));
-  const engine = new LocalEngine({ renderer: () => renderer.get(), folder: outputDir });
+  const renderer = new RendererOnDemand((use) => withRenderer(config, make, use, { say, lasting: true }), {
+    idleMs: IDLE_MS,
+  });
+  const engine = new LocalEngine({ useRenderer: (work) => renderer.use(work), folder: outputDir });
   const options = {
     ...{ engine, explain, isReadOnly: readOnly, hasPictures: imageResponses === 'allow' },
     ...(wait !== undefined && { waitMs: wait * 1000 }),

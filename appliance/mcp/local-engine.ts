@@ -37,18 +37,21 @@ interface LocalJob {
   ended: Promise<void>;
 }
 
+/** Calls `work` with a started renderer. */
+type UseRenderer = <T>(work: (renderer: EngineRenderer) => Promise<T>) => Promise<T>;
+
 /** Jobs that are remembered; of more, those that ended first are forgotten. */
 const MOST_JOBS = 100;
 
 /** Renders by a renderer of this machine's user, into a folder. Its jobs are forgotten when the process ends. */
 export class LocalEngine implements Engine {
-  readonly #renderer: () => Promise<EngineRenderer>;
+  readonly #use: UseRenderer;
   readonly #folder: string;
   readonly #jobs = new Map<string, LocalJob>();
 
-  /** `renderer`: a started one, which is needed only when a tool is called. `folder`: of the videos. */
-  constructor({ renderer, folder }: { renderer: () => Promise<EngineRenderer>; folder: string }) {
-    this.#renderer = renderer;
+  /** `folder`: of the videos. */
+  constructor({ useRenderer, folder }: { useRenderer: UseRenderer; folder: string }) {
+    this.#use = useRenderer;
     this.#folder = resolve(folder);
   }
 
@@ -56,13 +59,13 @@ export class LocalEngine implements Engine {
     { code, className, quality, dryRun }: SceneQuestion & { dryRun: boolean },
     signal: AbortSignal,
   ): Promise<CheckedSource> {
-    const renderer = await this.#renderer();
-    return renderer.check(code, { ...chosen({ className, quality }), dryRun, signal });
+    const options = { ...chosen({ className, quality }), dryRun, signal };
+    return this.#use((renderer) => renderer.check(code, options));
   }
 
   async inspect({ code, className, quality }: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
-    const renderer = await this.#renderer();
-    const found = await renderer.inspect(code, { ...chosen({ className, quality }), signal });
+    const options = { ...chosen({ className, quality }), signal };
+    const found = await this.#use((renderer) => renderer.inspect(code, options));
     return { ...found, creditsCost: null };
   }
 
@@ -147,29 +150,33 @@ export class LocalEngine implements Engine {
     if (oldest) this.#jobs.delete(oldest.state.jobId);
   }
 
-  async #run(job: LocalJob, { code, className, quality, aspectRatio }: RenderOrder): Promise<void> {
-    const { state, abort, listeners } = job;
+  async #run(job: LocalJob, order: RenderOrder): Promise<void> {
+    const { state, abort } = job;
     try {
-      const renderer = await this.#renderer();
-      const render = await renderer.render(
-        { code, className, ...chosen({ quality, aspectRatio }) },
-        {
-          signal: abort.signal,
-          onProgress: (progress) => {
-            state.status = 'running';
-            for (const listener of listeners) listener(progress);
-          },
-        },
-      );
-      if (render.status === 'completed')
-        job.results = await this.#keep(render, className).finally(() => renderer.discard(render));
-      const { status, durationMs, error, diagnosis } = render;
-      Object.assign(state, { status, durationMs, error, diagnosis });
+      await this.#use((renderer) => this.#render(renderer, job, order));
     } catch (error) {
       Object.assign(state, { status: 'failed', durationMs: 0 });
       if (!abort.signal.aborted) throw error;
       state.error = 'Canceled';
     }
+  }
+
+  async #render(renderer: EngineRenderer, job: LocalJob, order: RenderOrder): Promise<void> {
+    const { state, abort, listeners } = job;
+    const { code, className, quality, aspectRatio } = order;
+    const onProgress = (progress: RenderProgress) => {
+      state.status = 'running';
+      for (const listener of listeners) listener(progress);
+    };
+    const request = { code, className, ...chosen({ quality, aspectRatio }) };
+    const render = await renderer.render(request, { signal: abort.signal, onProgress });
+    try {
+      if (render.status === 'completed') job.results = await this.#keep(render, className);
+    } finally {
+      await renderer.discard(render);
+    }
+    const { status, durationMs, error, diagnosis } = render;
+    Object.assign(state, { status, durationMs, error, diagnosis });
   }
 
   /** Saves the video, and captions beside it. */

@@ -9,45 +9,45 @@ import t, { type Test } from 'tap';
 import { processesBelow, stillRunning } from '../../fixtures/processes.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { MAIN } from '../command.ts';
-import { newClient, REVISIONS, type Revision, SCENE, textOf } from './clients.ts';
+import { newClient, SCENE, textOf } from './clients.ts';
 
 const PYTHON = join(import.meta.dirname, '../../fixtures/instant-renderer/bin/python');
 const INSTANT = ['--python', PYTHON, '--insecure-no-sandbox'];
 const RENDER = { code: `${SCENE}# echo\n`, className: 'Hello' };
 
-async function commandClient(t: Test, args: string[], revision: Revision = '2026-07-28') {
+async function commandClient(t: Test, args: string[]) {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [MAIN, 'mcp', ...INSTANT, ...args],
     env: { PATH: process.env['PATH'] ?? '', XDG_CACHE_HOME: await temporaryFolder(t) },
   });
-  const client = newClient(revision);
+  const client = newClient('2026-07-28');
   t.teardown(() => client.close());
   await client.connect(transport);
   return client;
 }
 
-for (const revision of REVISIONS)
-  t.test(`a client of ${revision} gets videos as files`, async (t) => {
-    const folder = join(await temporaryFolder(t), 'videos');
-    const client = await commandClient(t, ['--output-dir', folder], revision);
-    t.equal(client.getNegotiatedProtocolVersion(), revision);
-    const path = join(folder, 'Hello.mp4');
-    const uri = pathToFileURL(path).href;
-    const made = await client.callTool({ name: 'render', arguments: RENDER });
-    t.match(textOf(made), `Video: ${path}\n`);
-    t.match(made.content[1], { type: 'resource_link', uri, size: RENDER.code.length });
-    t.match(made.structuredContent, { status: 'completed', creditsCost: null, video: uri });
-    t.equal(readFileSync(path, 'utf8'), RENDER.code, 'what the renderer of this test makes');
-    const { contents } = await client.readResource({ uri });
-    t.match(contents, [{ mimeType: 'video/mp4', blob: Buffer.from(RENDER.code).toString('base64') }]);
-    await t.rejects(client.readResource({ uri: pathToFileURL(MAIN).href }), 'another file');
-  });
+t.test('videos are files, which a player can read', async (t) => {
+  const folder = join(await temporaryFolder(t), 'videos');
+  const client = await commandClient(t, ['--output-dir', folder]);
+  const path = join(folder, 'Hello.mp4');
+  const uri = pathToFileURL(path).href;
+  const made = await client.callTool({ name: 'render', arguments: RENDER });
+  t.match(textOf(made), `Video: ${path}\n`);
+  t.match(made.content[1], { type: 'resource_link', uri, size: RENDER.code.length });
+  t.match(made.structuredContent, { status: 'completed', creditsCost: null, video: uri });
+  t.equal(readFileSync(path, 'utf8'), RENDER.code, 'what the renderer of this test makes');
+  const { contents } = await client.readResource({ uri });
+  t.match(contents, [{ mimeType: 'video/mp4', blob: Buffer.from(RENDER.code).toString('base64') }]);
+  await t.rejects(client.readResource({ uri: pathToFileURL(MAIN).href }), 'another file');
+});
 
 t.test('jobs can be waited for and canceled', async (t) => {
-  const client = await commandClient(t, ['--wait', '1', '--output-dir', await temporaryFolder(t)]);
-  const lingering = { ...RENDER, code: `${SCENE}# linger\n` };
-  const begun = await client.callTool({ name: 'render', arguments: lingering });
+  const options = ['--wait', '1', '--image-responses', 'omit', '--output-dir', join(MAIN, 'videos')];
+  const client = await commandClient(t, options);
+  const render = (how: string) =>
+    client.callTool({ name: 'render', arguments: { ...RENDER, code: `${SCENE}# ${how}\n` } });
+  const begun = await render('linger');
   const { jobId, status } = begun.structuredContent as { jobId: string; status: string };
   t.match(status, /queued|running/);
   const canceled = await client.callTool({ name: 'job', arguments: { jobId, cancel: true } });
@@ -56,28 +56,25 @@ t.test('jobs can be waited for and canceled', async (t) => {
   t.match(textOf(again), 'Canceled', 'the job is remembered');
   const unknown = await client.callTool({ name: 'job', arguments: { jobId: 'none' } });
   t.match(unknown, { isError: true, content: [{ text: /no such job/ }] });
-  const failed = await client.callTool({
-    name: 'render',
-    arguments: { ...RENDER, code: `${SCENE}# fail: line 2: it is broken\n` },
-  });
+  const failed = await render('fail: line 2: it is broken');
   t.match(failed, { isError: true, content: [{ text: /line 2: error/ }] });
+  const unwritten = await render('echo');
+  t.match(unwritten, { isError: true, content: [{ text: /videos can't be written.*--output-dir/ }] });
+  const found = await client.callTool({ name: 'inspect', arguments: RENDER });
+  t.same(
+    found.content.map(({ type }) => type),
+    ['text'],
+    'pictures are omitted',
+  );
 });
 
-t.test('options remove tools and pictures, and name the folder of videos', async (t) => {
-  const reader = await commandClient(t, ['--read-only']);
-  const { tools } = await reader.listTools();
+t.test('--read-only leaves the tools that cost and write nothing', async (t) => {
+  const client = await commandClient(t, ['--read-only']);
+  const { tools } = await client.listTools();
   t.same(
     tools.map(({ name }) => name),
     ['guide', 'check'],
   );
-  const blind = await commandClient(t, ['--image-responses', 'omit', '--output-dir', join(MAIN, 'videos')]);
-  const found = await blind.callTool({ name: 'inspect', arguments: RENDER });
-  t.same(
-    found.content.map(({ type }) => type),
-    ['text'],
-  );
-  const failed = await blind.callTool({ name: 'render', arguments: RENDER });
-  t.match(failed, { isError: true, content: [{ text: /videos can't be written.*--output-dir/ }] });
 });
 
 t.test('standard output is the protocol only, and the command ends with its input', async (t) => {
