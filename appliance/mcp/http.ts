@@ -30,6 +30,7 @@ export function answerMcp(request: Request, options: McpAnswerOptions): Promise<
       createMcpServer({
         engine: new ServiceEngine(options),
         explain,
+        scopes: options.caller.scopes,
         ...(isReadOnly !== undefined && { isReadOnly }),
         ...(hasPictures !== undefined && { hasPictures }),
         ...(waitMs !== undefined && { waitMs }),

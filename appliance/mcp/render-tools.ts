@@ -2,7 +2,7 @@ import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprot
 import * as z from 'zod';
 import { ASPECT_RATIOS } from '../../lib/index.ts';
 import type { JobResults, JobState } from './engine.ts';
-import { type McpOptions, WAIT_MS } from './options.ts';
+import { type McpOptions, may, WAIT_MS } from './options.ts';
 import { PLAYER_META } from './player.ts';
 import { ProgressReports } from './progress.ts';
 import { CLASS_NAME, CODE, QUALITY } from './schemas.ts';
@@ -42,6 +42,11 @@ const HINTS = { readOnlyHint: false, destructiveHint: false, openWorldHint: fals
 
 /** Adds the tools that make videos. */
 export function addRenderTools(server: McpServer, options: McpOptions): void {
+  if (may(options, 'render')) addRender(server, options);
+  if (may(options, 'render', 'read')) addJob(server, options);
+}
+
+function addRender(server: McpServer, options: McpOptions): void {
   const { engine } = options;
   server.registerTool(
     'render',
@@ -63,6 +68,10 @@ export function addRenderTools(server: McpServer, options: McpOptions): void {
         return resultOf(state, options);
       }),
   );
+}
+
+function addJob(server: McpServer, options: McpOptions): void {
+  const { engine } = options;
   server.registerTool(
     'job',
     {
@@ -75,6 +84,10 @@ export function addRenderTools(server: McpServer, options: McpOptions): void {
     },
     ({ jobId, cancel = false }, context) =>
       answered(options, async () => {
+        if (cancel && !may(options, 'render')) {
+          const message = 'This key may not cancel renders: it lacks the scope render.';
+          return { content: [textBlock(message)], isError: true };
+        }
         const state = cancel ? await engine.cancel(jobId) : await waitFor(jobId, options, context);
         return resultOf(state, options);
       }),

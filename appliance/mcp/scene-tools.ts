@@ -1,7 +1,7 @@
 import type { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GUIDE_TOPICS, guideOf } from './guide.ts';
-import type { McpOptions } from './options.ts';
+import { type McpOptions, may } from './options.ts';
 import { CLASS_NAME, CODE, QUALITY } from './schemas.ts';
 import { checkText, inspectionText } from './texts.ts';
 import { answered, jpegBlocks, textBlock } from './tool-results.ts';
@@ -48,8 +48,9 @@ export function addSceneTools(server: McpServer, options: McpOptions): void {
       inputSchema: GUIDE_INPUT,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    async ({ topic = 'scene' }) => ({ content: [textBlock(guideOf(topic))] }),
+    async ({ topic = 'scene' }) => ({ content: [textBlock(await guideOf(topic))] }),
   );
+  if (!may(options, 'check')) return;
   server.registerTool(
     'check',
     {

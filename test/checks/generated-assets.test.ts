@@ -2,18 +2,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { generated } from '../../scripts/dashboard-assets.ts';
-import { generated as generatedGuide } from '../../scripts/mcp-guide.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
 t.test('the generated assets are current; else run: node scripts/dashboard-assets.ts', async (t) => {
   for (const [path, text] of Object.entries(generated())) {
-    t.ok(readFileSync(join(ROOT, path), 'utf8') === text, path);
-  }
-});
-
-t.test('the texts of the guide are those of the skill; else run: node scripts/mcp-guide.ts', async (t) => {
-  for (const [path, text] of Object.entries(generatedGuide())) {
     t.ok(readFileSync(join(ROOT, path), 'utf8') === text, path);
   }
 });

@@ -61,6 +61,29 @@ t.test('a server that is read-only has no tools that cost something', async (t) 
   await t.rejects(client.callTool({ name: 'render', arguments: RENDER }), /render/);
 });
 
+t.test('a key has the tools of its scopes', async (t) => {
+  const service = await fakeService(t);
+  const named = { owner: 'ada', keyId: null, keyPrefix: 'ada', webhookUrl: null };
+  for (const [scopes, names] of [
+    [['check'], ['guide', 'check', 'inspect']],
+    [['render'], ['guide', 'render', 'job']],
+    [['read'], ['guide', 'job']],
+  ] as const) {
+    const client = await serviceClient(t, service, { caller: { ...named, scopes } });
+    const { tools } = await client.listTools();
+    t.same(
+      tools.map(({ name }) => name),
+      names,
+    );
+  }
+  const reader = await serviceClient(t, service, { caller: { ...named, scopes: ['read'] } });
+  const { jobId } = await service.enqueue({ owner: 'ada', code: SCENE, className: 'Hello' });
+  const refused = await reader.callTool({ name: 'job', arguments: { jobId, cancel: true } });
+  t.match([refused.isError, textOf(refused)], [true, /lacks the scope render/]);
+  t.match(await service.wait(jobId), { status: 'completed' });
+  await t.rejects(reader.callTool({ name: 'render', arguments: RENDER }), /render/);
+});
+
 t.test('pictures can be left out of results', async (t) => {
   const client = await serviceClient(t, await fakeService(t), { hasPictures: false });
   const made = await client.callTool({ name: 'render', arguments: RENDER });
