@@ -19,6 +19,12 @@ export const MANUAL: Record<string, ManualPage[]> = {
       'HTTP API',
       'endpoints, errors, repeated requests, webhooks and their verification',
     ),
+    page(
+      'appliance/tools-api.md',
+      'Tools API',
+      'checks, pictures, lists, waits, events, cancel, batches and usage over HTTP',
+    ),
+    page('appliance/mcp.md', 'MCP', 'tools for language models, over standard input and output or over HTTP'),
     page('appliance/render-api.md', 'API contract', 'the contract of the render API, section by section'),
   ],
   'Writing scenes': [

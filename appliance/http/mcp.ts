@@ -1,5 +1,3 @@
-import { Readable } from 'node:stream';
-import type { ReadableStream as NodeStream } from 'node:stream/web';
 import type { Request as HapiRequest, Plugin, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { ArtifactUrl, Logger } from '../../lib/index.ts';
 import { type Authenticate, HttpRejection } from '../../lib/web/index.ts';
@@ -9,6 +7,7 @@ import { answerErrors } from './http-errors.ts';
 import { authenticated, bearerScheme } from './render-api/bearer.ts';
 import { discardBody, readBody } from './render-api/request-body.ts';
 import { requestIdOf } from './request-id.ts';
+import { hapiResponseOf, webHeadersOf } from './web-answer.ts';
 
 /** Options of the plugin {@link mcp}. */
 export interface McpEndpointOptions {
@@ -92,11 +91,7 @@ async function answer(
   const { service, addresses, artifactUrl, redirectOrigin, logger, stopping } = options;
   // Slow to load, and not needed by services that nobody calls over MCP.
   const { answerMcp } = await import('../mcp/http.ts');
-  const {
-    status,
-    headers,
-    body: content,
-  } = await answerMcp(
+  const answer = await answerMcp(
     new Request(`http://localhost${PATH}`, {
       method: 'POST',
       headers: headersOf(req.rawHeaders),
@@ -109,17 +104,12 @@ async function answer(
       requestId: requestIdOf(request),
     },
   );
-  const stream = content ? Readable.fromWeb(content as NodeStream) : null;
-  const response = h.response(stream ?? undefined).code(status);
-  for (const [name, value] of headers) response.header(name, value);
-  return response;
+  return hapiResponseOf(h, answer);
 }
 
 /** Of the body as it was read. */
 function headersOf(rawHeaders: string[]): Headers {
-  const headers = new Headers();
-  for (let at = 0; at + 1 < rawHeaders.length; at += 2)
-    headers.append(rawHeaders[at] ?? '', rawHeaders[at + 1] ?? '');
+  const headers = webHeadersOf(rawHeaders);
   for (const name of ['content-encoding', 'content-length', 'transfer-encoding']) headers.delete(name);
   return headers;
 }

@@ -21,6 +21,7 @@ import { discardBody, readBody } from './render-api/request-body.ts';
 
 export type { Authenticate, Caller } from '../../lib/web/index.ts';
 export { type ArtifactsOptions, artifacts } from './artifacts.ts';
+export { type ToolsApiOptions, toolsApi } from './tools-api.ts';
 
 /** Options of the plugin {@link renderApi}. */
 export interface RenderApiOptions {

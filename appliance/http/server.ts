@@ -1,6 +1,6 @@
 import { server as createHapi, type Request, type Server, type ServerRoute } from '@hapi/hapi';
 import type { RenderService } from '../../lib/index.ts';
-import { openApiDocument } from '../../lib/web/index.ts';
+import { openApiDocument, type ToolsService } from '../../lib/web/index.ts';
 import type { Installation } from '../app/installation.ts';
 import { type Addresses, addressesOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';
@@ -23,6 +23,7 @@ import { mcp } from './mcp.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
+import { toolsApi } from './tools-api.ts';
 
 export interface HttpServer {
   hapi: Server;
@@ -49,7 +50,7 @@ export async function createServer(options: {
     | 'roles'
     | 's3Links'
   >;
-  service: Pick<RenderService, 'balance' | 'status'> & EngineService;
+  service: Pick<RenderService, 'status'> & EngineService & ToolsService;
   authenticate: Authenticate;
   logger: Logger;
   metrics: Metrics;
@@ -111,6 +112,14 @@ export async function createServer(options: {
           ...{ service, authenticate, addresses, ...links, corsOrigins, logger },
           ...(bucket && config.s3Links === 'presigned' && { redirectOrigin: () => originOf(bucket) }),
           stopping: draining.signal,
+        },
+      },
+      {
+        plugin: toolsApi,
+        options: {
+          ...{ service, authenticate, ...links, logger },
+          ...{ assetUrl: addresses.assetUrl, publicUrl: addresses.publicUrl },
+          ...{ corsOrigins: config.corsOrigins, stopping: draining.signal },
         },
       },
       {

@@ -2,20 +2,35 @@ import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { type HttpOptions, send } from './http.ts';
-import { serverSentEvents } from './server-sent-events.ts';
+import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
 import type {
+  AccountEvent,
   ApiAccount,
+  ApiUsage,
+  CheckedSource,
+  CheckOptions,
   ClientEvent,
   EndedJob,
   Enqueued,
+  InspectedByUrl,
+  InspectOptions,
+  JobPage,
+  JobsQuery,
   RenderJob,
   RenderRequest,
   RenderResult,
+  StillByUrl,
+  StillOptions,
+  ToolJob,
+  ToolRequest,
+  WholeJob,
 } from './wire.ts';
 
-const FIRST_POLL_MS = 500;
-const LONGEST_POLL_MS = 10_000;
-const POLL_GROWTH = 1.5;
+/** How long one request waits for the end of a job; less than `timeoutMs` by default. */
+const WAIT_SECONDS = 20;
+const FIRST_PAUSE_MS = 500;
+const LONGEST_PAUSE_MS = 10_000;
+const PAUSE_GROWTH = 1.5;
 
 /** Options of {@link ScenepressClient}. */
 export interface ClientOptions {
@@ -55,6 +70,22 @@ const OPTIONS: Names<ClientOptions> = {
   timeoutMs: true,
   fetch: true,
   clock: true,
+};
+const INSPECT: Names<InspectOptions & RequestOptions> = {
+  className: true,
+  quality: true,
+  aspectRatio: true,
+  fps: true,
+  signal: true,
+};
+const CHECK: Names<CheckOptions & RequestOptions> = { ...INSPECT, dryRun: true };
+const JOBS_QUERY: Names<JobsQuery> = {
+  status: true,
+  quality: true,
+  since: true,
+  until: true,
+  limit: true,
+  cursor: true,
 };
 const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
 
@@ -115,10 +146,10 @@ export class ScenepressClient {
     return (await (await this.#send('/api/v2/me', signal)).json()) as ApiAccount;
   }
 
-  /** Polls until the job has ended, first after half a second, at last every ten. */
+  /** Resolves when the job has ended. Error: status 404 when it does not exist or belongs to another account. */
   async wait(jobId: string, options: RequestOptions = {}): Promise<EndedJob> {
     const { signal } = known('wait', options, SIGNAL);
-    for await (const job of this.#poll(jobId, signal)) if (isEnded(job)) return job;
+    for await (const job of this.#states(jobId, signal)) if (isEnded(job)) return job;
     throw new Error('unreachable');
   }
 
@@ -129,41 +160,121 @@ export class ScenepressClient {
     return this.wait(jobId, signal ? { signal } : {});
   }
 
-  /**
-   * The events of a job, until it has ended: by server-sent events where the server has them (`scenepress/web`), else
-   * by polling.
-   */
+  /** The events of a job, until it has ended. A lost connection is opened again. */
   async *follow(jobId: string, options: RequestOptions = {}): AsyncGenerator<ClientEvent, void> {
     const { signal } = known('follow', options, SIGNAL);
-    const { clock } = this.#http;
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, LONGEST_POLL_MS)) {
-      let events: Response;
-      try {
-        const headers = { accept: 'text/event-stream' };
-        events = await this.#send(`/events/${encodeURIComponent(jobId)}`, signal, { headers });
-      } catch (error) {
-        if (!(error instanceof ApiError && error.status === 404)) throw error;
-        yield* this.#followByPolling(jobId, signal);
-        return;
+    try {
+      for await (const sent of this.#events(`/jobs/${encodeURIComponent(jobId)}/events`, signal)) {
+        const event = clientEventOf(sent);
+        if (event) yield event;
+        if (event?.type === 'job' && isEnded(event.job)) return;
       }
-      for await (const event of eventsOf(events)) {
-        yield event;
-        if (event.type === 'job' && isEnded(event.job)) return;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
+      let status: string | undefined;
+      for await (const job of this.#states(jobId, signal)) {
+        if (job.status !== status) yield { type: 'job', job };
+        if (isEnded(job)) return;
+        status = job.status;
       }
-      // The connection was lost.
-      await delay(clock, pauseMs, signal);
+    }
+  }
+
+  /** Changes of all jobs of the account, until `signal` is aborted. A lost connection is opened again. */
+  async *followAll(options: RequestOptions = {}): AsyncGenerator<AccountEvent, void> {
+    const { signal } = known('followAll', options, SIGNAL);
+    for await (const { event, data } of this.#events('/events', signal)) {
+      if (event === 'job') yield { type: 'job', job: JSON.parse(data) as ToolJob };
+      if (event === 'gap') yield { type: 'gap' };
     }
   }
 
   /**
    * Cancels a job, and resolves once it has ended: as `failed` with the error "Canceled", unless it was already
-   * complete. Error: status 404 when the job does not exist or belongs to another account, and from servers that have no
-   * request for it, such as the appliance.
+   * complete. Error: status 404 when the job does not exist or belongs to another account.
    */
   async cancel(jobId: string, options: RequestOptions = {}): Promise<EndedJob> {
     const { signal } = known('cancel', options, SIGNAL);
-    const path = `/cancel/${encodeURIComponent(jobId)}`;
-    return (await (await this.#send(path, signal, { method: 'POST' })).json()) as EndedJob;
+    const path = `/jobs/${encodeURIComponent(jobId)}/cancel`;
+    return (await (await this.#tool(path, signal, { method: 'POST' })).json()) as EndedJob;
+  }
+
+  /** Tells what is wrong with the scenes of a source, without drawing them. */
+  async check(code: string, options: CheckOptions & RequestOptions = {}): Promise<CheckedSource> {
+    const { signal, ...asked } = known('check', options, CHECK);
+    return (await (await this.#post('/check', { code, ...asked }, signal)).json()) as CheckedSource;
+  }
+
+  /** Checks several sources, at most 50. */
+  async checkMany(
+    codes: readonly string[],
+    options: CheckOptions & RequestOptions = {},
+  ): Promise<CheckedSource[]> {
+    const { signal, ...asked } = known('checkMany', options, CHECK);
+    const response = await this.#post('/check', { codes, ...asked }, signal);
+    return ((await response.json()) as { results: CheckedSource[] }).results;
+  }
+
+  /** Draws pictures of scenes, and tells what cannot be read or seen. */
+  async inspect(code: string, options: InspectOptions & RequestOptions = {}): Promise<InspectedByUrl> {
+    const { signal, ...asked } = known('inspect', options, INSPECT);
+    return (await (await this.#post('/inspect', { code, ...asked }, signal)).json()) as InspectedByUrl;
+  }
+
+  /** Draws one frame. */
+  async still(code: string, options: StillOptions & RequestOptions = {}): Promise<StillByUrl> {
+    const { signal, ...asked } = known('still', options, { ...INSPECT, at: true });
+    return (await (await this.#post('/still', { code, ...asked }, signal)).json()) as StillByUrl;
+  }
+
+  /** Enqueues several renders, at most 100, all or none. */
+  async enqueueMany(requests: readonly ToolRequest[], options: EnqueueOptions = {}): Promise<ToolJob[]> {
+    const { idempotencyKey = randomKey(), signal } = known('enqueueMany', options, ENQUEUE);
+    const headers = { 'idempotency-key': idempotencyKey };
+    const response = await this.#post('/jobs/batch', { jobs: requests }, signal, headers);
+    return ((await response.json()) as { jobs: ToolJob[] }).jobs;
+  }
+
+  /** Enqueues a copy of a job with changes. */
+  async renderAgain(
+    jobId: string,
+    changes: Partial<ToolRequest> = {},
+    options: EnqueueOptions = {},
+  ): Promise<ToolJob> {
+    const { idempotencyKey = randomKey(), signal } = known('renderAgain', options, ENQUEUE);
+    const path = `/jobs/${encodeURIComponent(jobId)}/again`;
+    const response = await this.#post(path, changes, signal, { 'idempotency-key': idempotencyKey });
+    return (await response.json()) as ToolJob;
+  }
+
+  /** A page of the account's jobs, newest first. */
+  async list(query: JobsQuery = {}, options: RequestOptions = {}): Promise<JobPage> {
+    const { signal } = known('list', options, SIGNAL);
+    const given = Object.entries(known('list', query, JOBS_QUERY)).map(([name, value]) => [
+      name,
+      String(value),
+    ]);
+    const path = `/jobs?${new URLSearchParams(Object.fromEntries(given))}`;
+    return (await (await this.#tool(path, signal)).json()) as JobPage;
+  }
+
+  /** A job with its diagnosis, plays, output and progress. */
+  async details(jobId: string, options: RequestOptions = {}): Promise<WholeJob> {
+    const { signal } = known('details', options, SIGNAL);
+    return (await (await this.#tool(`/jobs/${encodeURIComponent(jobId)}`, signal)).json()) as WholeJob;
+  }
+
+  /** Erases the content of a job that has ended. */
+  async forget(jobId: string, options: RequestOptions = {}): Promise<void> {
+    const { signal } = known('forget', options, SIGNAL);
+    await this.#tool(`/jobs/${encodeURIComponent(jobId)}`, signal, { method: 'DELETE' });
+  }
+
+  /** What ended renders have used, by day and key, since a time (ISO 8601; default: 30 days ago). */
+  async usage(options: RequestOptions & { since?: string } = {}): Promise<ApiUsage[]> {
+    const { signal, since } = known('usage', options, { signal: true, since: true });
+    const path = since === undefined ? '/usage' : `/usage?${new URLSearchParams({ since })}`;
+    return ((await (await this.#tool(path, signal)).json()) as { days: ApiUsage[] }).days;
   }
 
   /**
@@ -183,20 +294,45 @@ export class ScenepressClient {
     return send(link, { headers }, this.#http, signal);
   }
 
-  async *#followByPolling(jobId: string, signal: AbortSignal | undefined): AsyncGenerator<ClientEvent, void> {
-    let status: string | undefined;
-    for await (const job of this.#poll(jobId, signal)) {
-      if (job.status !== status) yield { type: 'job', job };
-      if (isEnded(job)) return;
-      status = job.status;
+  /** A job as it is, again and again: after waits, or by polling where there is no tools API. */
+  async *#states(jobId: string, signal: AbortSignal | undefined): AsyncGenerator<RenderJob, void> {
+    const path = `/jobs/${encodeURIComponent(jobId)}/wait?seconds=${WAIT_SECONDS}`;
+    try {
+      for (;;) yield (await (await this.#tool(path, signal)).json()) as RenderJob;
+    } catch (error) {
+      if (!isMissing(error)) throw error;
     }
-  }
-
-  async *#poll(jobId: string, signal: AbortSignal | undefined): AsyncGenerator<RenderJob, void> {
-    for (let pauseMs = FIRST_POLL_MS; ; pauseMs = Math.min(pauseMs * POLL_GROWTH, LONGEST_POLL_MS)) {
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
       yield await this.get(jobId, signal ? { signal } : {});
       await delay(this.#http.clock, pauseMs, signal);
     }
+  }
+
+  /** The events of a stream; it is opened again after a lost connection, from the last event. */
+  async *#events(path: string, signal: AbortSignal | undefined): AsyncGenerator<ServerSentEvent, void> {
+    let lastId: string | undefined;
+    for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * PAUSE_GROWTH, LONGEST_PAUSE_MS)) {
+      const headers = {
+        accept: 'text/event-stream',
+        ...(lastId !== undefined && { 'last-event-id': lastId }),
+      };
+      for await (const event of eventsOf(await this.#tool(path, signal, { headers }))) {
+        lastId = event.id ?? lastId;
+        pauseMs = FIRST_PAUSE_MS;
+        yield event;
+      }
+      await delay(this.#http.clock, pauseMs, signal);
+    }
+  }
+
+  /** Sends JSON to the tools API. */
+  #post(path: string, body: unknown, signal: AbortSignal | undefined, headers: Record<string, string> = {}) {
+    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
+    return this.#tool(path, signal, { ...init, body: JSON.stringify(body) });
+  }
+
+  #tool(path: string, signal: AbortSignal | undefined, init: RequestInit = {}): Promise<Response> {
+    return this.#send(`/api/tools/v1${path}`, signal, init);
   }
 
   async #send(path: string, signal: AbortSignal | undefined, init: RequestInit = {}): Promise<Response> {
@@ -217,19 +353,28 @@ function isEnded(job: RenderJob): job is EndedJob {
 }
 
 /** The events of a response; they end without an error when the connection is lost. */
-async function* eventsOf(response: Response): AsyncGenerator<ClientEvent, void> {
+async function* eventsOf(response: Response): AsyncGenerator<ServerSentEvent, void> {
   if (!response.body) return;
   const events = serverSentEvents(response.body);
   try {
     for (;;) {
       const { value, done } = await events.next().catch(() => ({ value: undefined, done: true }) as const);
       if (done || !value) return;
-      if (value.event === 'job') yield { type: 'job', job: JSON.parse(value.data) as RenderJob };
-      if (value.event === 'progress') yield { type: 'progress', progress: JSON.parse(value.data) };
-      if (value.event === 'preview')
-        yield { type: 'preview', jpeg: Uint8Array.from(atob(value.data), (byte) => byte.charCodeAt(0)) };
+      yield value;
     }
   } finally {
     await events.return();
   }
+}
+
+/** Of a server without a tools API, or of a job that does not exist. */
+function isMissing(error: unknown): boolean {
+  return error instanceof ApiError && error.status === 404;
+}
+
+function clientEventOf({ event, data }: ServerSentEvent): ClientEvent | undefined {
+  if (event === 'job') return { type: 'job', job: JSON.parse(data) as RenderJob };
+  if (event === 'progress') return { type: 'progress', progress: JSON.parse(data) };
+  if (event !== 'preview') return undefined;
+  return { type: 'preview', jpeg: Uint8Array.from(atob(data), (byte) => byte.charCodeAt(0)) };
 }

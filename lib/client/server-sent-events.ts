@@ -1,5 +1,7 @@
 /** One event of a `text/event-stream`. */
 export interface ServerSentEvent {
+  /** Where to continue after a lost connection; undefined: it has none. */
+  id?: string;
   event: string;
   data: string;
 }
@@ -15,6 +17,7 @@ export async function* serverSentEvents(
   const reader = body.getReader();
   let pending = '';
   let event = '';
+  let id: string | undefined;
   let data: string[] = [];
   let length = 0;
   try {
@@ -26,8 +29,10 @@ export async function* serverSentEvents(
       if (length + pending.length > LONGEST_EVENT) return;
       for (const line of lines) {
         if (line === '') {
-          if (data.length > 0) yield { event: event || 'message', data: data.join('\n') };
+          if (data.length > 0)
+            yield { event: event || 'message', data: data.join('\n'), ...(id !== undefined && { id }) };
           event = '';
+          id = undefined;
           data = [];
           length = 0;
         }
@@ -35,6 +40,7 @@ export async function* serverSentEvents(
         const [, field, content = ''] = /^([^:]+)(?:: ?(.*))?$/s.exec(line) ?? [];
         if (field === 'event') event = content;
         if (field === 'data') data.push(content);
+        if (field === 'id') id = content;
       }
     }
   } finally {

@@ -1,4 +1,17 @@
 import type { ArtifactFields } from '../model/artifacts.ts';
+import type { FailedBy } from '../model/failures.ts';
+import type { Finding } from '../model/finding-types.ts';
+import type { InspectedPlay, InspectedScene, InspectOptions } from '../model/inspected-source.ts';
+import type { JobStatus } from '../model/job.ts';
+import type { AspectRatio, Quality } from '../model/qualities.ts';
+import type { RenderRequest } from '../model/render-request.ts';
+import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts';
+import type { StillAt } from '../model/still-place.ts';
+import type { UsageOfDay } from '../model/usage.ts';
+
+export type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
+export type { Finding } from '../model/finding-types.ts';
+export type { InspectOptions } from '../model/inspected-source.ts';
 
 export type { JobStatus } from '../model/job.ts';
 export type { AspectRatio, Quality } from '../model/qualities.ts';
@@ -78,3 +91,103 @@ export type ClientEvent =
   | { type: 'progress'; progress: { stage: string; frames: number; seconds: number } }
   /** A small JPEG of the frame being drawn. Only from servers that send events. */
   | { type: 'preview'; jpeg: Uint8Array };
+
+/** What the tools API tells of a job besides. */
+interface ToolMembers {
+  className: string;
+  quality: Quality;
+  aspectRatio: AspectRatio;
+  fps: number;
+  title: string | null;
+  tags: string[];
+  seed: number | null;
+  attempts: number;
+  /** ISO 8601; null before its first attempt. */
+  startedAt: string | null;
+  /** What it failed by; null unless it failed. */
+  failure: { kind: Exclude<FailedBy, 'cancel'> | 'canceled' } | null;
+  /** What is wrong with its scene; null unless the scene failed. */
+  diagnosis: Finding | null;
+}
+
+/** A job as the tools API returns it. */
+export type ToolJob = RenderJob & ToolMembers;
+
+/** A job with what its render has told. */
+export type WholeJob = ToolJob & {
+  plays: Play[];
+  /** What the scene printed, and warnings. */
+  output: string;
+  usage: RenderUsage | null;
+  /** Null unless it runs. */
+  progress: RenderProgress | null;
+};
+
+/** A render request with what the contract has no field for. */
+export interface ToolRequest extends RenderRequest {
+  title?: string;
+  tags?: readonly string[];
+  /** Of the scene's random numbers. */
+  seed?: number;
+}
+
+/** A query for jobs, newest first. */
+export interface JobsQuery {
+  status?: JobStatus;
+  quality?: Quality;
+  /** ISO 8601: created at this time or later. */
+  since?: string;
+  /** ISO 8601: created before this time. */
+  until?: string;
+  /** At most 100; default 50. */
+  limit?: number;
+  /** The `next` of the preceding page. */
+  cursor?: string;
+}
+
+/** A page of jobs. */
+export interface JobPage {
+  jobs: ToolJob[];
+  /** For the next page; null at the end. */
+  next: string | null;
+}
+
+interface Taken {
+  creditsCost: number;
+  /** Until when its pictures are kept, ISO 8601. */
+  expiresAt: string;
+}
+
+/** What was found in a source, with URLs of pictures. */
+export interface InspectedByUrl {
+  ok: boolean;
+  findings: Finding[];
+  scenes: (Pick<InspectedScene, 'className' | 'frames' | 'seconds' | 'output'> &
+    Taken & {
+      /** The URL of a contact sheet, a JPEG. */
+      sheet: string;
+      pictures: { number: number; play: number | null; line: number | null; seconds: number; url: string }[];
+      plays: InspectedPlay[];
+    })[];
+}
+
+/** Options of a still. */
+export interface StillOptions extends InspectOptions {
+  /** Which frame; default: the last one. */
+  at?: StillAt;
+}
+
+/** A frame, or why there is none. */
+export interface StillByUrl {
+  ok: boolean;
+  findings: Finding[];
+  still: ({ className: string; url: string } & Taken) | null;
+}
+
+/** What ended renders have used, on a day, made with one API key. */
+export type ApiUsage = Omit<UsageOfDay, 'failures'> & {
+  failures: Partial<Record<Exclude<FailedBy, 'cancel'> | 'canceled', number>>;
+};
+
+/** An event of all jobs of an account. `gap`: changes were lost, list the jobs. */
+export type AccountEvent = { type: 'job'; job: ToolJob } | { type: 'gap' };

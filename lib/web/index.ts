@@ -32,3 +32,11 @@ export { ENQUEUE, GET_ACCOUNT, GET_JOB } from './openapi/render-endpoints.ts';
 export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 /** @internal */
 export { TO_READ, TO_RENDER } from './scopes.ts';
+/** @internal */
+export { answerTool } from './tools/answer.ts';
+/** @internal */
+export { TOOLS_PATH } from './tools/route.ts';
+/** @internal */
+export { Streams } from './tools/streams.ts';
+/** @internal */
+export type { ToolsService } from './tools/tools-service.ts';

@@ -79,14 +79,14 @@ export function fastifyPlugin(handle: WebHandler): (fastify: FastifyLike) => Pro
  * The exports of a Next.js route, `app/[...path]/route.ts`:
  *
  * ```ts
- * export const { GET, HEAD, OPTIONS, POST } = routeHandlers(handle);
+ * export const { DELETE, GET, HEAD, OPTIONS, POST } = routeHandlers(handle);
  * ```
  */
 export function routeHandlers(
   handle: WebHandler,
-): Record<'GET' | 'HEAD' | 'OPTIONS' | 'POST', (request: Request) => Promise<Response>> {
+): Record<'DELETE' | 'GET' | 'HEAD' | 'OPTIONS' | 'POST', (request: Request) => Promise<Response>> {
   const route = (request: Request) => handle(request);
-  return { GET: route, HEAD: route, OPTIONS: route, POST: route };
+  return { DELETE: route, GET: route, HEAD: route, OPTIONS: route, POST: route };
 }
 
 /** Undefined for a request that `Request` can't represent. The host is not taken from the request. */

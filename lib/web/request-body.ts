@@ -69,7 +69,8 @@ export function tooLarge(mostBytes: number = MAX_BODY_BYTES): HttpRejection {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
-function decodeUtf8(bytes: Uint8Array): string {
+/** Error: 400 for bytes that are not UTF-8. */
+export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
@@ -83,7 +84,8 @@ function ownText(part: string | undefined): string | null {
   return part === undefined ? null : Buffer.from(part).toString();
 }
 
-function parseObject(json: string): Record<string, unknown> {
+/** Error: `invalid_request` for JSON that is not an object. */
+export function parseObject(json: string): Record<string, unknown> {
   let value: unknown;
   try {
     value = JSON.parse(json);

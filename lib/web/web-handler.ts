@@ -7,12 +7,14 @@ import { type ArtifactUrl, jobJson } from '../model/job-json.ts';
 import type { RenderService } from '../service/render-service.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './artifact-answer.ts';
-import { type Authenticate, bearerTokenOf, type Caller } from './caller.ts';
+import { type Authenticate, bearerTokenOf } from './caller.ts';
 import { accountBody, enqueueBody } from './endpoints.ts';
-import { eventStream } from './event-stream.ts';
 import { answerTo, isLogged, nothingHere, unauthorized } from './http-errors.ts';
 import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 import { assertScope, TO_READ, TO_RENDER } from './scopes.ts';
+import { answerTool, isOfTools, type ToolsContext } from './tools/answer.ts';
+import { Streams } from './tools/streams.ts';
+import type { ToolsService } from './tools/tools-service.ts';
 
 /** Answers a request. Never rejects. */
 export type WebHandler = (request: Request) => Promise<Response>;
@@ -20,7 +22,7 @@ export type WebHandler = (request: Request) => Promise<Response>;
 /** Options of {@link webHandler}. */
 export interface WebOptions {
   /** The service whose API it is. */
-  service: Pick<RenderService, 'enqueue' | 'get' | 'balance' | 'cancel' | 'openArtifact' | 'follow'>;
+  service: ToolsService & Pick<RenderService, 'openArtifact'>;
   /** The owner of a bearer token. */
   authenticate: Authenticate;
   /**
@@ -30,6 +32,10 @@ export interface WebOptions {
   assetUrl?: string | ((request: Request) => string);
   /** Makes the artifact links instead. Required: this or `assetUrl`. */
   artifactUrl?: ArtifactUrl;
+  /** Base URL of links to pictures, or a function that returns it for a request. Default: `assetUrl`. */
+  publicUrl?: string | ((request: Request) => string);
+  /** Ends streams of an account's events, before the server stops. */
+  stopping?: AbortSignal;
   /**
    * Where GET requests for an artifact are redirected to (307), such as a presigned link of S3; undefined: the artifact
    * is read from its store and passed on. A HEAD request is answered here.
@@ -51,6 +57,8 @@ const OPTIONS: Names<WebOptions> = {
   authenticate: true,
   assetUrl: true,
   artifactUrl: true,
+  publicUrl: true,
+  stopping: true,
   redirectTo: true,
   basePath: true,
   corsOrigins: true,
@@ -60,8 +68,8 @@ const OPTIONS: Names<WebOptions> = {
 };
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-const CORS_REQUEST_HEADERS = 'Accept, Authorization, Content-Type, Idempotency-Key';
-const CORS_EXPOSED_HEADERS = 'Request-Id, Retry-After, WWW-Authenticate';
+const CORS_REQUEST_HEADERS = 'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer';
+const CORS_EXPOSED_HEADERS = 'Preference-Applied, Request-Id, Retry-After, WWW-Authenticate';
 const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
 
 /**
@@ -70,8 +78,7 @@ const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
  * | request | response |
  * |---|---|
  * | `POST /api/v2/render`, `GET /api/v2/render/{jobId}`, `GET /api/v2/me` | contract §4 |
- * | `GET /events/{jobId}` | server-sent events `job`, `progress` and `preview` until the job ends; needs the key |
- * | `POST /cancel/{jobId}` | cancels the job, and returns it as `GET` does once it has ended; needs the key |
+ * | `/api/tools/v1/…` | checks, pictures, lists, waits, events, batches: `GET /api/tools/v1/openapi.json` describes them |
  * | `GET /artifacts/{jobId}/{name}` | the artifact, with ranges, for anyone: job ids can't be guessed |
  *
  * ```ts
@@ -89,12 +96,13 @@ export function webHandler(options: WebOptions): WebHandler {
   } = known('webHandler', options, OPTIONS);
   if (assetUrl === undefined && artifactUrl === undefined)
     throw new TypeError('webHandler needs `assetUrl` or `artifactUrl`');
+  const streams = new Streams();
   return async (request) => {
     const requestId = random.bytes(16).toString('hex');
     let response: Response;
     const segments = segmentsOf(request.url, basePath);
     try {
-      response = await answer(options, request, segments);
+      response = await answer({ ...options, streams }, request, segments);
     } catch (error) {
       if (isLogged(error)) logger.error({ requestId, err: error }, 'request failed');
       const { status, headers, body } = answerTo(error);
@@ -107,7 +115,11 @@ export function webHandler(options: WebOptions): WebHandler {
   };
 }
 
-async function answer(options: WebOptions, request: Request, segments: string[]): Promise<Response> {
+async function answer(
+  options: WebOptions & { streams: Streams },
+  request: Request,
+  segments: string[],
+): Promise<Response> {
   const [first, second, third, ...more] = segments;
   const isGet = request.method === 'GET' || request.method === 'HEAD';
   if (first === 'artifacts' && second !== undefined && third !== undefined && more.length === 0) {
@@ -115,24 +127,25 @@ async function answer(options: WebOptions, request: Request, segments: string[])
     if (isGet) return artifact(options, request, second, third);
   }
   const isApi = first === 'api' && second === 'v2';
-  const ofJob = second !== undefined && third === undefined ? first : undefined;
-  if (!isApi && ofJob !== 'events' && ofJob !== 'cancel') throw nothingHere();
+  const isTool = isOfTools(segments);
+  if (!isApi && !isTool) throw nothingHere();
   if (isPreflight(request) && options.corsOrigins?.length) return new Response(null, { status: 204 });
+  if (isTool) return answerTool(request, segments, toolsContextOf(options, request));
 
   // Without a live key, existing and unknown paths get the same response.
   const token = bearerTokenOf(request.headers.get('authorization'));
   const caller = token === undefined ? null : await options.authenticate(token);
   if (!caller) throw unauthorized();
-  if (second !== undefined && !isApi) {
-    if (ofJob === 'events' && isGet) return events(options, request, caller, second);
-    if (ofJob === 'cancel' && request.method === 'POST') return cancel(options, request, caller, second);
-    throw nothingHere();
-  }
   const [endpoint, jobId, ...rest] = segments.slice(2);
   if (endpoint === 'render' && jobId === undefined && request.method === 'POST') {
     assertScope(caller, TO_RENDER);
     const idempotencyKey = request.headers.get('idempotency-key');
-    const queued = await enqueueBody(options.service, caller, await readBody(request), idempotencyKey);
+    const queued = await enqueueBody(
+      options.service,
+      caller,
+      await readBody(request, MAX_BODY_BYTES),
+      idempotencyKey,
+    );
     return json(202, JSON.stringify(queued));
   }
   if (endpoint === 'render' && jobId !== undefined && rest.length === 0 && isGet) {
@@ -170,52 +183,26 @@ async function artifact(
   return new Response(body, { status, headers: { ...headers, 'content-length': String(opened.sizeBytes) } });
 }
 
-async function events(
-  options: WebOptions,
-  request: Request,
-  caller: Caller,
-  jobId: string,
-): Promise<Response> {
-  assertScope(caller, TO_READ);
-  const { owner } = caller;
-  const closed = new AbortController();
-  const signal = AbortSignal.any([request.signal, closed.signal]);
-  const following = options.service.follow(jobId, { owner, signal });
-  const { value: first } = await following.next();
-  if (!first) throw nothingHere();
-  const headers = {
-    'content-type': 'text/event-stream',
-    'cache-control': 'no-store',
-    'x-accel-buffering': 'no',
+function toolsContextOf(options: WebOptions & { streams: Streams }, request: Request): ToolsContext {
+  const {
+    service,
+    authenticate,
+    assetUrl = '',
+    publicUrl = assetUrl,
+    streams,
+    clock = systemClock,
+  } = options;
+  return {
+    ...{ service, authenticate, streams, stopping: options.stopping, clock },
+    links: linksOf(options, request),
+    baseUrl: typeof publicUrl === 'string' ? publicUrl : publicUrl(request),
+    readBody: (mostBytes) => readBody(request, mostBytes),
   };
-  if (request.method === 'HEAD') {
-    await following.return();
-    return new Response(null, { headers });
-  }
-  const close = () => closed.abort();
-  const { clock = systemClock } = options;
-  return new Response(eventStream(first, following, { links: linksOf(options, request), close, clock }), {
-    headers,
-  });
-}
-
-/** Cancels a job, and answers when it has ended. Others are returned unchanged. */
-async function cancel(
-  options: WebOptions,
-  request: Request,
-  caller: Caller,
-  jobId: string,
-): Promise<Response> {
-  assertScope(caller, TO_RENDER);
-  const { owner } = caller;
-  const job = await options.service.cancel(jobId, { owner, signal: request.signal });
-  await request.body?.cancel().catch(() => {});
-  return json(200, jobJson(job, linksOf(options, request)));
 }
 
 /** Reads the body to its end, decompressed. Errors: 413, `invalid_request`. */
-async function readBody(request: Request): Promise<Buffer> {
-  if (!request.body) throw bodyRequired();
+async function readBody(request: Request, mostBytes: number): Promise<Buffer> {
+  if (!request.body) return Buffer.alloc(0);
   const source = Readable.fromWeb(request.body as NodeStream);
   const decoder = decoderOf(request.headers.get('content-encoding'));
   if (decoder) source.on('error', (error) => decoder.destroy(error));
@@ -224,7 +211,7 @@ async function readBody(request: Request): Promise<Buffer> {
   try {
     for await (const chunk of decoder ? source.pipe(decoder) : source) {
       sizeBytes += chunk.length;
-      if (sizeBytes > MAX_BODY_BYTES) break;
+      if (sizeBytes > mostBytes) break;
       chunks.push(chunk);
     }
   } catch (cause) {
@@ -232,7 +219,7 @@ async function readBody(request: Request): Promise<Buffer> {
   } finally {
     source.destroy();
   }
-  if (sizeBytes > MAX_BODY_BYTES) throw tooLarge();
+  if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
   return Buffer.concat(chunks);
 }
 
@@ -292,7 +279,7 @@ function allowOrigins(
     isArtifact ? ARTIFACT_EXPOSED_HEADERS.join(', ') : CORS_EXPOSED_HEADERS,
   );
   if (!isPreflight(request)) return;
-  headers.set('access-control-allow-methods', isArtifact ? 'GET' : 'GET, POST');
+  headers.set('access-control-allow-methods', isArtifact ? 'GET' : 'GET, POST, DELETE');
   headers.set('access-control-allow-headers', isArtifact ? ARTIFACT_REQUEST_HEADERS : CORS_REQUEST_HEADERS);
   headers.set('access-control-max-age', '600');
 }

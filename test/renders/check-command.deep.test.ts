@@ -81,7 +81,16 @@ t.test('a renderer that is kept warm checks and renders', async (t) => {
 
 t.test('without a run, the code is only read', async (t) => {
   const cwd = await folderWithScenes(t);
-  await writeFile(join(cwd, 'endless.py'), 'while True:\n    pass\n');
+  await writeFile(
+    join(cwd, 'endless.py'),
+    `${SCENES.split('class ')[0]}while True:
+    pass
+
+
+class Late(Scene):
+    pass
+`,
+  );
   const both = SCENES.replace('Create(', 'Creat(');
   await writeFile(join(cwd, 'both.py'), both);
   const { code, stdout } = await scenepress(['check', 'both.py', '--no-run'], { cwd });

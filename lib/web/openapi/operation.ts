@@ -74,7 +74,8 @@ function integerHeaders(headers: Record<string, string>): Json {
 
 /** The content of a JSON response; adds its schema to `schemas`. */
 export function jsonSchemaOf(schema: Joi.Schema, schemas: Json): Json {
-  const { name } = (schema.describe() as { metas: [{ name: string }] }).metas[0];
+  // A schema that is derived from another one has the name of that, too.
+  const { name = '' } = (schema.describe() as { metas: { name: string }[] }).metas.at(-1) ?? {};
   return jsonContent(name, schemaOf(schema), schemas);
 }
 

@@ -66,6 +66,19 @@ const accountBody = named(
   }),
 );
 
+/** The optional header of requests that add jobs. */
+export const IDEMPOTENCY_HEADER: NonNullable<Endpoint['headers']> = {
+  'Idempotency-Key': {
+    type: 'string',
+    minLength: 1,
+    maxLength: 255,
+    description:
+      'Makes the request repeatable: for a day, a request with the same key and body gets the first response, and ' +
+      'no second job is created. Send one with each request, such as a UUID, and repeat it after network errors, ' +
+      '429 and 503.',
+  },
+};
+
 export const ENQUEUE: Endpoint = {
   method: 'POST',
   path: '/api/v2/render',
@@ -75,17 +88,7 @@ export const ENQUEUE: Endpoint = {
     'Reserves credits and queues a job, which is durable when the response is sent. Poll the job, or receive its ' +
     'outcome at `webhookUrl`.',
   tag: 'Renders',
-  headers: {
-    'Idempotency-Key': {
-      type: 'string',
-      minLength: 1,
-      maxLength: 255,
-      description:
-        'Makes the request repeatable: for a day, a request with the same key and body gets the first response, and ' +
-        'no second job is created. Send one with each request, such as a UUID, and repeat it after network errors, ' +
-        '429 and 503.',
-    },
-  },
+  headers: IDEMPOTENCY_HEADER,
   body: { name: 'RenderRequest', schema: RENDER_REQUEST_SCHEMA },
   responses: {
     202: { description: 'The job is queued.', schema: enqueuedBody },

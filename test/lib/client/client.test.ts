@@ -97,7 +97,7 @@ t.test('cancels a job', async (t) => {
 t.test('follows by polling where there are no events, with growing pauses', async (t) => {
   const statuses = ['queued', 'queued', 'queued', 'running', 'running', 'completed'];
   const { client, delays } = clientOf(({ url }) =>
-    url.includes('/events/') ? error(404) : Response.json({ jobId: 'j', status: statuses.shift() }),
+    url.includes('/tools/') ? error(404) : Response.json({ jobId: 'j', status: statuses.shift() }),
   );
   const seen: string[] = [];
   for await (const event of client.follow('j')) if (event.type === 'job') seen.push(event.job.status);

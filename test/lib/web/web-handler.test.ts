@@ -84,8 +84,8 @@ t.test('requests without a live key get 401, also for unknown paths', async (t) 
     '/api/v2/render/x',
     '/api/v2/me',
     '/api/v2/nothing',
-    '/events/x',
-    '/cancel/x',
+    '/api/tools/v1/jobs/x/events',
+    '/api/tools/v1/jobs/x/cancel',
     '/api/v2/%zz',
   ]) {
     const response = await ask(path, { token: 'eve' });
@@ -121,8 +121,6 @@ t.test('a key without the scope of a request gets what an invalid key gets', asy
     [`GET /api/v2/render/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
     [`HEAD /api/v2/render/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
     ['GET /api/v2/render/none', { all: 404, render: 404, read: 404, check: 401, most: 404, none: 401 }],
-    [`GET /events/${jobId}`, { all: 200, render: 200, read: 200, check: 401, most: 200, none: 401 }],
-    [`POST /cancel/${jobId}`, { all: 200, render: 200, read: 401, check: 401, most: 401, none: 401 }],
     ['GET /api/v2/me', { all: 200, render: 200, read: 200, check: 200, most: 200, none: 200 }],
     ['GET /api/v2/nothing', { all: 404, render: 404, read: 404, check: 404, most: 404, none: 404 }],
   ];
@@ -226,7 +224,7 @@ t.test('a balance below the reserve gets 402', async (t) => {
 t.test('jobs of others and their events are 404', async (t) => {
   const { ask, post } = await open(t);
   const { jobId } = (await jsonOf(await post(VALID))) as unknown as { jobId: string };
-  for (const path of [`/api/v2/render/${jobId}`, `/events/${jobId}`])
+  for (const path of [`/api/v2/render/${jobId}`, `/api/tools/v1/jobs/${jobId}/events`])
     t.match(await jsonOf(await ask(path, { token: 'bob' })), { status: 404, error: 'Not Found' });
 });
 
@@ -235,16 +233,16 @@ t.test('an owner cancels a job; others can’t', async (t) => {
   await service.pauseQueue();
   const { jobId } = (await jsonOf(await post(VALID))) as unknown as { jobId: string };
   const cancel = async (token: string, init: RequestInit = {}) =>
-    jsonOf(await ask(`/cancel/${jobId}`, { method: 'POST', token, ...init }));
+    jsonOf(await ask(`/api/tools/v1/jobs/${jobId}/cancel`, { method: 'POST', token, ...init }));
   t.match(await cancel('bob'), { status: 404, error: 'Not Found' });
   t.match(await cancel('eve'), { status: 401 });
   t.match(await cancel('ada', { method: 'GET' }), { status: 404 });
   t.equal((await service.get(jobId)).status, 'queued');
-  const canceled = await ask(`/cancel/${jobId}`, { method: 'POST', body: '{}' });
+  const canceled = await ask(`/api/tools/v1/jobs/${jobId}/cancel`, { method: 'POST', body: '{}' });
   t.equal(canceled.status, 200);
   const job = await canceled.json();
   t.match(job, { jobId, status: 'failed', error: 'Canceled' });
-  t.same(await (await ask(`/cancel/${jobId}`, { method: 'POST' })).json(), job, 'repeated');
+  t.same(await (await ask(`/api/tools/v1/jobs/${jobId}/cancel`, { method: 'POST' })).json(), job, 'repeated');
   t.same(await (await ask(`/api/v2/render/${jobId}`)).json(), job);
 });
 
@@ -280,7 +278,7 @@ t.test('events report a job from its current state to its end', async (t) => {
   await service.pauseQueue();
   const body = '{"code":"x","className":"A","metadata":{\n"a":\r\n1}}';
   const { jobId } = (await jsonOf(await post(body))) as unknown as { jobId: string };
-  const response = await ask(`/events/${jobId}`);
+  const response = await ask(`/api/tools/v1/jobs/${jobId}/events`);
   t.equal(response.headers.get('content-type'), 'text/event-stream');
   await service.resumeQueue();
   const events = (await response.text()).split('\n\n').filter((event) => event.startsWith('event: job\n'));
@@ -293,10 +291,10 @@ t.test('a client that leaves ends its events; a stop closes them', async (t) => 
   const { ask, post, service } = await open(t);
   await service.pauseQueue();
   const { jobId } = (await jsonOf(await post(VALID))) as unknown as { jobId: string };
-  const reader = (await ask(`/events/${jobId}`)).body?.getReader();
+  const reader = (await ask(`/api/tools/v1/jobs/${jobId}/events`)).body?.getReader();
   await reader?.read();
   await reader?.cancel();
-  const staying = await ask(`/events/${jobId}`);
+  const staying = await ask(`/api/tools/v1/jobs/${jobId}/events`);
   await service.stop();
   t.match(await staying.text(), /"status":"queued"/);
 });
@@ -342,13 +340,13 @@ t.test(
         follow: (jobId, { signal } = {}) => followers.follow(jobId, async () => job, signal),
       } as WebOptions['service'],
     });
-    await ask('/events/j', { method: 'HEAD' });
+    await ask('/api/tools/v1/jobs/j/events', { method: 'HEAD' });
     t.equal(followers.size, 0);
-    const response = await ask('/events/j');
+    const response = await ask('/api/tools/v1/jobs/j/events');
     t.equal(followers.size, 1);
     await response.body?.cancel();
     t.equal(followers.size, 0);
-    const reader = (await ask('/events/j')).body?.getReader();
+    const reader = (await ask('/api/tools/v1/jobs/j/events')).body?.getReader();
     await reader?.read();
     void reader?.read();
     await reader?.cancel();

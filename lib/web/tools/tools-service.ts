@@ -1,0 +1,27 @@
+import type { RenderService } from '../../service/render-service.ts';
+
+/** The part of a service that the tools API uses. */
+export type ToolsService = Pick<
+  RenderService,
+  | 'balance'
+  | 'cancel'
+  | 'check'
+  | 'checkMany'
+  | 'enqueue'
+  | 'enqueueMany'
+  | 'follow'
+  | 'forget'
+  | 'get'
+  | 'inspect'
+  | 'list'
+  | 'openPicture'
+  | 'output'
+  | 'plays'
+  | 'progress'
+  | 'renderAgain'
+  | 'on'
+  | 'off'
+  | 'still'
+  | 'usage'
+  | 'wait'
+>;
