@@ -48,3 +48,15 @@ def contains(polygon: Array, spots: Array) -> Array:
     height = np.where(by == ay, 1e-12, by - ay)
     crossed = (spans & (x < (bx - ax) * (y - ay) / height + ax)).sum(axis=1)
     return np.asarray(np.mod(crossed, 2) == 1)
+
+
+def distances(spots: Array, lines: Array) -> Array:
+    """Return how far each point is from the nearest of some lines; infinite if there are none."""
+    if not len(lines):
+        return np.full(len(spots), np.inf)
+    start, step = lines[None, :, :2], (lines[:, 2:] - lines[:, :2])[None]
+    length = np.maximum((step**2).sum(axis=2), 1e-12)
+    away = spots[:, None] - start
+    along = np.clip((away * step).sum(axis=2) / length, 0, 1)
+    rest = away - along[..., None] * step
+    return np.asarray(np.hypot(rest[..., 0], rest[..., 1]).min(axis=1))

@@ -7,7 +7,8 @@ import numpy as np
 
 from . import kinds
 from .faults import Fault, move_hint
-from .geometry import Array, contains
+from .geometry import Array, contains, length_within, touching
+from .legibility import is_backdrop
 from .shown import Shown, Text
 
 _DIM = 0.35
@@ -16,11 +17,14 @@ _SHARE = 0.08  # of the area of the smaller text's glyphs
 _SAME = 0.02
 _TEXTS_MAX, _PAIRS_MAX = 200, 60
 _GAP = 0.25
+_PLACES_MAX = 12
 
 
 def find(shown: Shown) -> Iterator[Fault]:
     """Yield the pairs of texts whose glyphs meet."""
-    texts = [text for text in shown.texts if text.alpha >= _DIM and not text.has_border][:_TEXTS_MAX]
+    readable = [text for text in shown.texts if text.alpha >= _DIM]
+    texts = [text for text in readable if not (text.has_border or is_backdrop(shown, text, readable))]
+    texts = texts[:_TEXTS_MAX]
     if len(texts) < 2:
         return
     lo, hi = np.array([text.lo for text in texts]), np.array([text.hi for text in texts])
@@ -38,7 +42,10 @@ def _overlap(shown: Shown, one: Text, other: Text) -> bool:
         return False
     a_lo, a_hi = shown.lo[one.glyphs], shown.hi[one.glyphs]
     b_lo, b_hi = shown.lo[other.glyphs], shown.hi[other.glyphs]
-    sizes = np.minimum(a_hi[:, None], b_hi[None]) - np.maximum(a_lo[:, None], b_lo[None])
+    # What lies outside of the frame isn't seen.
+    half = np.array([shown.width, shown.height]) / 2
+    top = np.minimum(np.minimum(a_hi[:, None], b_hi[None]), half)
+    sizes = top - np.maximum(np.maximum(a_lo[:, None], b_lo[None]), -half)
     deep = np.asarray((sizes > _DEPTH * min(one.height, other.height)).all(axis=2))
     if not deep.any() or _is_same(deep, (a_lo, a_hi), (b_lo, b_hi)):
         return False
@@ -82,21 +89,12 @@ def _are_arranged(one: Text, other: Text) -> bool:
 
 
 def _fault(shown: Shown, text: Text, other: Text) -> Fault:
-    half = np.array([shown.width, shown.height]) / 2
-    gap = _GAP * min(text.height, 0.05 * shown.height) + 0.05
-    options = [
-        np.array([other.lo[0] - text.hi[0] - gap, 0]),
-        np.array([other.hi[0] - text.lo[0] + gap, 0]),
-        np.array([0, other.lo[1] - text.hi[1] - gap]),
-        np.array([0, other.hi[1] - text.lo[1] + gap]),
-    ]
-    fitting = [
-        shift for shift in options if (text.lo + shift > -half).all() and (text.hi + shift < half).all()
-    ]
+    shift = _shift_away(shown, text, other)
+    is_part = any(map(kinds.is_structure, other.chain[:-1]))
     hint = "Remove one of them before the other appears, or place `{name}` elsewhere."
-    if fitting:
-        shift = min(fitting, key=lambda option: float(np.abs(option).sum()))
-        hint = f"Move `{{name}}` {move_hint(shift)}, or remove {{other}} before."
+    if shift is not None:
+        hint = f"Move `{{name}}` {move_hint(shift)}"
+        hint += "." if is_part else ", or remove {other} before."
     lo, hi = np.maximum(text.lo, other.lo), np.minimum(text.hi, other.hi)
     return Fault(
         "layout:overlap",
@@ -109,3 +107,33 @@ def _fault(shown: Shown, text: Text, other: Text) -> Fault:
         other=other.unit,
         other_chain=other.chain,
     )
+
+
+def _shift_away(shown: Shown, text: Text, other: Text) -> Array | None:
+    """Return the smallest move to a place in the frame at which no other text is; None if there is none."""
+    half = np.array([shown.width, shown.height]) / 2
+    gap = _GAP * min(text.height, 0.05 * shown.height) + 0.05
+    own = {id(part) for part in text.chain[:1]} if other.chain[0] is not text.chain[0] else {id(text.unit)}
+    others = [one for one in shown.texts if not own & {id(part) for part in one.chain}][:_TEXTS_MAX]
+    lo, hi = np.array([one.lo for one in others]), np.array([one.hi for one in others])
+    sides = np.concatenate(
+        [
+            np.stack([lo[:, 0] - text.hi[0] - gap, np.zeros(len(lo))], axis=1),
+            np.stack([hi[:, 0] - text.lo[0] + gap, np.zeros(len(lo))], axis=1),
+            np.stack([np.zeros(len(lo)), lo[:, 1] - text.hi[1] - gap], axis=1),
+            np.stack([np.zeros(len(lo)), hi[:, 1] - text.lo[1] + gap], axis=1),
+        ]
+    )
+    new_lo, new_hi = text.lo + sides, text.hi + sides
+    is_in = (new_lo > -half).all(axis=1) & (new_hi < half).all(axis=1)
+    meets = ((new_lo[:, None] < hi[None]) & (new_hi[:, None] > lo[None])).all(axis=2).any(axis=1)
+    free = sides[is_in & ~meets]
+    nearest = free[np.abs(free).sum(axis=1).argsort()][:_PLACES_MAX]
+    blank = (shift for shift in nearest if not _has_lines(shown, text.lo + shift, text.hi + shift))
+    return next(blank, nearest[0] if len(nearest) else None)
+
+
+def _has_lines(shown: Shown, lo: Array, hi: Array) -> bool:
+    """Whether lines pass through a box."""
+    near = np.flatnonzero(touching(shown.lo, shown.hi, lo, hi) & shown.is_shape & (shown.stroke[:, 3] > 0))
+    return any(length_within(shown.segments(index), lo[None], hi[None])[0] > 0 for index in near.tolist())

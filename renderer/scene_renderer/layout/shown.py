@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from manim import Mobject, Scene, VMobject, config
+from manim import ManimColor, Mobject, Scene, VMobject, config
 from manim.camera.three_d_camera import ThreeDCamera
 from manim.utils.iterables import list_update
 
@@ -115,6 +115,8 @@ class Shown:
         # Of pictures and clouds of points, nothing is known.
         self.is_drawn = np.array([isinstance(leaf, VMobject) for leaf in self.leaves], bool)
         self.alpha = np.maximum(self.fill[:, 3], self.stroke[:, 3])
+        self.is_shape = np.array([unit is None for unit in self.units], bool) & self.is_drawn
+        self.background: Array = np.array(ManimColor.parse(self.camera.background_color).to_rgb())
 
     def is_like(self, other: "Shown | None") -> bool:
         """Whether the same is shown in the same places and colours."""

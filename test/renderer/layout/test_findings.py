@@ -46,6 +46,15 @@ def test_names_and_lines_are_those_of_the_author(
     assert (found["layout"]["mobject"], found["line"]) == (name, _FIRST + line)  # type: ignore[index]
 
 
+def test_a_place_that_is_free_is_proposed(inspector: Inspector) -> None:
+    body = (
+        "line = NumberLine([0, 9], length=9, include_numbers=True)\nself.add(line)\nself.wait()\n"
+        'note = Text("between two and seven", font_size=30).next_to(line.n2p(4.5), DOWN, buff=0.25)\n'
+        "self.play(Write(note))\nself.wait()"
+    )
+    assert _only(inspector, body)["hint"] == "Move `note` down by 0.4."
+
+
 @pytest.mark.parametrize(
     "body",
     [

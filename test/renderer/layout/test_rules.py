@@ -112,6 +112,24 @@ _OVERLAP = [
         'self.add(Square(4, fill_color=BLUE_E, fill_opacity=1), Text("two"))\nself.wait()',
     ),
 ]
+_OVERLAP += [
+    Case(
+        "outside of the frame",
+        'texts = [Text(word).shift(9 * RIGHT) for word in ("one", "two")]\nself.add(*texts, Dot())\n'
+        "self.wait()\nself.play(texts[0].animate.move_to(UP), texts[1].animate.move_to(DOWN))",
+    ),
+    Case(
+        "on a large sign in a faint colour",
+        'self.add(Text("3", font_size=300, color="#1c1c1c"), Text("The third part"))\n'
+        "self.wait()\nself.wait()",
+    ),
+    Case(
+        "on a large sign in a bright colour",
+        'n = Text("3", font_size=300)\nself.add(n)\nself.wait()\nt = Text("The third part")\n'
+        "self.play(Write(t))\nself.wait()",
+        (("layout:overlap", "t"),),
+    ),
+]
 _CROSSED = [
     Case(
         "a text wider than its box",
@@ -220,6 +238,25 @@ _CONTRAST = [
     Case(
         "black on a light box",
         'self.add(Square(4, color=YELLOW, fill_opacity=1), Text("word", color=BLACK))\nself.wait()',
+    ),
+]
+_CONTRAST += [
+    Case(
+        "a shadow",
+        'self.camera.background_color = "#14304a"\nt = Text("Shadow", font_size=80)\n'
+        "s = t.copy().set_color(BLACK).shift(0.05 * DR)\nself.play(FadeIn(s, t))\nself.wait()\nself.wait()",
+    ),
+    Case(
+        "the same words elsewhere",
+        't = Text("Words")\ns = t.copy().set_color("#222222").shift(DOWN)\nself.play(FadeIn(s, t))\n'
+        "self.wait()",
+        (("layout:contrast", "s"),),
+    ),
+    Case(
+        "between thick lines",
+        "lines = VGroup(*[Line(2 * LEFT, 2 * RIGHT, stroke_width=10) for _ in range(3)])\n"
+        "lines.arrange(DOWN, buff=0.34)\n"
+        'self.add(lines, Text("narrow rows", font_size=26).move_to(lines[1:]))\nself.wait()',
     ),
 ]
 _HIDDEN = [
