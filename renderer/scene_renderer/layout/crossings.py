@@ -34,7 +34,7 @@ def find(shown: Shown) -> Iterator[Fault]:
         near = lines[touching(shown.lo[lines], shown.hi[lines], text.lo, text.hi)]
         crossing = _crossed_by(shown, text, near) if len(near) else None
         if crossing is not None and not shown.is_covered(text):
-            yield _fault(text, crossing)
+            yield _fault(shown, text, crossing)
 
 
 def _crossed_by(shown: Shown, text: Text, near: Array) -> tuple[Mobject, ...] | None:
@@ -129,8 +129,10 @@ def _is_backed(shown: Shown, line: int, text: Text) -> bool:
     )
 
 
-def _fault(text: Text, crossing: tuple[Mobject, ...]) -> Fault:
+def _fault(shown: Shown, text: Text, crossing: tuple[Mobject, ...]) -> Fault:
     hint = "Move `{name}` beside the line, or put a backing under it: `{name}.add_background_rectangle()`."
+    if _is_ring(shown, text, crossing[-1]):
+        hint = "Make {other} smaller, or leave more room around what it marks."
     return Fault(
         "layout:crossed",
         text.unit,
@@ -142,3 +144,13 @@ def _fault(text: Text, crossing: tuple[Mobject, ...]) -> Fault:
         other=crossing[-1],
         other_chain=crossing,
     )
+
+
+def _is_ring(shown: Shown, text: Text, crossing: Mobject) -> bool:
+    """Whether what crosses a text goes around a part of it."""
+    index = next((index for index, leaf in enumerate(shown.leaves) if leaf is crossing), None)
+    if index is None or not _is_frame(shown.segments(index)):
+        return False
+    centres = (shown.lo[text.glyphs] + shown.hi[text.glyphs]) / 2
+    inside = contains(shown.outline(index), centres)
+    return bool(inside.any() and not inside.all())

@@ -28,8 +28,11 @@ _BLUR = 0.006  # of the frame's height, around a line
 
 def find_small(shown: Shown, height_px: int) -> Iterator[Fault]:
     """Yield texts that can't be read in a video of this height."""
+    half = np.array([shown.width, shown.height]) / 2
     for text in shown.texts:
         if text.alpha < _DIM or not kinds.has_letters(text.unit):
+            continue
+        if (text.lo > half).any() or (text.hi < -half).any():
             continue
         if any(map(kinds.is_plane, text.chain)):
             continue

@@ -113,6 +113,8 @@ _PLURALS = (
     (" lies ", " lie "),
     (" is crossed", " are crossed"),
     (" is added", " are added"),
+    (" seen: it is", " seen: they are"),
+    (" seen: it has", " seen: they have"),
     (" is hard", " are hard"),
     (" is too small to be read: its", " are too small to be read: their"),
     (" has points", " have points"),

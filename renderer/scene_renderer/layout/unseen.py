@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from manim import Animation, Mobject
+from manim import Animation, Mobject, Transform
 
 from . import kinds
 from .faults import Fault
@@ -18,6 +18,7 @@ _EQUAL = 6  # of 255
 _SPOTS_MAX = 16
 _WATCHED_MAX = 400
 _AWAY_PX = 3
+_LOOKS_LEAST = 2
 
 
 @dataclass
@@ -40,6 +41,7 @@ class Unseen:
     def __init__(self) -> None:
         self._watched: dict[int, _Watched] = {}
         self._known: dict[int, Mobject] = {}
+        self._words: set[str] = set()  # of the texts that were seen
 
     @property
     def is_waiting(self) -> bool:
@@ -52,6 +54,9 @@ class Unseen:
             mobject = animation.mobject
             if isinstance(mobject, Mobject) and animation.is_introducer():
                 self._add(mobject, is_animated=True)
+            if isinstance(animation, Transform) and animation.replace_mobject_with_target_in_scene:
+                for part in animation.mobject.get_family():  # another one is seen instead
+                    self._watched.pop(id(part), None)
 
     def _add(self, mobject: Mobject, *, is_animated: bool) -> None:
         if id(mobject) in self._known or len(self._known) >= _WATCHED_MAX:
@@ -65,6 +70,7 @@ class Unseen:
         if at_rest:
             for chain in shown.chains:
                 self._add(chain[0], is_animated=False)
+            self._note_words(shown)
         if not self._watched or shown.is_solid:
             return
         members: dict[int, list[int]] = {}
@@ -87,14 +93,40 @@ class Unseen:
             watched.why, watched.other = why, () if cover is None else shown.chains[cover]
             watched.place = shown.lo[indices].min(axis=0), shown.hi[indices].max(axis=0)
 
+    def _note_words(self, shown: Shown) -> None:
+        """Watch the texts that are transparent, and remember what the others say."""
+        seen: dict[int, bool] = {}
+        for index, unit in enumerate(shown.units):
+            if unit is not None:
+                seen[id(unit)] = seen.get(id(unit), False) or bool(shown.alpha[index] >= _TRANSPARENT)
+        for index, unit in enumerate(shown.units):
+            if unit is None or id(unit) not in seen:
+                continue
+            if seen.pop(id(unit)):
+                self._words.add(kinds.text_of(unit))
+            elif not any(part.updaters or kinds.is_structure(part) for part in shown.chains[index][:-1]):
+                self._add(unit, is_animated=False)
+
     def faults(self) -> Iterator[tuple[Fault, tuple[int, int, float]]]:
         """Yield what was never seen, with the first moment at which it could have been."""
         for watched in self._watched.values():
             if watched.place is None or not watched.looks:
                 continue
-            if watched.why in ("transparent", "tiny") and not watched.is_animated:
-                continue  # such mobjects only mark places
+            if self._is_placeholder(watched) or self._is_within_other(watched):
+                continue
             yield _fault(watched), watched.at
+
+    def _is_placeholder(self, watched: _Watched) -> bool:
+        """Whether a mobject that can't be seen only marks a place: no text, or one whose words are seen."""
+        if watched.is_animated or watched.why not in ("transparent", "tiny"):
+            return False
+        words = kinds.text_of(watched.mobject)
+        is_words = watched.why == "transparent" and kinds.has_letters(watched.mobject) and bool(words)
+        return not (is_words and words not in self._words and watched.looks >= _LOOKS_LEAST)
+
+    def _is_within_other(self, watched: _Watched) -> bool:
+        """Whether a group that the mobject is in isn't seen either."""
+        return any(id(part) in self._watched for part in watched.chain[:-1])
 
 
 def _until(chain: tuple[Mobject, ...], mobject: Mobject) -> tuple[Mobject, ...]:

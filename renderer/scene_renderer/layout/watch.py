@@ -28,6 +28,7 @@ _FRAGMENTS = (VMobjectFromSVGPath, MathTexPart)
 _View = tuple[float, ...]
 _WORDS_MAX = 30
 _GROWN = 1.15
+_DIM = 0.5
 
 
 @dataclass
@@ -71,6 +72,8 @@ class LayoutWatch:
         self._became: dict[int, tuple[Mobject, bool]] = {}
         self._scrolled: dict[int, Mobject] = {}
         self._views: set[_View] = set()
+        # The views with which texts can be read.
+        self._read: dict[int, set[_View]] = {}
         self._parts: dict[int, Mobject] | None = None
 
     @property
@@ -159,11 +162,23 @@ class LayoutWatch:
         yield from overlaps.find(shown)
         if not shown.is_solid:
             yield from crossings.find(shown)
-            for fault in legibility.find_small(shown, self._height_px):
-                if self._is_as_placed(fault, shown, view):
+            small = list(legibility.find_small(shown, self._height_px))
+            self._note_read(shown, view, small)
+            for fault in small:
+                if not self._read.get(id(fault.subject), set()) - {view}:
+                    fault.is_revocable = True
                     yield fault
         if pixels is not None:
             yield from legibility.find_faint(shown, pixels)
+
+    def _note_read(self, shown: Shown, view: _View, small: list[Fault]) -> None:
+        """Note which texts can be read with this view of the camera."""
+        half = np.array([shown.width, shown.height]) / 2
+        illegible = {id(fault.subject) for fault in small}
+        for text in shown.texts:
+            is_inside = bool((np.abs([text.lo, text.hi]) <= half).all())
+            if is_inside and text.alpha >= _DIM and id(text.unit) not in illegible:
+                self._read.setdefault(id(text.unit), set()).add(view)
 
     def _has_left(self, fault: Fault) -> bool:
         """Whether a play has moved a mobject out of the frame."""

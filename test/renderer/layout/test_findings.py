@@ -55,6 +55,15 @@ def test_a_place_that_is_free_is_proposed(inspector: Inspector) -> None:
     assert _only(inspector, body)["hint"] == "Move `note` down by 0.4."
 
 
+def test_a_ring_around_a_part_is_to_be_smaller(inspector: Inspector) -> None:
+    body = (
+        't = MathTex("a", "+", "b")\nself.add(t)\nring = Circle(color=RED).surround(t[0])\n'
+        "self.play(Create(ring))\nself.wait()"
+    )
+    hint = "Make `ring` smaller, or leave more room around what it marks."
+    assert _only(inspector, body)["hint"] == hint
+
+
 @pytest.mark.parametrize(
     "body",
     [

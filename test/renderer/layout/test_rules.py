@@ -212,6 +212,27 @@ _SMALL = [
         'self.add(Axes(axis_config={"include_numbers": True, "font_size": 22}))\nself.wait()',
     ),
 ]
+_ZOOM_OUT = "self.play(self.camera.frame.animate.set(width=90))\nself.wait()\nself.wait()\n"
+_SMALL += [
+    Case(
+        "first seen after a zoom-out",
+        't = Text("far away").shift(12 * RIGHT)\nself.add(Square(), t)\nself.wait()\n' + _ZOOM_OUT,
+        (("layout:small-text", "t"),),
+        base="MovingCameraScene",
+    ),
+    Case(
+        "an overview of what was read",
+        't = Text("a town")\nself.add(t)\nself.wait()\n' + _ZOOM_OUT,
+        base="MovingCameraScene",
+    ),
+    Case(
+        "read after a zoom-in",
+        "self.camera.frame.set(width=90)\n"
+        't = Text("a town")\nself.add(t)\nself.wait()\nself.play(FadeIn(Dot()))\nself.wait()\n'
+        "self.play(self.camera.frame.animate.set(width=14))\nself.wait()",
+        base="MovingCameraScene",
+    ),
+]
 _CONTRAST = [
     Case(
         "dark on black",
@@ -298,6 +319,30 @@ _HIDDEN = [
         "a mask",
         "self.add(Text('a long word'))\nm = Square(1, color=BLACK, fill_opacity=1)\n"
         "self.play(FadeIn(m))\nself.wait()",
+    ),
+]
+_HIDDEN += [
+    Case(
+        "transparent words",
+        't = Text("answer").set_opacity(0).shift(DOWN)\nself.play(Write(Text("question")))\nself.add(t)\n'
+        "self.wait()\nself.play(FadeIn(Dot(2 * UP)))\nself.wait()",
+        (("layout:hidden", "t"),),
+    ),
+    Case(
+        "transparent words in a group",
+        'a, b = Text("question"), Text("answer")\nb.set_opacity(0).shift(DOWN)\ng = VGroup(a, b)\n'
+        "self.play(FadeIn(g))\nself.wait()\nself.play(g.animate.shift(UP))\nself.wait()",
+        (("layout:hidden", "b"),),
+    ),
+    Case(
+        "transparent words that are replaced",
+        'a, b = Text("?").set_opacity(0), Text("answer")\nself.add(a, Dot(UP))\nself.wait()\n'
+        "self.play(FadeIn(Dot(2 * UP)))\nself.play(ReplacementTransform(a, b))\nself.wait()",
+    ),
+    Case(
+        "a transparent copy",
+        'a = Text("word")\nb = a.copy().set_opacity(0).shift(DOWN)\nself.add(a, b)\nself.wait()\n'
+        "self.play(FadeIn(Dot(2 * UP)))\nself.wait()",
     ),
 ]
 _TIMES = [
