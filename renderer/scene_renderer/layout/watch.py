@@ -16,6 +16,7 @@ from ..messages import Finding
 from . import crossings, edges, kinds, legibility, overlaps, turned
 from .faults import Fault
 from .geometry import Array
+from .leaving import Leaving
 from .names import Names
 from .origins import Origins
 from .report import Place, Reported, findings_of
@@ -62,6 +63,8 @@ class LayoutWatch:
         self.origins = Origins(path)
         self._times = Times()
         self._unseen = Unseen()
+        self._leaving = Leaving()
+        self._left: dict[Any, Reported] = {}
         self._play = _Play()
         self._shown: Shown | None = None
         self._texts: dict[int, _Seen] = {}
@@ -92,6 +95,7 @@ class LayoutWatch:
         animated = {id(one.mobject): one.mobject for one in flat if isinstance(one.mobject, Mobject)}
         self._play = _Play(play, line, animated)
         self._unseen.introduce(flat)
+        self._leaving.introduce(flat)
         for one in flat:
             target = getattr(one, "target_mobject", None)
             if isinstance(one, Transform) and isinstance(target, Mobject):
@@ -121,6 +125,9 @@ class LayoutWatch:
         if not at_rest:
             return
         self._note_scrolling(shown)
+        for fault in self._leaving.see(shown, seconds):
+            place = Place(self._play.number, self._play.line, seconds)
+            self._left[fault.key] = self._reported(fault, place, shown, {})
         if shown.is_like(self._shown):
             self._found.update(self._pending)
         else:
@@ -137,6 +144,8 @@ class LayoutWatch:
             fault = reported.fault
             if not (self._texts[id(fault.subject)].is_inside or self._is_scrolled(fault)):
                 self._found[key] = reported
+        if len(self._views) == 1:
+            self._found.update((fault.key, self._left[fault.key]) for fault in self._leaving.faults())
         for fault, (play, line, seconds) in self._unseen.faults():
             self._found[fault.key] = self._reported(fault, Place(play, line, seconds), None, {})
         self._names.forget()

@@ -76,6 +76,61 @@ _OFF_FRAME += [
         "for _ in range(4):\n    self.play(g.animate.shift(1.2 * UP))\n    self.wait(0.3)\nself.wait()",
     ),
 ]
+_TABLE = 'Table([["a", "b"], ["c", "d"], ["e", "f"]], include_outer_lines=True)'
+_OFF_FRAME += [
+    Case(
+        "a shape that is created outside",
+        "s = Square().shift(9 * LEFT)\nself.add(Dot())\nself.play(Create(s))\nself.wait(1.5)",
+        (("layout:off-frame", "s"),),
+    ),
+    Case(
+        "a shape that comes in later",
+        "s = Square().shift(9 * LEFT)\nself.add(Dot())\nself.play(Create(s))\nself.wait(1.5)\n"
+        "self.play(s.animate.center())",
+    ),
+    Case(
+        "a bar that is too tall",
+        "b = Rectangle(width=1, height=9, fill_opacity=1).move_to(3 * DOWN, aligned_edge=DOWN)\n"
+        "self.play(GrowFromEdge(b, DOWN))\nself.wait(1.5)",
+        (("layout:off-frame", "b"),),
+    ),
+    Case(
+        "the ground of a picture",
+        "g = Rectangle(width=5, height=2, fill_opacity=1).to_edge(DOWN, buff=-0.5)\n"
+        "self.play(FadeIn(g))\nself.wait(1.5)",
+    ),
+    Case(
+        "from edge to edge",
+        "b = Rectangle(width=15, height=1)\nself.play(Create(b))\nself.wait(1.5)",
+    ),
+    Case(
+        "a tip outside",
+        "a = Arrow(ORIGIN, 8 * RIGHT)\nself.play(GrowArrow(a))\nself.wait(1.5)",
+        (("layout:off-frame", "a"),),
+    ),
+    Case(
+        "shapes outside of what a camera shows",
+        "s = Square().shift(9 * LEFT)\nself.add(Dot())\nself.play(Create(s))\nself.wait(1.5)\n"
+        "self.play(self.camera.frame.animate.move_to(s))",
+        base="MovingCameraScene",
+    ),
+    Case(
+        "a table that is too tall",
+        f"t = {_TABLE}.scale(2.3)\nself.add(t)\nself.wait()\nself.wait()",
+        (("layout:off-frame", "t"),),
+    ),
+    Case(
+        "a graph",
+        "g = Graph([1, 2, 3, 4], [(1, 2), (3, 4)], layout='circular', layout_scale=4.2, labels=True)\n"
+        "self.add(g)\nself.wait()\nself.wait()",
+        (("layout:off-frame", "g"),),
+    ),
+    Case(
+        "small words cut by a little",
+        't = Text("footer", font_size=18).to_edge(DOWN, buff=-0.05)\nself.add(t)\nself.wait()\nself.wait()',
+        (("layout:off-frame", "t"),),
+    ),
+]
 _OVERLAP = [
     Case(
         "two texts",
