@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from manim import Animation, Mobject, Transform
 
-from . import kinds
+from . import colours, kinds
 from .faults import Fault
 from .geometry import Array
 from .shown import Shown
@@ -15,6 +15,8 @@ _TRANSPARENT = 0.02
 _TINY = 2e-3
 _OPAQUE = 0.85
 _EQUAL = 6  # of 255
+# Of a shape that is hard to see: the contrast, around so much of it; more parts are a grid or a pattern.
+_FAINT, _FAINT_SHARE, _PARTS_MAX = 1.2, 0.75, 3
 _SPOTS_MAX = 16
 _WATCHED_MAX = 400
 _AWAY_PX = 3
@@ -81,10 +83,11 @@ class Unseen:
         for key, indices in members.items():
             watched = self._watched[key]
             reasons = [_why_unseen(shown, index, pixels) for index in indices]
-            if not all(reasons) or _is_mask(shown, indices):
+            why, cover = next((reason for reason in reasons if reason is not None), (None, None))
+            is_outline = why == "faint" and bool((shown.fill[indices, 3] < _TRANSPARENT).all())
+            if not all(reasons) or (not is_outline and _is_mask(shown, indices)):
                 del self._watched[key]
                 continue
-            why, cover = next(reason for reason in reasons if reason is not None)
             if why is None:  # not known without pixels
                 continue
             watched.looks += at_rest
@@ -111,6 +114,8 @@ class Unseen:
         """Yield what was never seen, with the first moment at which it could have been."""
         for watched in self._watched.values():
             if watched.place is None or not watched.looks:
+                continue
+            if watched.why == "faint" and not _is_figure(watched):
                 continue
             if self._is_placeholder(watched) or self._is_within_other(watched):
                 continue
@@ -164,10 +169,10 @@ def _why_equal(
     shown: Shown, index: int, pixels: Array | None, edge: Array
 ) -> tuple[str | None, int | None] | None:
     """Return that a leaf has the colour of what is around it; None if it hasn't."""
-    colours = [one for one in (shown.fill[index], shown.stroke[index]) if one[3] >= _TRANSPARENT]
-    if any(colour[3] < _OPAQUE for colour in colours):
+    drawn = [one for one in (shown.fill[index], shown.stroke[index]) if one[3] >= _TRANSPARENT]
+    if any(colour[3] < _OPAQUE for colour in drawn):
         return None
-    values = np.array([colour[:3] * 255 for colour in colours])
+    values = np.array([colour[:3] * 255 for colour in drawn])
     if np.ptp(values, axis=0).max() > _EQUAL:
         return None
     half = np.array([shown.width, shown.height]) / 2
@@ -186,7 +191,11 @@ def _why_equal(
     if not len(spots):
         return None
     around = pixels[spots[:, 1], spots[:, 0], :3].astype(float)
-    return ("equal", None) if np.abs(around - values[0]).max() <= _EQUAL else None
+    if np.abs(around - values[0]).max() <= _EQUAL:
+        return "equal", None
+    opaque = np.append(values[0] / 255, 1.0)
+    low = colours.contrast(opaque[None], around[None] / 255)[0] < _FAINT
+    return ("faint", None) if low.mean() >= _FAINT_SHARE else None
 
 
 def _is_mask(shown: Shown, indices: list[int]) -> bool:
@@ -198,6 +207,12 @@ def _is_mask(shown: Shown, indices: list[int]) -> bool:
     meets = ((shown.lo < hi) & (shown.hi > lo)).all(axis=1) & (shown.alpha > _TRANSPARENT)
     around = ((shown.lo <= lo) & (shown.hi >= hi)).all(axis=1)
     return any(int(index) not in own for index in np.flatnonzero(meets & ~around))
+
+
+def _is_figure(watched: _Watched) -> bool:
+    """Whether a mobject is shown for its own sake, by an animation, and has few parts."""
+    parts = [part for part in watched.mobject.get_family() if len(part.points)]
+    return watched.is_animated and len(parts) <= _PARTS_MAX and watched.looks >= _LOOKS_LEAST
 
 
 def _fault(watched: _Watched) -> Fault:
@@ -219,9 +234,13 @@ def _fault(watched: _Watched) -> Fault:
             "{name} is added, but never seen: it has the colour of what is behind it.",
             "Give it another colour.",
         ),
+        "faint": (
+            "{name} is hard to see: its colour is too close to what is behind it.",
+            "Use a colour that differs more in brightness.",
+        ),
     }[watched.why]
     return Fault(
-        "layout:hidden",
+        "layout:contrast" if watched.why == "faint" else "layout:hidden",
         watched.mobject,
         message,
         hint,

@@ -376,6 +376,29 @@ _HIDDEN = [
         "self.play(FadeIn(m))\nself.wait()",
     ),
 ]
+_CONTRAST += [
+    Case(
+        "a curve in the colour of the night",
+        "axes = Axes(x_range=[0, 4], y_range=[0, 4])\nself.play(Create(axes))\n"
+        'c = axes.plot(lambda x: x, color="#181818")\nself.play(Create(c))\nself.wait()\nself.wait()',
+        (("layout:contrast", "c"),),
+    ),
+    Case(
+        "a grid in a faint colour",
+        "g = VGroup(*[Line(7 * LEFT, 7 * RIGHT).shift(n * UP) for n in range(-3, 4)])\n"
+        'g.set_color("#141414")\nself.play(Create(g))\nself.add(Dot())\nself.wait()\nself.wait()',
+    ),
+    Case(
+        "a panel in a faint colour",
+        'p = Rectangle(width=6, height=3, stroke_width=0, fill_color="#0c0c0c", fill_opacity=1)\n'
+        "self.play(FadeIn(p))\nself.wait()\nself.play(Write(Text('words')))\nself.wait()",
+    ),
+    Case(
+        "lit up later",
+        's = Square(color="#101010")\nself.play(Create(s))\nself.wait()\n'
+        "self.play(s.animate.set_color(YELLOW))\nself.wait()",
+    ),
+]
 _HIDDEN += [
     Case(
         "transparent words",
