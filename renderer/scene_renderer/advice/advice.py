@@ -11,6 +11,7 @@ from .renamed import Renamed
 CANDIDATES_MAX = 5
 _SIMILARITY = 0.7
 _MISSPELLED = 0.8
+_SAME_WORD = 0.5
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,21 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     misspelled = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_MISSPELLED)
     # A name whose words are in one other name only, such as `center` in `arc_center`.
     meant = longer if len(longer) == 1 else []
-    return tuple(dict.fromkeys([*same, *misspelled, *meant, *close]))[:CANDIDATES_MAX]
+    found = dict.fromkeys([*same, *misspelled, *meant, *close])
+    return tuple(other for other in found if other in same or _has_same_words(name, other))[:CANDIDATES_MAX]
+
+
+def _has_same_words(name: str, other: str) -> bool:
+    """Whether no word is exchanged for another one: `get_color` is no misspelling of `change_color`."""
+    words, others = name.casefold().split("_"), other.casefold().split("_")
+    if len(words) != len(others) or len(words) < 2:
+        return True
+    if {words[0], others[0]} == {"get", "set"}:
+        return False
+    return all(
+        difflib.SequenceMatcher(None, one, another).ratio() >= _SAME_WORD
+        for one, another in zip(words, others, strict=True)
+    )
 
 
 def did_you_mean(candidates: Collection[str]) -> str | None:

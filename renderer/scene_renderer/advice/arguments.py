@@ -21,6 +21,8 @@ _NOT_AN_ANIMATION = re.compile(r"cannot be converted to an animation$")
 _NOT_CALLABLE = re.compile(r"'([^']+)' object is not callable")
 _OPERANDS = re.compile(r"unsupported operand type\(s\) for (\S+): '([^']+)' and '([^']+)'")
 _CONCATENATED = re.compile(r"can only concatenate (list|tuple|str) \(not \"(\w+)\"\)")
+_FAILED = re.compile(r"([\w.<>]+)\(\) (?:missing|takes)")
+_CONVERTED = re.compile(r"Object (\w+) cannot be converted to an animation$")
 _SHOWN_MAX = 12
 _SEQUENCES = ("list", "tuple")
 
@@ -41,7 +43,7 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
             "scene:argument", f"`{match[1]}` is given twice: by position and by name. {_call(place)}".strip()
         )
     if _NOT_AN_ANIMATION.search(message) or "to Scene.play" in message:
-        return Advice("scene:argument", _of_play(place))
+        return Advice("scene:argument", _of_play(message, place))
     if message == "Animation only works on Mobjects":
         hint = "The first argument of an animation is its mobject. For several mobjects use `VGroup(…)`."
         return Advice("scene:argument", hint)
@@ -97,13 +99,21 @@ def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> A
     span = span_of(found, code) if found else None
     functions = [function for function in (called, refusing) if function is not None]
     accepted = list(dict.fromkeys(name for one in functions for name in signatures.keywords_of(one)))
-    candidates = nearest(keyword, accepted)
+    candidates = nearest(keyword, [name for name in accepted if name not in _given(node, called)])
     new = renamed_keyword(called, keyword, accepted)
     if new is not None and (new.name is not None or not candidates):
         written = new.advice or f"`{keyword}` is not accepted here: use `{new.name}`."
         return Advice("scene:argument", written, (new.name,) if new.name else (), span)
     hint = did_you_mean(candidates) or _accepts(called, accepted)
     return Advice("scene:argument", hint, candidates, span)
+
+
+def _given(node: ast.AST | None, called: object) -> set[str]:
+    """Return the names of the arguments that a call has already."""
+    if not isinstance(node, ast.Call):
+        return set()
+    by_place = signatures.names_of(called, len(node.args))
+    return {*by_place, *(keyword.arg for keyword in node.keywords if keyword.arg is not None)}
 
 
 def _named_in(message: str) -> object:
@@ -141,7 +151,22 @@ def _of_missing(message: str, place: Place | None) -> str:
             "It was called with fewer arguments than it has parameters: an updater takes `m` or `m, dt`, "
             "a plotted function takes `x`."
         )
+    if (name := _called_back(message, place)) is not None:
+        return (
+            f"`{name}` has more parameters than Manim gives it arguments: an updater takes `mob` or "
+            "`mob, dt`, the function of `UpdateFromAlphaFunc` takes `mob, alpha`, that of a plot takes `x`."
+        )
     return _call(place) or "Give the arguments that are missing."
+
+
+def _called_back(message: str, place: Place | None) -> str | None:
+    """Return the name of the author's function that was called by what is called there."""
+    match = _FAILED.match(message)
+    called = callee_of(place.node, place.frame) if place else None
+    if match is None or called is None or "<locals>" not in match[1]:
+        return None
+    name = match[1].rpartition(".")[2]
+    return name if getattr(called, "__name__", name) != name else None
 
 
 def _of_too_many(message: str, place: Place | None) -> str:
@@ -159,10 +184,19 @@ def _call(place: Place | None) -> str:
     return f"Call it as `{shown}`." if shown else ""
 
 
-def _of_play(place: Place | None) -> str:
+def _of_play(message: str, place: Place | None) -> str:
     node, frame = (place.node, place.frame) if place else (None, None)
     arguments = node.args if isinstance(node, ast.Call) else []
+    converted = _CONVERTED.search(message)
+    kind = vars(manim).get(converted[1]) if converted else None
     for argument in arguments:
+        if isinstance(argument, ast.Call) and ast.unparse(argument.func) == "self.wait":
+            return "Within `play` use `Wait(1)`; or call `self.wait` after it, on its own."
+        is_list = (
+            isinstance(argument, ast.Name) and isinstance(kind, type) and issubclass(kind, manim.Mobject)
+        )
+        if is_list and isinstance(value_of(argument, frame), list | tuple):
+            return f"Make an animation of each: `*[Create(mobject) for mobject in {ast.unparse(argument)}]`."
         value = value_of(argument, frame)
         if isinstance(argument, ast.List | ast.Tuple) or isinstance(value, list | tuple):
             return "Put a star before the list: `self.play(*animations)`."
@@ -183,6 +217,8 @@ def _of_play(place: Place | None) -> str:
 
 def _of_not_callable(kind: str, place: Place | None) -> str:
     called = callee_of(place.node, place.frame) if place else None
+    if kind == "str" and place and keyword_of(place.node, "rate_func") is not None:
+        return "Give the function itself, without quotes: `smooth`, or `rate_functions.ease_in_out_sine`."
     if callable(called):
         return "Give a function as the argument: its name without `()`, or `lambda x: …`."
     return f"It is of type `{kind}`, not a function: remove the parentheses, or multiply with `*`."

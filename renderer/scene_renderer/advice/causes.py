@@ -36,7 +36,7 @@ def _of_kind(error: BaseException, place: Place | None, code: str) -> Advice:
     if isinstance(error, LookupError):
         return of_lookup(error, place)
     if isinstance(error, OSError):
-        return of_file(error)
+        return of_file(error, place)
     if isinstance(error, ValueError):
         return of_value(error, place)
     return of_other(error)

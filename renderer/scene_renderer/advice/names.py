@@ -43,6 +43,7 @@ _CANNOT_IMPORT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _REMOVED = re.compile(r"`np\.(\w+)` was removed")
 _NO_ATTRIBUTE = re.compile(r"has no attribute '([^']+)'")
 _CONFIG = "Manim no longer reads CONFIG dictionaries: set the attribute in `__init__` or in the class."
+_CHANGES = ("change", "update", "modify", "make")  # what other libraries call `set`
 _GRAPHS = (manim.Graph, manim.DiGraph)
 _PACKAGES = "Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst and the standard library."
 
@@ -52,7 +53,10 @@ def of_name(error: NameError, place: Place | None) -> Advice:
     name = error.name or ""
     if isinstance(error, UnboundLocalError):
         name = name or next(iter(re.findall(r"variable '([^']+)'", str(error))), "")
-        hint = f"`{name}` is assigned later in the same function: give it a value before, or another name."
+        hint = (
+            f"`{name}` is assigned in this function, which makes it a variable of its own: give it a value "
+            f"before, or write `nonlocal {name}` first to change that of the function around it."
+        )
         return Advice("scene:name", hint)
     if (new := renamed.NAMES.get(name)) is not None:
         return Advice("scene:name", instead(name, new), (new.name,) if new.name else ())
@@ -162,6 +166,9 @@ def missing_attribute(owner: object, name: str) -> Advice:
         return _of_module(owner, name)
     if callable(owner) and not isinstance(owner, type) and hasattr(owner, "__code__"):
         shown = getattr(owner, "__name__", "it")
+        if _has(manim.VMobject, name):
+            hint = "A function is given where a mobject is needed: pass `axes.plot(function)`, or call it."
+            return Advice("scene:attribute", hint)
         return Advice("scene:attribute", f"`{shown}` is a function: call it, `{shown}(…)`.")
     kind = owner if isinstance(owner, type) else type(owner)
     if isinstance(owner, str) and (said := of_text(name)) is not None:
@@ -181,6 +188,9 @@ def missing_attribute(owner: object, name: str) -> Advice:
         hint = f"It is a {kind.__name__}: put the mobjects into a `VGroup(*…)`, or go through them in a loop."
         if _has(manim.VMobject, name):
             return Advice("scene:attribute", hint)
+    verb, _, rest = name.partition("_")
+    if verb in _CHANGES and (setter := f"set_{rest}") in dir(kind):
+        return Advice("scene:attribute", did_you_mean([setter]), (setter,))
     candidates = nearest(name, {*dir(kind), *_own(owner)})
     if candidates:
         return Advice("scene:attribute", did_you_mean(candidates), candidates)

@@ -270,6 +270,10 @@ NAMES: dict[str, Renamed] = {
 
 # Attributes and methods, by the class that they are looked up on or one of its bases.
 ATTRIBUTES: dict[str, dict[str, Renamed]] = {
+    "Brace": {
+        "get_label": _write("Use `brace.get_text('…')`, or `brace.get_tex(r'…')` for a formula."),
+    },
+    "Title": {"line": _to("underline")},
     "CoordinateSystem": {
         "get_graph": _to("plot"),
         "graph": _to("plot"),
@@ -518,6 +522,16 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
 
 # Keyword arguments, by the class that is made, or one of its bases, or by the function that is called.
 KEYWORDS: dict[str, dict[str, Renamed]] = {
+    "Dot": {"size": _to("radius")},
+    "Rotating": {"radians": _to("angle")},
+    "Rotate": {
+        "radians": _to("angle"),
+        "degrees": _write("Use `angle=90 * DEGREES`.", "angle"),
+    },
+    "Triangle": {
+        "vertices": _write("Use `Polygon(a, b, c)` with its corners."),
+        "points": _write("Use `Polygon(a, b, c)` with its corners."),
+    },
     "object": {
         "colour": _to("color"),
         "col": _to("color"),

@@ -90,7 +90,14 @@ def _general_advice(message: str) -> str | None:
         return "Group the first one with braces: `{x^2}^3`, `{a_1}_2`."
     if "Missing \\right" in message or "Missing delimiter" in message:
         return "Every `\\left(` needs its `\\right)`: also within each part of the expression."
-    if "Runaway argument" in message or "ended by \\end" in message or "File ended" in message:
+    if "invalid in math mode" in message:
+        return "A `$` has no second one: formulas are between two, `$…$`."
+    if (
+        "Missing \\endcsname" in message
+        or "Runaway argument" in message
+        or "ended by \\end" in message
+        or "File ended" in message
+    ):
         return "A brace or an environment is not closed."
     if "Too many }" in message or "has an extra }" in message:
         return "There is one `}` too many."

@@ -8,7 +8,7 @@ import manim
 from manim.mobject.graph import _layouts
 
 from .advice import Advice, did_you_mean, nearest
-from .place import Place, value_of
+from .place import Place, callee_of, value_of
 
 _COLOR = re.compile(r"[Cc]olor ['\"]?([\w ]+)['\"]? (?:is not|not) |Color (\w+) not found")
 _SHAPE = re.compile(
@@ -89,7 +89,7 @@ def of_lookup(error: LookupError, place: Place | None) -> Advice:
     return Advice("scene:lookup", hint)
 
 
-def of_file(error: OSError) -> Advice:
+def of_file(error: OSError, place: Place | None) -> Advice:
     """Return advice for a file that isn't there, or a network that isn't."""
     if _is_in(error, "connect", "create_connection", "getaddrinfo", "urlopen", "do_open") or _is_url_error(
         error
@@ -105,6 +105,9 @@ def of_file(error: OSError) -> Advice:
     ):
         if name is not None and name.startswith(("http://", "https://")):
             return Advice("scene:network", _NETWORK)
+        if place and place.node and callee_of(place.node, place.frame) is manim.Code:
+            hint = "`Code` reads a file. Give source code as `code_string='…'`."
+            return Advice("scene:file", hint)
         return Advice("scene:file", _FILES)
     if isinstance(error, PermissionError) or error.errno in (1, 13, 30):
         return Advice("scene:file", "Scenes may write only into their current folder and below `/tmp`.")

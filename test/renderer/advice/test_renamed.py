@@ -18,6 +18,7 @@ _CLASSES = {
     if isinstance(part, type) and part.__module__.startswith("manim.")
 } | {"list": list, "Scene": Scene}
 _MADE: dict[str, Callable[[], list[Any]]] = {
+    "Title": lambda: [manim.Title("a")],
     "Code": lambda: [manim.Code(code_string="x = 1")],
     "Mobject": lambda: [Mobject(), manim.Text("a"), manim.MathTex("x")],
     "Graph": lambda: [manim.Graph([1], [])],

@@ -259,6 +259,56 @@ def test_a_finding_has_its_place_and_what_to_write() -> None:
     assert found["fix"] == {"column": 13, "endColumn": 18, "text": "Circle"}
 
 
+@pytest.mark.parametrize(
+    ("body", "fix"),
+    [
+        ("Square().change_color(RED)", "set_color"),
+        ("Square().animate.change_opacity(1)", "set_opacity"),
+        ("Dot(size=0.2)", "radius"),
+        ("Rotating(Square(), radians=PI)", "angle"),
+        ("Title('a').line", "underline"),
+    ],
+)
+def test_a_replacement_works(body: str, fix: str) -> None:
+    found = _one(body)
+    assert found["fix"] is not None
+    assert found["fix"]["text"] == fix
+    assert found["sourceLine"] is not None
+    start, end = found["fix"]["column"] - 9, found["fix"]["endColumn"] - 9
+    assert find(_scene(body[:start] + fix + body[end:]), "Demo") == []
+
+
+@pytest.mark.parametrize(
+    ("body", "hint"),
+    [
+        # A base would get it twice, or the call has it already.
+        ("Triangle(vertices=[LEFT, RIGHT, UP])", "Use `Polygon(a, b, c)` with its corners."),
+        ("RegularPolygon(vertices=[LEFT, RIGHT])", None),
+        ("Dot(ORIGIN, points=UP)", None),
+        (
+            "Brace(Square()).get_label('a')",
+            "Use `brace.get_text('…')`, or `brace.get_tex(r'…')` for a formula.",
+        ),
+        (
+            "circles = [Circle(), Circle()]\nself.play(LaggedStart(circles))",
+            "Make an animation of each: `*[Create(mobject) for mobject in circles]`.",
+        ),
+        (
+            "self.play(FadeIn(Dot()), self.wait(1))",
+            "Within `play` use `Wait(1)`; or call `self.wait` after it, on its own.",
+        ),
+        (
+            "self.play(FadeIn(Dot()), rate_func='ease')",
+            "Give the function itself, without quotes: `smooth`, or `rate_functions.ease_in_out_sine`.",
+        ),
+    ],
+)
+def test_what_may_fail_is_no_replacement(body: str, hint: str | None) -> None:
+    found = _one(body)
+    assert found["fix"] is None
+    assert hint is None or found["hint"] == hint
+
+
 def test_a_command_of_tex_that_python_has_read_is_a_warning() -> None:
     found = _one("MathTex('\\theta')")
     assert (found["kind"], found["severity"]) == ("tex", "warning")
