@@ -4,6 +4,7 @@ import ast
 import re
 
 _OK = re.compile(r"#\s*layout:\s*ok\b")
+_ASSIGNED = re.compile(r"(\w+)\s*=\s*(\w+)\(")
 _LINE_CHARACTERS_MAX = 200
 
 
@@ -20,6 +21,11 @@ class Source:
         if not 1 <= number <= len(self._lines):
             return None
         return self._lines[number - 1].strip()[:_LINE_CHARACTERS_MAX]
+
+    def target(self, number: int, kind: str) -> str | None:
+        """Return the variable to which a line assigns what it makes of a class; None if it does not."""
+        match = _ASSIGNED.match(self.line(number) or "")
+        return match[1] if match and match[2] == kind else None
 
     def is_exempt(self, *numbers: int) -> bool:
         """Whether the author has marked one of these lines, or a line of the same statement."""

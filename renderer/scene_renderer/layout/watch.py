@@ -270,6 +270,9 @@ class LayoutWatch:
                 (made for part in reversed(fault.chain) if (made := origin(part))), None
             )
             line = made.line if made else 0
+            target = self._source.target(line, type(named).__name__)
+            if target is not None and names.get(id(named), "").isidentifier():
+                names = {**names, id(named): target}  # it may have got other names since
         other = self._other_label(fault, names)
         return Reported(
             fault,

@@ -31,6 +31,12 @@ def test_a_finding_says_what_where_and_when(inspector: Inspector) -> None:
 @pytest.mark.parametrize(
     ("body", "name", "line"),
     [
+        (
+            'for word in ("a" * 70, "b"):\n    row = Text(word).shift(len(word) * DOWN / 40)\n'
+            "    self.add(row)\n    self.wait()\n    last = row",
+            "row",
+            1,
+        ),
         ('names = [Text("a" * 70)]\nself.add(*names)\nself.wait()', "names[0]", 0),
         ('self.title = Text("a" * 70)\nself.add(self.title)\nself.wait()', "self.title", 0),
         ('g = VGroup()\nfor n in range(1):\n    g.add(Text("a" * 70))\nself.add(g)\nself.wait()', "g[0]", 2),
