@@ -47,10 +47,12 @@ def _has_same_words(name: str, other: str) -> bool:
         return True
     if {words[0], others[0]} == {"get", "set"}:
         return False
-    return all(
-        difflib.SequenceMatcher(None, one, another).ratio() >= _SAME_WORD
+    exchanged = [
+        difflib.SequenceMatcher(None, one, another).ratio() < _SAME_WORD
         for one, another in zip(words, others, strict=True)
-    )
+    ]
+    # Of a long name, such as `point_from_angle`, a small word may be another one.
+    return not exchanged[0] and sum(exchanged) <= (len(words) > 2)
 
 
 def did_you_mean(candidates: Collection[str]) -> str | None:

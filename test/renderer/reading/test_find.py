@@ -264,6 +264,7 @@ def test_a_finding_has_its_place_and_what_to_write() -> None:
     [
         ("Square().change_color(RED)", "set_color"),
         ("Square().animate.change_opacity(1)", "set_opacity"),
+        ("Circle().point_from_angle(PI)", "point_at_angle"),
         ("Dot(size=0.2)", "radius"),
         ("Rotating(Square(), radians=PI)", "angle"),
         ("Title('a').line", "underline"),
