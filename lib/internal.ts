@@ -5,6 +5,7 @@ export type { Act, ActStore } from './accounts/act-store.ts';
 export type { SessionStore } from './accounts/session-store.ts';
 export { openRegularFile } from './assets/regular-file.ts';
 export { abortable } from './async/abortable.ts';
+export { nearestOf } from './base/known-options.ts';
 export { silentLogger } from './base/logger.ts';
 export { systemRandom } from './base/random.ts';
 export { inspectClaim, isClaimable } from './cluster/claimed-assets.ts';

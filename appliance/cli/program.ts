@@ -25,6 +25,7 @@ import { openApiCommand } from './openapi.ts';
 import { queueCommand } from './queue.ts';
 import { recoverCommand } from './recover.ts';
 import { renderCommand } from './render.ts';
+import { schemaCommand } from './schema.ts';
 import { serveCommand } from './serve.ts';
 import { setupLinkCommand } from './setup-link.ts';
 import { skillCommand } from './skill.ts';
@@ -90,6 +91,7 @@ export function createProgram(): Command {
     .addCommand(installServiceCommand())
     .addCommand(metricsCommand())
     .addCommand(openApiCommand())
+    .addCommand(schemaCommand())
     .addCommand(completionCommand())
     .addCommand(versionCommand());
   addExamples(

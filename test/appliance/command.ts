@@ -7,6 +7,7 @@ import type { Readable, Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import type { Test } from 'tap';
 import { IDLE_PYTHON } from './listening-appliance.ts';
+import { assertMatchesSchema } from './printed-json.ts';
 
 export const MAIN: string = join(import.meta.dirname, '..', '..', 'appliance', 'main.ts');
 
@@ -57,7 +58,7 @@ function start(
   });
 }
 
-/** Runs `scenepress` with these arguments until it exits. */
+/** Runs `scenepress` with these arguments until it exits. What it prints with `--json` must match its schema. */
 export async function scenepress(args: string[], options?: CommandOptions): Promise<Ended> {
   return startScenepress(args, options).ended;
 }
@@ -70,7 +71,10 @@ export function startScenepress(
   const child = start(args, options);
   child.stdin.end(options?.stdin ?? '');
   const ending = Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')]);
-  const ended = ending.then(([stdout, stderr, [code]]) => ({ code: code as number | null, stdout, stderr }));
+  const ended = ending.then(([stdout, stderr, [code]]) => {
+    assertMatchesSchema(args, stdout);
+    return { code: code as number | null, stdout, stderr };
+  });
   return { pid: child.pid as number, ended };
 }
 
@@ -94,6 +98,7 @@ export async function reacting(
     matched ||= when.test(stderr);
   });
   const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  assertMatchesSchema(args, stdout);
   return { code: code as number | null, stdout, stderr };
 }
 

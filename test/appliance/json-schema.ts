@@ -20,10 +20,10 @@ export function answerSchema(
   return schema;
 }
 
-const NOTES = new Set(['description', 'default', 'format']);
+const NOTES = new Set(['$schema', 'title', 'description', 'default', 'format']);
 
 /**
- * Validates a value against a JSON Schema, as far as the OpenAPI document uses it, and returns the violations. An
+ * Validates a value against a JSON Schema, as far as the documents of this program use it, and returns the violations. An
  * unknown keyword throws, so that no rule is skipped.
  */
 export function violations(schema: Schema, value: unknown, at = '$'): string[] {
@@ -62,11 +62,24 @@ const KEYWORDS: Record<string, Check> = {
           Object.hasOwn(value, name) ? violations(schema, value[name], `${at}.${name}`) : [],
         )
       : [],
-  additionalProperties: (rule: boolean, value, at, { properties = {} }) =>
+  items: (rule: Schema, value, at) =>
+    Array.isArray(value) ? value.flatMap((item, i) => violations(rule, item, `${at}[${i}]`)) : [],
+  patternProperties: (rule: Record<string, Schema>, value, at) =>
+    isObject(value)
+      ? Object.entries(rule).flatMap(([pattern, schema]) =>
+          Object.keys(value)
+            .filter((name) => new RegExp(pattern, 'u').test(name))
+            .flatMap((name) => violations(schema, value[name], `${at}.${name}`)),
+        )
+      : [],
+  additionalProperties: (rule: boolean, value, at, { properties = {}, patternProperties = {} }) =>
     rule || !isObject(value)
       ? []
       : Object.keys(value)
           .filter((name) => !Object.hasOwn(properties as object, name))
+          .filter(
+            (name) => !Object.keys(patternProperties as object).some((p) => new RegExp(p, 'u').test(name)),
+          )
           .map((name) => `${at}.${name} is not allowed`),
 };
 

@@ -1,0 +1,136 @@
+import Joi from 'joi';
+import {
+  type CheckedSource,
+  FAILED_BY,
+  FINDING_KINDS,
+  type Finding,
+  type InspectedSource,
+  type Play,
+} from '../../../lib/index.ts';
+import { count, list, number, object, oneOf, orNull, text, yes } from './parts.ts';
+
+type CheckedScene = CheckedSource['scenes'][number];
+type InspectedScene = InspectedSource['scenes'][number];
+type InspectedPlay = InspectedScene['plays'][number];
+type Picture = InspectedScene['pictures'][number];
+
+const position = count.allow(null);
+
+/** What is wrong with a scene, where, and what to write instead. */
+export const finding: Joi.ObjectSchema = object<Finding>({
+  kind: Joi.string()
+    .valid(...FINDING_KINDS)
+    .description('What is wrong: with the code, a formula, what is seen, or a limit.'),
+  severity: oneOf<Finding['severity']>({ error: true, warning: true }).description(
+    'An error keeps the scene from being rendered, or from being checked; a warning does not.',
+  ),
+  message: text.description('What is wrong, in a sentence.'),
+  line: position.description('The line of the code, from 1; null: not known.'),
+  column: position.description('The column, from 1, in characters; null: not known.'),
+  endLine: position.description('The line that it ends in; null: not known.'),
+  endColumn: position.description('The column after its last character; null: not known.'),
+  sourceLine: text.allow(null).description('The line without indentation, in short; null: not known.'),
+  hint: text.allow(null).description('What to do about it, in a sentence; null: not known.'),
+  candidates: list(text).description('What can be written instead, the likeliest first.'),
+  fix: object<NonNullable<Finding['fix']>>({
+    column: count.description('The first column, from 1, in characters.'),
+    endColumn: count.description('The column after the last character.'),
+    text,
+  })
+    .allow(null)
+    .description('What to write instead, if it is certain; null: it is not.'),
+  tex: object<NonNullable<Finding['tex']>>({
+    source: text.description('The line of the expression, or all of it.'),
+    logLine: text.description("TeX's message."),
+    packages: list(text).description('LaTeX packages that define what is missing.'),
+  })
+    .allow(null)
+    .description('Of an error of TeX; null: of others.'),
+  layout: object<NonNullable<Finding['layout']>>({
+    mobject: text
+      .allow(null)
+      .description('The variable that it is in, or its class; null: it is about no mobject.'),
+    box: object<{ left: number; right: number; bottom: number; top: number }>({
+      left: number,
+      right: number,
+      bottom: number,
+      top: number,
+    })
+      .allow(null)
+      .description("A part of the frame, in Manim's units."),
+    seconds: number.description('The time in the video.'),
+  })
+    .allow(null)
+    .description('Of what the scene shows; null: of others.'),
+  play: position.description('The last play that had begun, counted from 0; null: none, or not known.'),
+  calls: list(
+    object<Finding['calls'][number]>({
+      file: text.description("Relative to the author's folder."),
+      line: count,
+      function: text.description('Empty for code at the top level of a file.'),
+      source: text.description('The line, in short.'),
+    }),
+  ).description("The calls of the author's code that led to it, outermost first."),
+});
+
+/** The diagnosis of a failed render. */
+export const diagnosis: Joi.ObjectSchema = finding
+  .allow(null)
+  .description('What is wrong with the scene, where, and what to write instead; null unless it failed.');
+
+export const failedBy: Joi.AlternativesSchema = orNull(Joi.string().valid(...FAILED_BY)).description(
+  'What a failed render failed by, for programs; null unless it failed and the cause is known.',
+);
+
+const ofPlay = {
+  line: count.description('The line of the code that plays it; 0: not known.'),
+  shows: text.description('What it shows, in short.'),
+  startSeconds: number.description('When it begins in the video.'),
+  seconds: number.description('Its length in the video.'),
+};
+export const play: Joi.ObjectSchema = object<Play>(ofPlay);
+
+const ofScene = {
+  className: text,
+  frames: count.description('The length of its video.'),
+  seconds: number.description('The length of its video.'),
+  readsPixels: yes.description('It reads the pixels of its camera: a render may differ from a check.'),
+};
+const ofSource = {
+  ok: yes.description('Whether no finding is an error.'),
+  findings: list(finding).description('What is wrong, each once, in the order of lines.'),
+};
+
+export const checkedSource: Joi.ObjectSchema = object<CheckedSource>({
+  ...ofSource,
+  scenes: list(
+    object<CheckedScene>({ ...ofScene, plays: list(play).description('Its plays, at most 1,000.') }),
+  ).description('The scenes that would be rendered; empty with `--no-run`.'),
+});
+
+/** With the paths of pictures instead of their bytes. */
+export const inspectedSource: Joi.ObjectSchema = object<InspectedSource>({
+  ...ofSource,
+  scenes: list(
+    object<InspectedScene>({
+      ...ofScene,
+      plays: list(
+        object<InspectedPlay>({
+          ...ofPlay,
+          moves: list(text).description('The variables of the mobjects that it animates, or their classes.'),
+        }),
+      ),
+      output: text.description('What its code printed, and warnings.'),
+      sheet: text.allow(null).description('The path of its contact sheet, a JPEG.'),
+      pictures: list(
+        object<Omit<Picture, 'jpeg'> & { path: string | null }>({
+          number: count.description('From 1; it is written on the contact sheet.'),
+          play: position.description('The play that it is of, counted from 0; null: of none.'),
+          line: position.description('The line of the code that plays it; null: not known.'),
+          seconds: number.description('Its time in the video.'),
+          path: text.allow(null).description('Its file; null without `--pictures`.'),
+        }),
+      ),
+    }),
+  ).description('The scenes that would be rendered.'),
+});
