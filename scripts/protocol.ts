@@ -8,6 +8,8 @@ const WIDTH = 110;
 
 /** Definitions that embedders get, in a file of their own. */
 const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFinding', 'Finding'];
+/** Definitions of what a render makes, in a file of their own. */
+const OUTPUTS = ['LocalOutput', 'StillPlace'];
 
 /** The part of JSON Schema that the protocol uses. */
 export interface Schema {
@@ -30,13 +32,14 @@ export function protocol(): Record<string, Schema> {
 
 /** The generated files, by their paths in the repository. */
 export function generated(schemas: Record<string, Schema>): Record<string, string> {
-  const isOfFinding = ([name]: [string, Schema]) => FINDINGS.includes(name);
   const entries = Object.entries(schemas);
+  const named = (names: string[]) => entries.filter(([name]) => names.includes(name));
   return {
-    'lib/model/finding-types.ts': typescript(entries.filter(isOfFinding)),
+    'lib/model/finding-types.ts': typescript(named(FINDINGS)),
+    'lib/model/output-types.ts': typescript(named(OUTPUTS)),
     'lib/model/renderer-messages.ts': typescript(
-      entries.filter((entry) => !isOfFinding(entry)),
-      "import type { Finding } from './finding-types.ts';\n\n",
+      entries.filter(([name]) => !FINDINGS.includes(name) && !OUTPUTS.includes(name)),
+      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, StillPlace } from './output-types.ts';\n\n",
     ),
     'renderer/scene_renderer/messages.py': python(schemas),
   };

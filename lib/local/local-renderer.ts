@@ -15,10 +15,8 @@ import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
 import type { InspectedSource } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
-import { type AspectRatio, frameSizeOf, QUALITIES } from '../model/qualities.ts';
+import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { Play, RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
-import type { LocalOutput, StillPlace } from '../model/renderer-messages.ts';
-import { stillPlaceOf } from '../model/still-place.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
@@ -26,7 +24,8 @@ import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts
 import type { SceneFolder } from '../render/start/scene-folder.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { KeptVideos } from './kept-videos.ts';
-import { type LocalOutputOptions, type LocalRequest, parseLocalRequest } from './local-request.ts';
+import { outputOf } from './local-output.ts';
+import { type LocalRequest, parseLocalRequest } from './local-request.ts';
 
 /** What both checks and inspections are given. */
 const CHECKED: Names<LocalCheckOptions> = {
@@ -35,14 +34,6 @@ const CHECKED: Names<LocalCheckOptions> = {
 };
 /** Results after which a render is tried again. */
 const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
-const WHOLE_MP4: Omit<LocalOutput, 'portrait'> = {
-  format: 'mp4',
-  transparent: false,
-  firstPlay: 0,
-  lastPlay: -1,
-  sections: false,
-  config: {},
-};
 type LocalTask = Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>;
 
 /** Its owner may list it; users of renders may only pass through. */
@@ -154,8 +145,7 @@ export class LocalRenderer {
   readonly #renderer: Renderer;
   readonly #folder: string;
   readonly #logger: Logger;
-  /** Names the file with the scenes. */
-  readonly #file: unknown;
+  readonly #sceneFolder: SceneFolder | undefined;
   readonly #kept: KeptVideos | undefined;
   readonly #folders = new WeakMap<LocalRender, string>();
   readonly #stopping = new AbortController();
@@ -177,7 +167,7 @@ export class LocalRenderer {
     checkRenderer(renderer);
     this.#folder = resolve(folder);
     this.#logger = logger;
-    this.#file = sceneFolder && [sceneFolder.path, sceneFolder.file];
+    this.#sceneFolder = sceneFolder;
     if (cacheFolder !== undefined)
       this.#kept = new KeptVideos({ folder: resolve(cacheFolder), logger, random: systemRandom });
     this.#renderer = new Renderer({
@@ -211,10 +201,15 @@ export class LocalRenderer {
     return this.#stopped;
   }
 
-  /** The scenes that a source defines, found by running it in the sandbox. Error: `invalid_request` with its error. */
-  async scenesOf(code: string | Uint8Array, options: { signal?: AbortSignal } = {}): Promise<string[]> {
-    const { signal } = known('scenesOf', options, SIGNAL);
-    return scenesOf(this.#renderer, code, signal);
+  /**
+   * The scenes that a source defines, found by running it in the sandbox. `file`: as that of {@link LocalRequest}. Error:
+   * `invalid_request` with its error.
+   */
+  async scenesOf(
+    code: string | Uint8Array,
+    options: { signal?: AbortSignal; file?: string } = {},
+  ): Promise<string[]> {
+    return scenesOf(this.#renderer, code, known('scenesOf', options, { signal: true, file: true }));
   }
 
   /**
@@ -275,15 +270,18 @@ export class LocalRenderer {
       aspectRatio,
       fps = QUALITIES[quality].fps,
       sizePx,
+      file,
       output = {},
       incremental = true,
     } = valid;
     const size = sizePx
       ? { widthPx: sizePx.width, heightPx: sizePx.height }
       : frameSizeOf(quality, aspectRatio);
-    const { still, ...local } = outputOf(output, aspectRatio);
+    const { still, ...whole } = outputOf(output, aspectRatio);
+    const local = { ...whole, ...(file !== undefined && { file }) };
     const kept = incremental && !still && local.format === 'mp4' ? this.#kept : undefined;
-    const identity = [this.#file, className, size, fps];
+    const folder = this.#sceneFolder;
+    const identity = [folder && [folder.path, file ?? folder.file], className, size, fps];
     const earlier = await kept?.find(identity);
     const task = {
       ...{ code, className, fps, ...size, previewIntervalMs: 0, local },
@@ -387,12 +385,4 @@ export class LocalRenderer {
 
 function stopped(): ScenepressError {
   return new ScenepressError('not_running', 'The renderer was stopped.');
-}
-
-function outputOf(
-  { still, ...output }: LocalOutputOptions,
-  aspectRatio: AspectRatio | undefined,
-): LocalOutput & { still?: StillPlace } {
-  const local: LocalOutput = { ...WHOLE_MP4, ...output, portrait: aspectRatio === '9:16' };
-  return still === undefined ? local : { ...local, still: stillPlaceOf(still) };
 }

@@ -40,6 +40,8 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
   className: string;
   /** Instead of the size of `quality`; `aspectRatio` then only selects the units of the frame. */
   sizePx?: { width: number; height: number };
+  /** The file with the source, relative to the renderer's `sceneFolder`; default: the one that is named there. */
+  file?: string;
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
   /** Default true. False: neither copies frames of the last video of the scene, nor keeps this one for the next render. */
@@ -63,6 +65,7 @@ const REQUEST: Names<LocalRequest> = {
   aspectRatio: true,
   fps: true,
   sizePx: true,
+  file: true,
   output: true,
   incremental: true,
 };
@@ -79,7 +82,7 @@ export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, output, incremental, ...others } = known('render', request, REQUEST);
+  const { code, className, sizePx, file, output, incremental, ...others } = known('render', request, REQUEST);
   if (sizePx) known('sizePx', sizePx, { width: true, height: true });
   if (output) known('output', output, OUTPUT);
   checkSource(code);
@@ -95,6 +98,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(isBytes && { code }),
     ...(isIdentifier && { className }),
     ...(sizePx && { sizePx }),
+    ...(file !== undefined && { file }),
     ...(output && { output }),
     ...(incremental !== undefined && { incremental }),
   };

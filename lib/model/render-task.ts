@@ -1,7 +1,8 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
-import type { LocalOutput, Picture, Play, SceneFault, StillPlace, WorkTimes } from './renderer-messages.ts';
+import type { LocalOutput, StillPlace } from './output-types.ts';
+import type { Picture, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 
@@ -51,6 +52,8 @@ export type SceneSource = string | Uint8Array;
 /** A task to list the scenes of a source. */
 export interface ListTask {
   listScenesOf: SceneSource;
+  /** The file with the source, relative to the author's folder; default: that of the renderer. */
+  file?: string;
   /** With a low CPU priority. */
   background: boolean;
 }

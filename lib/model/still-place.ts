@@ -1,5 +1,5 @@
 import { ScenepressError } from '../base/errors.ts';
-import type { StillPlace } from './renderer-messages.ts';
+import type { StillPlace } from './output-types.ts';
 
 /** Which frame is drawn: the last one, the one at a time in seconds, or the last one of a play, counted from 0. */
 export type StillAt = 'last' | number | { play: number };

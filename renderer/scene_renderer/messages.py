@@ -184,6 +184,8 @@ class LocalOutput:
     portrait: bool
     # Settings of manim.cfg.
     config: dict[str, str]
+    # The file of the scene, relative to the author's folder; null: that of the renderer.
+    file: str | None
 
     @classmethod
     def parse(cls, message: dict[str, Any]) -> "LocalOutput":
@@ -196,6 +198,7 @@ class LocalOutput:
             sections=bool(message["sections"]),
             portrait=bool(message["portrait"]),
             config={str(name): str(item) for name, item in message["config"].items()},
+            file=None if message["file"] is None else str(message["file"]),
         )
 
 
@@ -269,6 +272,8 @@ class ListJob:
     width_px: int
     height_px: int
     fps: int
+    # The file of the scenes, relative to the author's folder; null: that of the renderer.
+    file: str | None
     # The limits that the fork sets on itself.
     limits: JobLimits
 
@@ -281,6 +286,7 @@ class ListJob:
             width_px=int(message["widthPx"]),
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
+            file=None if message["file"] is None else str(message["file"]),
             limits=JobLimits.parse(message["limits"]),
         )
 

@@ -77,7 +77,7 @@ def read_job(code: str, name: str | None = "Demo") -> Message:
 def list_job(code: str) -> Message:
     job = render_job(code)
     del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"], job["seed"]
-    return job | {"kind": "list"}
+    return job | {"kind": "list", "file": None}
 
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:

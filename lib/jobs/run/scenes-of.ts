@@ -34,15 +34,19 @@ export function assertWorker(roles: readonly Role[], method: string): void {
   throw new ScenepressError('renderer_unavailable', message);
 }
 
-/** Lists the scenes of a source. `signal` aborts the wait. Errors: `invalid_request`, `renderer_unavailable`. */
+/**
+ * Lists the scenes of a source. `signal` aborts the wait. `file`: see {@link ListTask}. Errors: `invalid_request`,
+ * `renderer_unavailable`.
+ */
 export async function scenesOf(
   renderer: Pick<Renderer, 'listScenes'>,
   code: SceneSource,
-  signal?: AbortSignal,
+  { signal, file }: { signal?: AbortSignal; file?: string } = {},
 ): Promise<string[]> {
   checkSource(code);
   signal?.throwIfAborted();
-  return scenesIn(await abortable(renderer.listScenes(code), signal));
+  const how = { background: false, ...(file !== undefined && { file }) };
+  return scenesIn(await abortable(renderer.listScenes(code, how), signal));
 }
 
 function scenesIn(listed: ListResult): string[] {

@@ -14,6 +14,7 @@ import type {
   CheckResult,
   CheckTask,
   ListResult,
+  ListTask,
   RenderMessage,
   RenderResult,
   RenderTask,
@@ -261,10 +262,10 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   /** Lists the scenes of a source on the next free worker. */
   async listScenes(
     code: SceneSource,
-    { background }: { background: boolean } = { background: false },
+    how: Omit<ListTask, 'listScenesOf'> = { background: false },
   ): Promise<ListResult> {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
-    return (await this.#threads.run({ listScenesOf: code, background })) as ListResult;
+    return (await this.#threads.run({ listScenesOf: code, ...how })) as ListResult;
   }
 
   /** Runs a scene without drawing it, on the next free worker. */

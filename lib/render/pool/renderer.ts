@@ -11,7 +11,14 @@ import type { FolderPlace } from '../../files/folder-place.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
 import type { Finding } from '../../model/finding-types.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { CheckResult, CheckTask, ListResult, RenderTask, SceneSource } from '../../model/render-task.ts';
+import type {
+  CheckResult,
+  CheckTask,
+  ListResult,
+  ListTask,
+  RenderTask,
+  SceneSource,
+} from '../../model/render-task.ts';
 import type { RendererVersions } from '../../model/service-problems.ts';
 import type { Clock } from '../../time/clock.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
@@ -213,7 +220,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
   }
 
   /** The scenes of a source; see {@link RenderPool.listScenes}. Error: `not_running` without workers. */
-  async listScenes(code: SceneSource, how?: { background: boolean }): Promise<ListResult> {
+  async listScenes(code: SceneSource, how?: Omit<ListTask, 'listScenesOf'>): Promise<ListResult> {
     return this.#started.listScenes(code, how);
   }
 

@@ -1,5 +1,5 @@
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
-import type { CheckTask, RenderTask, SceneSource } from '../../model/render-task.ts';
+import type { CheckTask, ListTask, RenderTask, SceneSource } from '../../model/render-task.ts';
 import type { CheckJob, EncodeJob, ListJob, ReadJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
@@ -38,8 +38,9 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
 }
 
 /** The job that lists the scenes of a source. */
-export function listJob(code: SceneSource, limits: RenderLimits): ListJob {
-  return { kind: 'list', ...sourceOf(code), ...OWN_SIZE, limits: jobLimits(limits) };
+export function listJob(task: ListTask, limits: RenderLimits): ListJob {
+  const { listScenesOf: code, file = null } = task;
+  return { kind: 'list', ...sourceOf(code), ...OWN_SIZE, file, limits: jobLimits(limits) };
 }
 
 /** The job that runs a scene without drawing it. */

@@ -240,9 +240,9 @@ export class RenderWorker {
   }
 
   /** Lists the scenes of a source by running it in the sandbox. */
-  async list({ listScenesOf: code, background }: ListTask): Promise<ListResult> {
-    const job = listJob(code, this.#settings.limits);
-    return this.#runAlone(job, 'landscape', background, ({ verdict }, durationMs) =>
+  async list(task: ListTask): Promise<ListResult> {
+    const job = listJob(task, this.#settings.limits);
+    return this.#runAlone(job, 'landscape', task.background, ({ verdict }, durationMs) =>
       verdict?.type === 'scenes' ? { kind: 'listed', scenes: verdict.names, durationMs } : undefined,
     );
   }

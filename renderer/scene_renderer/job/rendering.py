@@ -44,6 +44,8 @@ def render(
 ) -> None:
     """Render the job's scene to an encoder, check it, or list the scenes; report the outcome."""
     process = os.getpid()
+    if (file := _file_of(job)) is not None:
+        scene_folder.choose(file)
     output.capture(channel, folder)
     timeline = Timeline(scene_folder.source_path(folder))
     try:
@@ -64,6 +66,12 @@ def render(
     if not isinstance(job, ListJob):
         channel.work(stopwatch.times())
     report()
+
+
+def _file_of(job: RenderJob | CheckJob | ListJob) -> str | None:
+    if isinstance(job, ListJob):
+        return job.file
+    return None if job.local is None else job.local.file
 
 
 def _run(

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+_FILE_VARIABLE = "SCENEPRESS_SCENE_FILE"
 _DEFAULT_NAME = "scene.py"
 _LINKS_MAX = 2000
 # Names that the renderer itself writes into the scene's current folder.
@@ -24,9 +25,14 @@ def folder() -> Path | None:
     return Path(place) if place else None
 
 
+def choose(file: str) -> None:
+    """Set which file the scene of this process is of, instead of that of the renderer."""
+    os.environ[_FILE_VARIABLE] = file
+
+
 def _file() -> PurePosixPath:
     """Return the path of the author's file, relative to the folder."""
-    given = PurePosixPath(os.environ.get("SCENEPRESS_SCENE_FILE", _DEFAULT_NAME))
+    given = PurePosixPath(os.environ.get(_FILE_VARIABLE, _DEFAULT_NAME))
     return given if given.suffix == ".py" else PurePosixPath(_DEFAULT_NAME)
 
 

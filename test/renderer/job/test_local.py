@@ -19,6 +19,7 @@ WHOLE = {
     "sections": False,
     "portrait": False,
     "config": {},
+    "file": None,
 }
 
 
@@ -52,6 +53,13 @@ def test_settings_of_manim_cfg_are_those_of_the_scene(local: Zygote, tmp_path: P
     body = "assert (config.frame_width, config.seed) == (4, 7), config.seed\nself.wait(0.1)"
     config = {"frame_width": "4", "seed": "7", "background_color": "RED", "unknown": "x"}
     assert local.run(tmp_path, local_job(body, config=config)).length == (1, 0.1)
+
+
+def test_a_job_names_the_file_of_its_scene(local: Zygote, tmp_path: Path) -> None:
+    body = 'assert (__file__[-9:], __name__) == ("/proof.py", "proof"), __file__\nself.wait(0.1)'
+    assert local.run(tmp_path, local_job(body, file="lessons/proof.py")).length == (1, 0.1)
+    unnamed = 'assert __file__.endswith("/scene.py"), __file__\nself.wait(0.1)'
+    assert local.run(tmp_path, local_job(unnamed)).length == (1, 0.1)
 
 
 def test_plays_before_and_after_a_range_are_left_out(local: Zygote, tmp_path: Path) -> None:

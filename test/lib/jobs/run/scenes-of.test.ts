@@ -21,7 +21,7 @@ t.test('the scenes of a source are listed', async (t) => {
   const renderer = rendererOf({ kind: 'listed', scenes: ['A', 'B'], durationMs: 1 });
   t.same(await scenesOf(renderer, 'code'), ['A', 'B']);
   const { signal } = new AbortController();
-  t.same(await scenesOf(renderer, 'other', signal), ['A', 'B']);
+  t.same(await scenesOf(renderer, 'other', { signal }), ['A', 'B']);
   t.same(renderer.listed, ['code', 'other']);
   t.same(getEventListeners(signal, 'abort'), []);
 });
@@ -53,10 +53,10 @@ t.test('errors of the source and of the renderer are distinguished', async (t) =
 t.test('the wait can be aborted', async (t) => {
   const reason = new Error('enough');
   const aborted = rendererOf({ kind: 'listed', scenes: [], durationMs: 1 });
-  await t.rejects(scenesOf(aborted, 'code', AbortSignal.abort(reason)), reason);
+  await t.rejects(scenesOf(aborted, 'code', { signal: AbortSignal.abort(reason) }), reason);
   t.same(aborted.listed, [], 'before anything is asked');
   const controller = new AbortController();
-  const listing = scenesOf(rendererOf(new Promise(() => {})), 'code', controller.signal);
+  const listing = scenesOf(rendererOf(new Promise(() => {})), 'code', { signal: controller.signal });
   controller.abort(reason);
   await t.rejects(listing, reason);
   t.same(getEventListeners(controller.signal, 'abort'), []);

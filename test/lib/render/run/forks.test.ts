@@ -20,6 +20,7 @@ const JOB: ListJob = {
   widthPx: 64,
   heightPx: 36,
   fps: 1,
+  file: null,
   limits: jobLimits(DEFAULT_LIMITS),
 };
 const FAILED: JobReport = failedReport("RuntimeError: can't start new thread");
