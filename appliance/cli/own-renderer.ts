@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { LocalRenderer } from '../../lib/index.ts';
 import { ownCacheFolder, type SceneFolder } from '../../lib/internal.ts';
@@ -62,6 +63,11 @@ export async function hostOwnRenderer({ folder, config, ...settings }: HostSetti
 export function keptVideosFolder(): string | undefined {
   const folder = ownCacheFolder();
   return folder && join(folder, 'videos');
+}
+
+export async function forgetKeptVideos(): Promise<void> {
+  const folder = keptVideosFolder();
+  if (folder !== undefined) await rm(folder, { recursive: true, force: true });
 }
 
 function localRenderer(

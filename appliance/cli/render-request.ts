@@ -84,9 +84,13 @@ export interface Asked {
 
 const UNREADABLE = 'Let others read it (chmod -R o+rX), or run scenepress as an ordinary user.';
 /** Reads flags, configuration and code. Error: when they can't be rendered, before a renderer is started. */
-export async function askedOf(file: string, scenes: string[], flags: RenderFlags): Promise<Asked> {
+export async function askedOf(
+  file: string,
+  scenes: string[],
+  flags: RenderFlags,
+  manim: ManimConfig = manimConfigFor(serverOf(flags), flags),
+): Promise<Asked> {
   const server = serverOf(flags);
-  const manim = manimConfigFor(server, flags);
   if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
   applyConfig(manim.flags, flags, scenes);
   checkSingleFiles(flags, scenes.length > 1 || flags.all === true);
@@ -110,8 +114,8 @@ export async function askedOf(file: string, scenes: string[], flags: RenderFlags
   return { file, folder, withheld, code, scenes, format, flags, request, server, config, made: [] };
 }
 
-/** Names the settings that have no effect; for a service all of them. */
-function manimConfigFor(server: Asked['server'], flags: RenderFlags): ManimConfig {
+/** Reads manim.cfg, and says which settings have no effect; for a service all of them. */
+export function manimConfigFor(server: Asked['server'], flags: RenderFlags): ManimConfig {
   const manim = readManimConfig(flags.manimConfig);
   const { length } = [...Object.keys(manim.flags), ...Object.keys(manim.settings), ...manim.ignored];
   if (!server) {

@@ -49,10 +49,9 @@ export async function hostRenderer(
       await started;
       const code = Buffer.from(request.code, 'base64');
       if (request.kind === 'list') {
-        return send({
-          kind: 'scenes',
-          scenes: await renderer.scenesOf(code, { signal: closed.signal }),
-        });
+        const { file } = request;
+        const options = { signal: closed.signal, ...(file !== undefined && { file }) };
+        return send({ kind: 'scenes', scenes: await renderer.scenesOf(code, options) });
       }
       if (request.kind === 'check') {
         const checked = await renderer.check(code, { ...request.options, signal: closed.signal });

@@ -27,7 +27,7 @@ type SentOptions = Omit<NonNullable<Parameters<LocalRenderer['check']>[1]>, 'sig
 
 /** Caller to host, one for each connection. `code`: in base64. Hosts with another key are replaced. */
 export type WarmRequest = { key: string; code: string } & (
-  | { kind: 'list' }
+  | { kind: 'list'; file?: string }
   | { kind: 'check'; options: SentOptions }
   | { kind: 'inspect'; options: Omit<SentOptions, 'dryRun'> }
   | { kind: 'render'; request: Omit<LocalRequest, 'code'> }
@@ -98,9 +98,12 @@ export class WarmRenderer implements OwnRenders {
     this.#host = host;
   }
 
-  async scenesOf(code: LocalRequest['code'], { signal }: { signal?: AbortSignal } = {}): Promise<string[]> {
+  async scenesOf(
+    code: LocalRequest['code'],
+    { signal, ...source }: { signal?: AbortSignal; file?: string } = {},
+  ): Promise<string[]> {
     const { answer, socket } = await this.#ask(
-      { key: this.#host.key, kind: 'list', code: base64(code) },
+      { key: this.#host.key, kind: 'list', code: base64(code), ...source },
       signal ? { signal } : {},
     );
     socket.destroy();

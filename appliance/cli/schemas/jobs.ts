@@ -9,7 +9,7 @@ import { count, list, number, object, oneOf, quality, text, time } from './parts
 const STAGES: Record<RenderStage, true> = { loading: true, rendering: true, finishing: true };
 
 /** What a render does at present. */
-const ofProgress: Record<keyof RenderProgress, Joi.Schema> = {
+export const ofProgress: Record<keyof RenderProgress, Joi.Schema> = {
   stage: oneOf(STAGES),
   frames: count.description('Frames drawn so far.'),
   seconds: number.description('Length of the video so far.'),
