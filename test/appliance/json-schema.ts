@@ -46,8 +46,6 @@ const KEYWORDS: Record<string, Check> = {
     rule.some((schema) => violations(schema, value, at).length === 0) ? [] : [`${at} matches no alternative`],
   minimum: (rule: number, value, at) =>
     typeof value === 'number' && value < rule ? [`${at} is below ${rule}`] : [],
-  items: (rule: Schema, value, at) =>
-    Array.isArray(value) ? value.flatMap((item, index) => violations(rule, item, `${at}[${index}]`)) : [],
   minLength: (rule: number, value, at) =>
     typeof value === 'string' && value.length < rule ? [`${at} is too short`] : [],
   pattern: (rule: string, value, at) =>
