@@ -144,7 +144,12 @@ export async function createServer(options: {
           : {
               name: 'Scenepress',
               version: VERSION,
-              ...(isApi && { api: '/api/v2', openapi: '/openapi.json', manual: '/llms.txt' }),
+              ...(isApi && {
+                api: '/api/v2',
+                openapi: '/openapi.json',
+                tools: '/api/tools/v1/openapi.json',
+                manual: '/llms.txt',
+              }),
             },
     },
     ...(isApi ? [openApiRoute(addresses), ...manualRoutes(addresses)] : []),
