@@ -316,7 +316,10 @@ export class ScenepressClient {
         accept: 'text/event-stream',
         ...(lastId !== undefined && { 'last-event-id': lastId }),
       };
-      for await (const event of eventsOf(await this.#tool(path, signal, { headers }))) {
+      const response = await this.#tool(path, signal, { headers });
+      if (!response.headers.get('content-type')?.startsWith('text/event-stream'))
+        throw new TypeError('The server did not answer with events.');
+      for await (const event of eventsOf(response)) {
         lastId = event.id ?? lastId;
         pauseMs = FIRST_PAUSE_MS;
         yield event;

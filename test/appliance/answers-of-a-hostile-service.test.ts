@@ -30,7 +30,7 @@ async function service(
     const path = request.url ?? '';
     const send = (status: number, body: object) => response.writeHead(status).end(JSON.stringify(body));
     if (request.method === 'POST') send(202, { jobId: 'j', status: 'queued', endpoint: 'render' });
-    else if (path.startsWith('/events')) send(404, { error: 'Not Found' });
+    else if (path.startsWith('/api/tools')) send(404, { error: 'Not Found' });
     else if (path.startsWith('/api')) {
       const ended = { status: 'completed', durationMs: 1, error: null, completedAt: '2026', result: null };
       send(200, { ...ended, ...job(url) });

@@ -57,6 +57,8 @@ async function followJob(call: ToolCall): Promise<Response> {
   const end = () => {
     giveBack();
     close();
+    // Aborting its signal does not end a generator that waits for its consumer.
+    void following.return().catch(() => {});
   };
   try {
     const { value: first } = await following.next();

@@ -107,7 +107,8 @@ t.test('follows by polling where there are no events, with growing pauses', asyn
 
 t.test('a lost connection is made again', async (t) => {
   const streams = ['event: job\ndata: {"status":"queued"}\n\n', 'event: job\ndata: {"status":"failed"}\n\n'];
-  const { client } = clientOf(() => new Response(streams.shift()));
+  const headers = { 'content-type': 'text/event-stream' };
+  const { client } = clientOf(() => new Response(streams.shift(), { headers }));
   const seen: unknown[] = [];
   for await (const event of client.follow('j')) seen.push(event);
   t.match(seen, [{ job: { status: 'queued' } }, { job: { status: 'failed' } }]);

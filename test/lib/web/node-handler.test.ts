@@ -74,7 +74,7 @@ t.test('a client that leaves ends its events', async (t) => {
     return follow(jobId, options);
   };
   const headers = { authorization: 'Bearer ada' };
-  const response = await fetch(`${url}/events/${jobId}`, { headers, signal: leave.signal });
+  const response = await fetch(`${url}/api/tools/v1/jobs/${jobId}/events`, { headers, signal: leave.signal });
   await response.body?.getReader().read();
   leave.abort();
   await ended;

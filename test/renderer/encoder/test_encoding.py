@@ -147,7 +147,7 @@ def test_captions_are_limited(encoder: Zygote, tmp_path: Path, cue: Cue, count: 
 
 def test_sections_are_limited(encoder: Zygote, tmp_path: Path) -> None:
     local = {"format": "mp4", "transparent": False, "firstPlay": 0, "lastPlay": -1, "sections": True}
-    job = JOB | {"local": local | {"portrait": False, "config": {}}}
+    job = JOB | {"local": local | {"portrait": False, "config": {}, "file": None}}
 
     def send(connection: socket.socket) -> None:
         connection.sendall(FORM)

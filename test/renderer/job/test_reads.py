@@ -36,7 +36,8 @@ def test_what_is_read_is_what_a_dry_run_finds(any_zygote: Zygote, tmp_path: Path
 
 def test_nothing_of_the_source_is_run(any_zygote: Zygote, tmp_path: Path) -> None:
     outcome = any_zygote.run(tmp_path, read_job("open('left', 'w')\nimport os\nos._exit(3)\n", None))
-    assert outcome.result == {"type": "read", "findings": []}
+    assert outcome.result is not None
+    assert [one["kind"] for one in outcome.result["findings"]] == ["scene:class"]
     assert outcome.ended["exitCode"] == 0
     assert not (tmp_path / "left").exists()
 
