@@ -89,7 +89,7 @@ async function answer(
   const left = new AbortController();
   res.once('close', () => left.abort());
   const { service, addresses, artifactUrl, redirectOrigin, logger, stopping } = options;
-  // Slow to load, and not needed by services that nobody calls over MCP.
+  // Loaded with the first request, because loading takes long.
   const { answerMcp } = await import('../mcp/http.ts');
   const answer = await answerMcp(
     new Request(`http://localhost${PATH}`, {

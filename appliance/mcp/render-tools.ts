@@ -63,7 +63,7 @@ function addRender(server: McpServer, options: McpOptions): void {
       answered(options, async () => {
         const jobId = await engine.render(order);
         const state = await waitFor(jobId, options, context);
-        // The client gave the call up, and nobody knows the job.
+        // The client has ended the call without learning the id of the job.
         if (context.mcpReq.signal.aborted && !options.stopping?.aborted) await engine.cancel(jobId);
         return resultOf(state, options);
       }),

@@ -22,7 +22,7 @@ const USAGE_MS = 30 * 86_400_000;
 const SCOPE: Names<JobScope> = { owner: true };
 const WAIT: Names<WaitOptions> = { owner: true, signal: true };
 
-/** What can be read of a service, by whoever has it. */
+/** The methods of a service that only read. */
 export abstract class ServiceReads extends EmitterBase<RenderServiceEvents> {
   readonly #parts: ServiceParts;
 

@@ -3,6 +3,24 @@ import type { Endpoint } from './endpoint.ts';
 
 export type Json = Record<string, unknown>;
 
+/** A document, with what is the same at every address. */
+export function documentOf(
+  info: { title: string; version: string; description: string },
+  publicUrl: string,
+  described: Json,
+): Json {
+  return {
+    openapi: '3.1.0',
+    info: {
+      ...info,
+      contact: { name: 'The operator of the service', url: publicUrl },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: publicUrl, description: 'The service that this document comes from.' }],
+    ...described,
+  };
+}
+
 /** The OpenAPI operation of an endpoint; adds its schemas to `schemas`. */
 export function operationOf(endpoint: Endpoint, schemas: Json): Json {
   const {

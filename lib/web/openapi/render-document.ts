@@ -1,4 +1,4 @@
-import { type Json, jsonSchemaOf, operationOf } from './operation.ts';
+import { documentOf, type Json, jsonSchemaOf, operationOf } from './operation.ts';
 import { ENDPOINTS, jobBody, TAGS } from './render-endpoints.ts';
 
 const DESCRIPTION = `Renders animation scenes written in Python into video.
@@ -32,18 +32,11 @@ let described: Json | undefined;
 /** The OpenAPI 3.1 document of the render API, generated from the descriptions of its endpoints. */
 export function openApiDocument(publicUrl: string = DEFAULT_URL): Json {
   described ??= describe();
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Scenepress render API',
-      version: '2.0.0',
-      description: DESCRIPTION,
-      contact: { name: 'The operator of the service', url: publicUrl },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: publicUrl, description: 'The service that this document comes from.' }],
-    ...described,
-  };
+  return documentOf(
+    { title: 'Scenepress render API', version: '2.0.0', description: DESCRIPTION },
+    publicUrl,
+    described,
+  );
 }
 
 function describe(): Json {

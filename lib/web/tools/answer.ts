@@ -28,7 +28,7 @@ export interface ToolsContext {
   clock: Clock;
 }
 
-/** The caller of nobody in particular, for what needs no key. */
+/** The caller of a route that needs no key. */
 const ANYBODY: Caller = { owner: '', keyId: null, keyPrefix: '', webhookUrl: null };
 
 /** Whether a path belongs to the tools API. */

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../openapi/endpoint.ts';
-import { type Json, operationOf } from '../openapi/operation.ts';
+import { documentOf, type Json, operationOf } from '../openapi/operation.ts';
 import { TOOL_ROUTES } from './routes.ts';
 
 const DESCRIPTION = `What programs that write scenes need beside the render API: checks, pictures, lists, waits, events and
@@ -21,18 +21,11 @@ let described: Json | undefined;
 /** The OpenAPI 3.1 document of the tools API. */
 export function toolsDocument(publicUrl: string): Json {
   described ??= describe();
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Scenepress tools API',
-      version: '1.0.0',
-      description: DESCRIPTION,
-      contact: { name: 'The operator of the service', url: publicUrl },
-      license: { name: 'MIT', identifier: 'MIT' },
-    },
-    servers: [{ url: publicUrl, description: 'The service that this document comes from.' }],
-    ...described,
-  };
+  return documentOf(
+    { title: 'Scenepress tools API', version: '1.0.0', description: DESCRIPTION },
+    publicUrl,
+    described,
+  );
 }
 
 function describe(): Json {
