@@ -1,13 +1,12 @@
 import Joi from 'joi';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
-import type { Job } from '../../model/job.ts';
 import type { JobListQuery } from '../../model/job-list-query.ts';
 import { QUALITY_NAMES } from '../../model/qualities.ts';
 import { errors, named } from '../openapi/endpoint.ts';
 import { JOB, WAITING_JOB, WHOLE_JOB } from './fields.ts';
 import { jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
 import { toolJobJson } from './tool-job.ts';
-import { WAIT_SECONDS, waited } from './wait.ts';
+import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
 
 const LIMIT = 50;
 const ID = { jobId: 'The id of the job.' };
@@ -157,8 +156,4 @@ async function whole({ service, caller: { owner }, params, links }: ToolCall): P
   ]);
   const progress = isEnded(job) ? null : (service.progress(jobId) ?? null);
   return jsonText(200, toolJobJson(job, links, { plays, output, usage: job.usage, progress }));
-}
-
-function isEnded({ status }: Job): boolean {
-  return status === 'completed' || status === 'failed';
 }

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 import Joi from 'joi';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
-import type { Job } from '../../model/job.ts';
 import type { EnqueueRequest, RenderAgainOptions } from '../../model/requests.ts';
 import { rawMember } from '../json-members.ts';
 import { errors, named } from '../openapi/endpoint.ts';
@@ -10,7 +9,7 @@ import { idempotencyKeyOf } from '../request-body.ts';
 import { CLASS_NAME, CODE, JOB, RENDER } from './fields.ts';
 import { json, jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
 import { toolJobJson } from './tool-job.ts';
-import { WAIT_SECONDS, waited } from './wait.ts';
+import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
 
 const JOB_BYTES = 1024 * 1024;
 const BATCH_BYTES = 8 * 1024 * 1024;
@@ -143,8 +142,4 @@ function secondsToWait({ headers }: ToolCall): number | undefined {
   if (seconds === undefined) return undefined;
   const { value } = WAIT_SECONDS.validate(Math.min(60, Number(seconds)));
   return value as number;
-}
-
-function isEnded({ status }: Job): boolean {
-  return status === 'completed' || status === 'failed';
 }

@@ -27,3 +27,8 @@ export async function waited(
     giveBack();
   }
 }
+
+/** Whether a job changes no more. */
+export function isEnded({ status }: Job): boolean {
+  return status === 'completed' || status === 'failed';
+}
