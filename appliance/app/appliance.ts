@@ -5,6 +5,7 @@ import { configuredAssetUrl, configuredPublicUrl } from '../config/addresses.ts'
 import type { Config } from '../config/config.ts';
 import { Certificate } from '../edge/certificate.ts';
 import { authenticator, type InternalToken } from '../http/authentication.ts';
+import { KeyRate } from '../http/key-rate.ts';
 import { KeyUses } from '../http/key-uses.ts';
 import type { HttpServer } from '../http/server.ts';
 import { Comparison } from '../machines/comparison.ts';
@@ -84,7 +85,8 @@ export class Appliance {
       await this.#openAdministration(installation);
       const { service } = installation;
       const keyUses = new KeyUses({ store: installation.place.keyUseStore, logger: this.#logger });
-      const authenticate = authenticator({ ...installation, keyUses }, this.#internalToken);
+      const keyRate = new KeyRate(this.#config.maxRequestsPerSecondPerKey);
+      const authenticate = authenticator({ ...installation, keyUses, keyRate }, this.#internalToken);
       await this.#openCertificate();
       const certificate = this.#certificate;
       // Slow to load, and needed by `serve` only.

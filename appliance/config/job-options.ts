@@ -65,6 +65,12 @@ export const JOB_OPTIONS = {
     type: 'amount',
     default: 20,
   },
+  maxRequestsPerSecondPerKey: {
+    description:
+      "Maximum number of requests with one API key per second on average, ten seconds' worth at once, counted by each server; beyond it, they are answered with 429; 0 for no limit",
+    type: 'amount',
+    default: 0,
+  },
   maxRunningPerAccount: {
     description:
       'Maximum number of scenes rendered concurrently per account; no running job is stopped for another',

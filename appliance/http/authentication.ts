@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Accounts, ApiKeys } from '../../lib/index.ts';
 import type { Authenticate, Caller } from '../../lib/web/index.ts';
+import type { KeyRate } from './key-rate.ts';
 import type { KeyUses } from './key-uses.ts';
 
 /** Owner of jobs that this process renders for itself; not an account. Stored with jobs: keep the value. */
@@ -34,9 +35,17 @@ export class InternalToken {
   }
 }
 
-/** Accepts live keys of enabled accounts and, while it is valid, this process's own token. */
+/**
+ * Accepts live keys of enabled accounts and, while it is valid, this process's own token. Error: `too_many_requests` for
+ * a key that is used too often.
+ */
 export function authenticator(
-  { keys, accounts, keyUses }: { keys: ApiKeys; accounts: Accounts; keyUses: KeyUses },
+  {
+    keys,
+    accounts,
+    keyUses,
+    keyRate,
+  }: { keys: ApiKeys; accounts: Accounts; keyUses: KeyUses; keyRate: KeyRate },
   internalToken?: InternalToken,
 ): Authenticate {
   return async (token) => {
@@ -44,6 +53,7 @@ export function authenticator(
     const key = await keys.verify(token);
     if (!key || !(await accounts.isEnabled(key.accountId))) return null;
     const { accountId: owner, keyId, prefix: keyPrefix, webhookUrl, scopes } = key;
+    keyRate.count(keyId);
     keyUses.note(keyId);
     return { owner, keyId, keyPrefix, webhookUrl, scopes };
   };

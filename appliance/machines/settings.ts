@@ -35,6 +35,7 @@ const LIMITS = {
     'maxQueuedPerAccount',
     'maxStoredGbPerAccount',
     'maxJobsPerSecondPerAccount',
+    'maxRequestsPerSecondPerKey',
     'failuresPerHour',
     'unpaidSecondsPerHour',
     'checkSecondsPerHour',

@@ -41,16 +41,17 @@ export class Rates {
     return this.#fullAtMs.size;
   }
 
-  /** Milliseconds until it may happen again; 0: now. */
-  waitMs(name: string): number {
+  /** Milliseconds until it may happen so many times at once; 0: now. More than the burst need a pause as the burst does. */
+  waitMs(name: string, count = 1): number {
     const usedMs = (this.#fullAtMs.get(name) ?? 0) - this.#clock.uptimeMs();
-    return Math.max(0, Math.ceil(usedMs - (this.#burst - 1) * this.#intervalMs));
+    const free = this.#burst - Math.min(count, this.#burst);
+    return Math.max(0, Math.ceil(usedMs - free * this.#intervalMs));
   }
 
-  /** Counts one, also beyond the rate. */
-  add(name: string): void {
+  /** Counts so many, also beyond the rate. */
+  add(name: string, count = 1): void {
     const nowMs = this.#clock.uptimeMs();
-    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(name) ?? 0) + this.#intervalMs;
+    const fullAtMs = Math.max(nowMs, this.#fullAtMs.get(name) ?? 0) + count * this.#intervalMs;
     this.#fullAtMs.delete(name);
     for (const [other, atMs] of this.#fullAtMs) {
       if (atMs > nowMs) break;

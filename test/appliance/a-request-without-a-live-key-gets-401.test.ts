@@ -1,6 +1,7 @@
 import { server as createHapi } from '@hapi/hapi';
 import t from 'tap';
 import { authenticator } from '../../appliance/http/authentication.ts';
+import { KeyRate } from '../../appliance/http/key-rate.ts';
 import { KeyUses } from '../../appliance/http/key-uses.ts';
 import { type RenderApiOptions, renderApi } from '../../appliance/http/render-api.ts';
 import { silentLogger } from '../../lib/base/logger.ts';
@@ -130,7 +131,7 @@ t.test('an expired key is rejected', async (t) => {
   const unused = () => Promise.reject(new Error('not asked for'));
   const options: RenderApiOptions = {
     service: { enqueue: unused, get: unused, balance: async () => ({ paid: 0, free: 0, total: 0 }) },
-    authenticate: authenticator({ keys, accounts, keyUses }),
+    authenticate: authenticator({ keys, accounts, keyUses, keyRate: new KeyRate(0) }),
     assetUrl: 'https://assets.example.org',
   };
   await hapi.register({ plugin: renderApi, options });

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { TOOLS_PATH } from '../../lib/web/index.ts';
 import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
 import { answerSchema, type Document, violations } from './json-schema.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -21,3 +22,34 @@ t.test('an account that adds jobs too often gets 429, with the time until the ne
   const { key } = await keys.create({ account: 'bob@example.org', name: 'n' });
   t.equal((await post(VALID, { authorization: `Bearer ${key}` })).status, 202, 'another account may');
 });
+
+t.test(
+  'a key that is used too often gets 429 for everything, another key of the account does not',
+  async (t) => {
+    const { askAs, key, newKey } = await listeningAppliance(t, { maxRequestsPerSecondPerKey: 0.3 });
+    const spent = await newKey('ada@example.org');
+    for (let count = 0; count < 3; count++) t.equal((await askAs(spent, '/api/v2/me')).status, 200);
+    const document = openApiDocument() as unknown as Document;
+    const refused = await askAs(spent, '/api/v2/me');
+    t.strictSame(violations(answerSchema(document, 'get', '/api/v2/me', 429), refused.json), []);
+    const requests: [path: string, request?: object][] = [
+      ['/api/v2/me'],
+      ['/api/v2/render/none'],
+      ['/api/v2/render', { method: 'POST', body: JSON.stringify(VALID) }],
+      [`${TOOLS_PATH}/jobs`],
+      [`${TOOLS_PATH}/check`, { method: 'POST', body: '{}' }],
+      ['/mcp', { method: 'POST', body: '{}' }],
+    ];
+    for (const [path, request] of requests) {
+      const { status, json, headers } = await askAs(spent, path, request);
+      t.equal(status, 429, path);
+      t.match(
+        json,
+        { error: 'Too Many Requests', message: /key was used more often .* Try again in [1-4] s/ },
+        path,
+      );
+      t.match(headers['retry-after'], /^[1-4]$/, path);
+    }
+    t.equal((await askAs(key, '/api/v2/me')).status, 200);
+  },
+);

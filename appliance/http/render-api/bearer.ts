@@ -28,14 +28,16 @@ export function bearerScheme(
   return {
     async authenticate(request, h) {
       const token = bearerToken(request.raw.req);
-      const caller = token === undefined ? null : await authenticate(token);
-      if (!caller || (anyOf && !hasScope(caller, ...anyOf))) {
+      try {
+        const caller = token === undefined ? null : await authenticate(token);
+        if (!caller || (anyOf && !hasScope(caller, ...anyOf))) throw unauthorized();
+        return h.authenticated({ credentials: { app: { caller } } });
+      } catch (error) {
         const { req } = request.raw;
         // A client that waits for 100 (Continue) hasn't sent its body.
         if (!EXPECTS_CONTINUE.test(req.headers.expect ?? '')) await discardBody(req);
-        throw unauthorized();
+        throw error;
       }
-      return h.authenticated({ credentials: { app: { caller } } });
     },
   };
 }

@@ -61,7 +61,7 @@ export class Acceptance {
           fairness.assertWithinBudget(owner);
           if (overLimit) throw overLimit;
           // Once, though the transaction may be repeated.
-          if (!isCounted) for (const _ of newJobs) fairness.assertWithinRate(owner);
+          if (!isCounted) fairness.assertWithinRate(owner, newJobs.length);
           isCounted = true;
         },
       });

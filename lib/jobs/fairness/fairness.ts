@@ -128,15 +128,15 @@ export class Fairness {
     throw new ScenepressError('too_many_requests', message, { retryAfterMs });
   }
 
-  /** Counts a job that an owner adds. Error: `too_many_requests`, with `retryAfterMs`, beyond the rate. */
-  assertWithinRate(owner: string): void {
-    const retryAfterMs = this.#added?.waitMs(owner) ?? 0;
+  /** Counts jobs that an owner adds at once. Error: `too_many_requests`, with `retryAfterMs`, beyond the rate. */
+  assertWithinRate(owner: string, count = 1): void {
+    const retryAfterMs = this.#added?.waitMs(owner, count) ?? 0;
     if (retryAfterMs > 0) {
       const seconds = Math.ceil(retryAfterMs / 1000);
       const message = `This account has added more jobs within a short time than it may. Try again in ${seconds} s.`;
       throw new ScenepressError('too_many_requests', message, { retryAfterMs });
     }
-    this.#added?.add(owner);
+    this.#added?.add(owner, count);
   }
 
   /** `runningMs`: how long the running renders of the owner have taken so far; they may fail. */

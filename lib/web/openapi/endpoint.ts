@@ -55,8 +55,8 @@ const ERRORS: Record<ErrorStatus, string> = {
   409: 'The `Idempotency-Key` was used before with another body.',
   413: 'The body is larger than 204,800 bytes.',
   429:
-    'Too many renders of the account failed or were canceled within an hour, it adds jobs too often, or its jobs take as ' +
-    'many bytes as they may (`too_much_stored`: remove some). Try again after `Retry-After` seconds.',
+    'Too many renders of the account failed or were canceled within an hour, it adds jobs or uses its key too often, or ' +
+    'its jobs take as many bytes as they may (`too_much_stored`: remove some). Try again after `Retry-After` seconds.',
   503: 'The service is starting or stopping, its disk is full, or the queue is full. Try again after `Retry-After` seconds.',
 };
 

@@ -106,7 +106,7 @@ export const GET_JOB: Endpoint = {
     'no HTTP error: its cause is in `error`.',
   tag: 'Renders',
   params: { jobId: 'The `jobId` of the response to the POST.' },
-  responses: { 200: { description: 'The job.', schema: jobBody }, ...errors(401, 404) },
+  responses: { 200: { description: 'The job.', schema: jobBody }, ...errors(401, 404, 429) },
 };
 
 export const GET_ACCOUNT: Endpoint = {
@@ -116,7 +116,10 @@ export const GET_ACCOUNT: Endpoint = {
   summary: 'Get the account and its credit balance',
   description: 'The user and the key of the request, and what the account can spend.',
   tag: 'Account',
-  responses: { 200: { description: 'The account behind the key.', schema: accountBody }, ...errors(401) },
+  responses: {
+    200: { description: 'The account behind the key.', schema: accountBody },
+    ...errors(401, 429),
+  },
 };
 
 export const ENDPOINTS: Endpoint[] = [ENQUEUE, GET_JOB, GET_ACCOUNT];

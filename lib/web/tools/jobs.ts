@@ -43,7 +43,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
           }),
         ),
       },
-      ...errors(400, 401, 403),
+      ...errors(400, 401, 403, 429),
     },
     answer: list,
   },
@@ -56,7 +56,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     tag: 'Jobs',
     scopes: ['read', 'render'],
     params: ID,
-    responses: { 200: { description: 'The job.', schema: WHOLE_JOB }, ...errors(401, 403, 404) },
+    responses: { 200: { description: 'The job.', schema: WHOLE_JOB }, ...errors(401, 403, 404, 429) },
     answer: whole,
   },
   {
@@ -94,7 +94,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     tag: 'Jobs',
     scopes: ['render'],
     params: ID,
-    responses: { 200: { description: 'The job.', schema: JOB }, ...errors(401, 403, 404, 503) },
+    responses: { 200: { description: 'The job.', schema: JOB }, ...errors(401, 403, 404, 429, 503) },
     answer: async ({ service, caller: { owner }, params: { jobId = '' }, links, signal }) =>
       jsonText(200, toolJobJson(await service.cancel(jobId, { owner, signal }), links)),
   },
@@ -111,7 +111,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     responses: {
       204: { description: 'The content is erased.' },
       409: { ...errors(409)[409], description: 'The job has not ended.' },
-      ...errors(401, 403, 404, 503),
+      ...errors(401, 403, 404, 429, 503),
     },
     answer: async ({ service, caller: { owner }, params: { jobId = '' } }) => {
       await service.forget(jobId, { owner });

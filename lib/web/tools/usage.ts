@@ -44,7 +44,7 @@ export const USAGE_ROUTES: readonly ToolRoute[] = [
           }),
         ),
       },
-      ...errors(400, 401, 403),
+      ...errors(400, 401, 403, 429),
     },
     answer: async ({ service, caller: { owner }, query }) => {
       const since = query['since'] as Date | undefined;

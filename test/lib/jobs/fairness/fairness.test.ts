@@ -61,6 +61,18 @@ t.test('an owner adds ten seconds’ worth of jobs at once, then so many a secon
   for (let added = 0; added < 1000; added++) unlimited.assertWithinRate('eve');
 });
 
+t.test('a batch is added whole or not, and counts only if it is', async (t) => {
+  const { fairness, clock } = await openFairness(t, { jobsPerSecond: 2 });
+  fairness.assertWithinRate('eve', 15);
+  t.throws(() => fairness.assertWithinRate('eve', 6), { code: 'too_many_requests', retryAfterMs: 500 });
+  fairness.assertWithinRate('eve', 5);
+  // A batch larger than what may be added at once is added after a pause, and delays the next.
+  t.throws(() => fairness.assertWithinRate('eve', 30), { code: 'too_many_requests', retryAfterMs: 10_000 });
+  clock.advance(10_000);
+  fairness.assertWithinRate('eve', 30);
+  t.throws(() => fairness.assertWithinRate('eve'), { code: 'too_many_requests', retryAfterMs: 5_500 });
+});
+
 t.test('a start counts the jobs of the last 24 hours again, once', async (t) => {
   const { fairness, clock, end } = await openFairness(t);
   await end('old', 'completed');
