@@ -9,6 +9,7 @@ import { realDisk, syncFile } from '../files/disk.ts';
 import type { MasterKey } from '../keys/master-key.ts';
 import { SecretsCheck } from '../keys/sealed-secrets.ts';
 import { pagesOfJobs } from '../storage/pages-of-jobs.ts';
+import { storedAssets } from '../storage/stored-assets.ts';
 import type { BackupReport } from './backup-report.ts';
 import { DataFolder } from './data-folder.ts';
 import { unfinishedDeliveries } from './unfinished-deliveries.ts';
@@ -68,17 +69,14 @@ async function readAndCopyAssets(
   const secrets = new SecretsCheck(masterKey);
   const unfinished = await unfinishedDeliveries(copy.storage, { drop: dropDeliveries });
   const dueDeliveries = dropDeliveries ? 0 : unfinished;
-  for await (const { artifacts } of copy.storage.jobsWithArtifacts()) {
-    for (const { assetKey, sizeBytes } of artifacts) {
-      signal?.throwIfAborted();
-      if (source && (await statusOf(source.assets.path(assetKey)))) {
-        await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
-      }
-      const found = await statusOf(copy.assets.path(assetKey));
-      // A missing artifact was removed by retention meanwhile, which is no damage.
-      if (found && found.size !== sizeBytes)
-        throw damaged(copy, source, `${assetKey} has ${found.size} bytes`);
+  for await (const { assetKey, sizeBytes } of storedAssets(copy.storage)) {
+    signal?.throwIfAborted();
+    if (source && (await statusOf(source.assets.path(assetKey)))) {
+      await copy.assets.put(assetKey, { path: source.assets.path(assetKey) }).catch(unlessGone);
     }
+    const found = await statusOf(copy.assets.path(assetKey));
+    // A missing asset was removed by retention, or by its owner, meanwhile, which is no damage.
+    if (found && found.size !== sizeBytes) throw damaged(copy, source, `${assetKey} has ${found.size} bytes`);
   }
   for await (const page of pagesOfJobs(copy.storage, { limit: PAGE })) {
     signal?.throwIfAborted();

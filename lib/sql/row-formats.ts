@@ -3,6 +3,7 @@ import type { SessionRecord } from '../accounts/session-store.ts';
 import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
 import type { IdempotentRequest, JobRecord } from '../model/job.ts';
+import type { FileRecord, FileSet } from '../model/owner-file.ts';
 import type { Play } from '../model/renderer-messages.ts';
 import type { SnapshotRecord } from '../model/snapshot.ts';
 import type { DeliveryRecord } from '../storage/delivery.ts';
@@ -76,6 +77,32 @@ export const SNAPSHOTS: RowFormat<SnapshotRecord> = new RowFormat<SnapshotRecord
   createdAtMs: 'whole',
   dueAtMs: 'whole',
   files: 'json',
+});
+
+export const FILES: RowFormat<FileRecord> = new RowFormat<FileRecord>('files', {
+  fileId: 'text',
+  owner: 'text',
+  name: 'text',
+  phase: 'text',
+  kind: 'text',
+  sizeBytes: 'number',
+  sha256: 'text',
+  contentId: 'text',
+  createdAtMs: 'whole',
+  dueAtMs: 'whole',
+});
+export const FILE_SETS: RowFormat<FileSet> = new RowFormat<FileSet>('file_sets', {
+  setId: 'text',
+  owner: 'text',
+  entries: 'json',
+});
+interface JobFilesRow {
+  jobId: string;
+  setId: string;
+}
+export const JOB_FILES: RowFormat<JobFilesRow> = new RowFormat<JobFilesRow>('job_files', {
+  jobId: 'text',
+  setId: 'text',
 });
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };

@@ -25,6 +25,7 @@ import { resealRows } from './reseal-rows.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
+import { SqlFileStore } from './sql-file-store.ts';
 import { SqlIndexedVideos } from './sql-indexed-videos.ts';
 import { SqlQueue } from './sql-queue.ts';
 import { SqlSnapshotStore } from './sql-snapshot-store.ts';
@@ -56,6 +57,7 @@ export class SqlStorage implements Storage {
   readonly queue: SqlQueue;
   readonly videos: SqlIndexedVideos;
   readonly snapshots: SqlSnapshotStore;
+  readonly files: SqlFileStore;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -72,6 +74,7 @@ export class SqlStorage implements Storage {
     this.deliveries = new SqlDeliveryStore(database, random);
     this.videos = new SqlIndexedVideos(database);
     this.snapshots = new SqlSnapshotStore(database);
+    this.files = new SqlFileStore(database);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
@@ -123,6 +126,7 @@ export class SqlStorage implements Storage {
     const { job, textKey } = await this.#stored(inside, jobId);
     assert.equal(job.phase, 'reserving', 'only a job that was never visible is deleted');
     inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
+    inside.write('DELETE FROM job_files WHERE job_id = ?', jobId);
     blankTextKey(inside, textKey);
     this.#lockedJobs.drop(inside, jobId);
     inside.afterCommit(() => this.#cache?.drop(jobId));
@@ -135,6 +139,7 @@ export class SqlStorage implements Storage {
     this.#update(inside, job, blankTextKey(inside, textKey));
     inside.write('DELETE FROM sources WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM timelines WHERE job_id = ?', job.jobId);
+    inside.write('DELETE FROM job_files WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
   }
 

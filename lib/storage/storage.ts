@@ -10,6 +10,7 @@ import type {
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
 import type { EndedSum } from '../model/usage.ts';
 import type { DeliveryStore } from './delivery-store.ts';
+import type { FileStore } from './file-store.ts';
 import type { IndexedVideoStore } from './indexed-videos.ts';
 import type { InstallationRecords } from './installation-records.ts';
 import type { Queue } from './queue/queue.ts';
@@ -38,6 +39,8 @@ export interface Storage {
   readonly videos: IndexedVideoStore;
   /** Pictures without a job. They commit together with the jobs. */
   readonly snapshots: SnapshotStore;
+  /** The files of owners. They commit together with the jobs. */
+  readonly files: FileStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */

@@ -8,7 +8,10 @@ import {
   DELIVERIES,
   ENTRIES,
   EXCHANGES,
+  FILE_SETS,
+  FILES,
   GRANTS,
+  JOB_FILES,
   JOBS,
   KEY_USES,
   QUEUE,
@@ -52,9 +55,20 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
 /** Each table refers to earlier ones only. {@link COUNT_QUEUE} derives the turns of the queue. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
-  ...[JOBS, SOURCES, TIMELINES, REQUESTS, SNAPSHOTS, ACCOUNTS, GRANTS, ENTRIES, QUEUE].map((format) =>
-    checked(format as RowFormat<object>),
-  ),
+  ...[
+    JOBS,
+    SOURCES,
+    TIMELINES,
+    REQUESTS,
+    SNAPSHOTS,
+    FILES,
+    FILE_SETS,
+    JOB_FILES,
+    ACCOUNTS,
+    GRANTS,
+    ENTRIES,
+    QUEUE,
+  ].map((format) => checked(format as RowFormat<object>)),
   ...[DELIVERIES, BODIES, EXCHANGES, SESSIONS, ACTS, KEY_USES].map((format) =>
     checked(format as RowFormat<object>),
   ),

@@ -45,6 +45,9 @@ const TABLES: Table[] = [
   checked(formats.TIMELINES),
   checked(formats.REQUESTS),
   checked(formats.SNAPSHOTS),
+  checked(formats.FILES),
+  checked(formats.FILE_SETS),
+  checked(formats.JOB_FILES),
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {

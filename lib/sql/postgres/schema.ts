@@ -4,6 +4,7 @@ import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
+import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
@@ -20,6 +21,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     { sql: inPostgres(SNAPSHOTS_TABLE), compatibleFrom: 1 },
     // Earlier programs take a key with limits for damaged, and so accept none.
     { sql: inPostgres(KEY_LIMITS), compatibleFrom: 1 },
+    // Earlier programs would render the jobs of these files without them.
+    inPostgres(FILES_TABLES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],
