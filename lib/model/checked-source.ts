@@ -21,7 +21,10 @@ export interface CheckOptions {
 }
 
 /** Options of a check by a service. */
-export interface CheckRequest extends CheckOptions, WaitOptions {}
+export interface CheckRequest extends CheckOptions, WaitOptions {
+  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
+  files?: Readonly<Record<string, string>>;
+}
 
 /** A scene that would be rendered. */
 export interface CheckedScene {

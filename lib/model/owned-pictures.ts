@@ -4,7 +4,10 @@ import type { WaitOptions } from './requests.ts';
 import type { StillAt } from './still-place.ts';
 
 /** Options of {@link RenderService.inspect}. */
-export interface InspectRequest extends InspectOptions, WaitOptions {}
+export interface InspectRequest extends InspectOptions, WaitOptions {
+  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
+  files?: Readonly<Record<string, string>>;
+}
 
 /** What was charged and kept for an owner. */
 export interface TakenPictures {
@@ -19,6 +22,8 @@ export interface ServiceInspectedScene extends InspectedScene, TakenPictures {}
 
 /** Options of {@link RenderService.still}. */
 export interface StillRequest extends InspectOptions, WaitOptions {
+  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
+  files?: Readonly<Record<string, string>>;
   /** Which frame; default: the last one. */
   at?: StillAt;
 }

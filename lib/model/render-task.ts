@@ -32,6 +32,8 @@ export interface RenderTask {
   inspect?: number;
   /** Of the scene's random numbers; default: another one in each render. */
   seed?: number;
+  /** Absolute path of a folder with files that the scene may read; default: none. Nothing changes it meanwhile. */
+  files?: string;
   port: MessagePort;
 }
 
@@ -56,6 +58,8 @@ export interface ListTask {
   file?: string;
   /** With a low CPU priority. */
   background: boolean;
+  /** As of {@link RenderTask}. */
+  files?: string;
 }
 
 /** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */
@@ -74,6 +78,8 @@ export interface CheckTask {
   isTexHeld?: boolean;
   /** As of {@link RenderTask}. */
   local?: LocalOutput;
+  /** As of {@link RenderTask}. */
+  files?: string;
 }
 
 /** The result of a {@link CheckTask}: the length of its video and its plays. */

@@ -28,6 +28,11 @@ export interface EnqueueRequest extends RenderRequest {
   /** Of the scene's random numbers, from 0 to 4,294,967,295. Default: another one in each render. */
   seed?: number;
   /**
+   * The files that the scene may read: ids of files of the owner, by the names under which it finds them. At most 500, and 200
+   * MiB together. Default: all files of the owner, or none if they are more. Error: `not_found` if the owner has no such file.
+   */
+  files?: Readonly<Record<string, string>>;
+  /**
    * A job of the owner, such as the one that the scene was edited from: frames that equal those of its video are copied
    * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest such job
    * with the same class name. Error: `not_found` if the owner has no such job.
@@ -75,4 +80,6 @@ export interface ScenesOptions {
    * renders. Default: not counted.
    */
   owner?: string;
+  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
+  files?: Readonly<Record<string, string>>;
 }

@@ -188,9 +188,10 @@ export class Lifecycle {
   }
 
   async #closeParts(): Promise<void> {
-    const { ends, followers, renderer, snapshots } = this.#parts;
+    const { ends, files, followers, renderer, snapshots } = this.#parts;
     await renderer.stop();
     await snapshots.settled();
+    await files.settled();
     await closeStores(this.#parts);
     ends.stop();
     followers.stop();

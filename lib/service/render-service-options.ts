@@ -12,6 +12,7 @@ import type { RenderLimits } from '../model/limits.ts';
 import type { Quality } from '../model/qualities.ts';
 import type { RenderProgress } from '../model/render-task.ts';
 import type { Role } from '../model/roles.ts';
+import type { FileOptions } from '../owner-files/file-limits.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import type { Delivery } from '../storage/delivery.ts';
@@ -92,6 +93,8 @@ export interface RenderServiceOptions {
   queue?: Partial<QueueOptions>;
   /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
+  /** Limits on the files of owners, which their scenes may read. */
+  files?: Partial<FileOptions>;
   /**
    * Copies the frames of an earlier video of the scene that are equal, instead of encoding them again; default true.
    * Keeps an internal `video.index` beside each video in the asset store.

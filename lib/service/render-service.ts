@@ -35,6 +35,7 @@ import type {
   ScenesOptions,
   WaitOptions,
 } from '../model/requests.ts';
+import type { OwnerFiles } from '../owner-files/owner-files.ts';
 import { findJob } from '../storage/find-job.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import { announce } from './announce.ts';
@@ -46,6 +47,7 @@ import { type ServiceStatus, statusOf } from './service-status.ts';
 
 const SCOPE: Names<JobScope> = { owner: true };
 const WAIT: Names<WaitOptions> = { owner: true, signal: true };
+const SCENES: Names<ScenesOptions> = { ...WAIT, files: true };
 
 /**
  * Renders scenes: accepts requests, dispatches them to workers, keeps the ledger and serves artifacts.
@@ -61,6 +63,8 @@ export class RenderService extends ServiceReads {
   readonly #parts: ServiceParts;
   /** Webhook deliveries and their results. */
   readonly deliveries: Deliveries;
+  /** Files of owners, which their scenes read. */
+  readonly files: OwnerFiles;
   readonly #life: Lifecycle;
 
   constructor(options: RenderServiceOptions);
@@ -72,6 +76,7 @@ export class RenderService extends ServiceReads {
     this.#parts = parts;
     this.#life = new Lifecycle(parts);
     this.deliveries = parts.deliveries;
+    this.files = parts.files;
     announce(this, parts);
   }
 
@@ -190,13 +195,14 @@ export class RenderService extends ServiceReads {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error. Also removes the owner's pictures. `signal` ends it between two jobs.
+   * repeated after an error. Also removes the owner's pictures and files. `signal` ends it between two jobs.
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
     await this.#parts.acceptance.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.snapshots.forget(owner);
+    await this.#parts.fileRemoval.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }
@@ -217,7 +223,7 @@ export class RenderService extends ServiceReads {
    * `invalid_request` with the code's error, `renderer_unavailable`, `too_many_failures` (see `owner`).
    */
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
-    known('scenesOf', options, WAIT);
+    known('scenesOf', options, SCENES);
     this.#assertWorking();
     return scenesOfOwner(this.#parts, code, options);
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { resolve } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { AssetStoreWatch } from '../assets/asset-store-watch.ts';
 import { VideoIndexes } from '../assets/video-indexes.ts';
@@ -32,9 +33,13 @@ import { StoredLedger } from '../ledger/stored-ledger.ts';
 import { UnmeteredLedger } from '../ledger/unmetered-ledger.ts';
 import type { JobEvents } from '../model/job-events.ts';
 import type { Role } from '../model/roles.ts';
+import { FileRemoval } from '../owner-files/file-removal.ts';
+import { FileTrees } from '../owner-files/file-trees.ts';
+import { OwnerFiles } from '../owner-files/owner-files.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import { Deliveries } from '../webhooks/deliveries.ts';
 import type { Sends } from '../webhooks/outbound.ts';
@@ -67,6 +72,9 @@ export interface ServiceParts {
   acceptance: Acceptance;
   shortRuns: ShortRuns;
   snapshots: Snapshots;
+  files: OwnerFiles;
+  fileRemoval: FileRemoval;
+  trees: FileTrees | undefined;
   pricing: Pricing;
   tex: TexInstallation | undefined;
   storedBytes: StoredBytes;
@@ -86,12 +94,25 @@ export interface OutsideParts {
   random: Random;
 }
 
+/** The folder, within the work folder, of contents that are being received. */
+const UPLOADS = 'uploads';
+/** The folder, within the work folder, of files that scenes read. */
+const FILES = 'files';
 const NO_STORES = 'give `folder`, or all of `storage`, `settings` and `assets`';
 
 /** Creates the components and wires them together. Starts none. `outside`: replaces components, for simulations. */
 export function makeParts(options: RenderServiceOptions, outside: Partial<OutsideParts> = {}): ServiceParts {
   assert(options, NO_STORES);
-  const { roles, workers, queue, limits, budgets, retention, ...valid } = validOptions(options);
+  const {
+    roles,
+    workers,
+    queue,
+    limits,
+    budgets,
+    files: fileOptions,
+    retention,
+    ...valid
+  } = validOptions(options);
   const { clock = systemClock, logger = silentLogger } = options;
   const { random = systemRandom } = outside;
   const dataFolder =
@@ -187,13 +208,28 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     ...{ admission, admitsOwner, fairness, storedBytes, gate, events },
     onStuck: (jobId) => void cancellations.complete(jobId),
   });
+  const assertAdmitted = async (owner: string, tx: Transaction) => {
+    gate.assertDiskNotFull();
+    if (admitsOwner && !(await admitsOwner(owner, tx))) throw ownerRefused();
+  };
   const snapshots = new Snapshots({
     ...{ storage, ledger, pricing, assets, storedBytes, clock, random, logger },
-    assertAdmitted: async (owner, tx) => {
-      gate.assertDiskNotFull();
-      if (admitsOwner && !(await admitsOwner(owner, tx))) throw ownerRefused();
-    },
+    assertAdmitted,
   });
+  const fileRemoval = new FileRemoval({ storage, assets, clock });
+  const files = new OwnerFiles({
+    ...{ storage, assets, removal: fileRemoval, options: fileOptions, clock, random, logger },
+    folder: join(workFolder === undefined ? tmpdir() : resolve(workFolder), UPLOADS),
+    assertAdmitted,
+  });
+  const trees =
+    workFolder === undefined
+      ? undefined
+      : new FileTrees({
+          ...{ files: storage.files, assets, place: dataFolder?.place, logger },
+          folder: join(resolve(workFolder), FILES),
+          mostBytes: fileOptions.cacheBytes,
+        });
   const claims = new JobClaims({ storage, clock, logger });
   const ending = new JobEnding({ storage, ledger, clock, deliveries: webhooks.book, admission, claims });
   const cancellations: Cancellations = new Cancellations({
@@ -225,6 +261,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     storage,
     assets,
     indexes,
+    trees,
     storeWatch,
     ledger,
     pricing,
@@ -278,6 +315,9 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     acceptance,
     shortRuns,
     snapshots,
+    files,
+    fileRemoval,
+    trees,
     pricing,
     tex: options.tex,
     storedBytes,
@@ -292,6 +332,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       retention,
       discards,
       snapshots,
+      fileRemoval,
       events,
       dispatcher,
       clock,

@@ -52,6 +52,13 @@ export abstract class ServiceReads extends EmitterBase<RenderServiceEvents> {
     return (await this.#parts.storage.readTrace(jobId)).output;
   }
 
+  /** The files that a job uses, by name; none once it is forgotten. Error: `not_found`. */
+  async filesOf(jobId: string, scope: JobScope = {}): Promise<{ name: string; fileId: string }[]> {
+    const { owner } = known('filesOf', scope, SCOPE);
+    await findJob(this.#parts.storage, jobId, owner);
+    return (await this.#parts.storage.files.usedBy(jobId))?.entries ?? [];
+  }
+
   /** Jobs, newest first; for many, leave out the `metadata`. Error: `invalid_request`. */
   async list(query: JobListQuery = {}): Promise<Job[]> {
     return (await this.#parts.storage.listJobs(validJobQuery(query))).map(jobOf);

@@ -11,6 +11,7 @@ import type { Snapshots } from '../jobs/snapshots/snapshots.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { randomId } from '../model/ids.ts';
 import type { JobEvents } from '../model/job-events.ts';
+import type { FileRemoval } from '../owner-files/file-removal.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { schedule } from '../time/schedule.ts';
@@ -30,6 +31,7 @@ export interface UpkeepOptions {
   retention: RetentionOptions;
   discards: Discards;
   snapshots: Pick<Snapshots, 'recover'>;
+  fileRemoval: Pick<FileRemoval, 'recover'>;
   events: JobEvents;
   /** The dispatcher of this process, which manages its own claims. */
   dispatcher: { readonly runningIds: readonly string[] };
@@ -41,6 +43,7 @@ export interface UpkeepOptions {
 const SWEEP_MS = LEASE_MS / 6;
 const RESUME_MS = 10_000;
 const SNAPSHOTS_MS = 5 * 60_000;
+const FILES_MS = 5 * 60_000;
 /** In which a task runs once: longer than clocks differ, and shorter than its period. */
 const ONCE_A_NIGHT_MS = 12 * 3_600_000;
 const ONCE_AN_HOUR_MS = 30 * 60_000;
@@ -91,6 +94,7 @@ export class Upkeep {
     }
     this.#sweeps.push(
       clock.every(SNAPSHOTS_MS, () => void this.#alone('snapshots', () => this.#removeSnapshots())),
+      clock.every(FILES_MS, () => void this.#alone('files', () => this.#removeFiles())),
     );
     void this.#once('audit', ONCE_AN_HOUR_MS, () => this.#audit(), this.#auditedElsewhere);
     this.#steady.look();
@@ -182,6 +186,12 @@ export class Upkeep {
     } catch (error) {
       this.#report(error, 'Removing old snapshots failed.');
     }
+  }
+
+  async #removeFiles(): Promise<void> {
+    await this.#options.fileRemoval
+      .recover()
+      .catch((error: unknown) => this.#report(error, 'Discarding removed files failed.'));
   }
 
   async #resumeAbandoned(): Promise<void> {

@@ -7,6 +7,7 @@ import { DEFAULT_PRICING, type PricingOptions } from '../ledger/pricing.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { QUALITY_NAMES } from '../model/qualities.ts';
 import { ROLES, type Role } from '../model/roles.ts';
+import { DEFAULT_FILES, type FileOptions } from '../owner-files/file-limits.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
 import { checkRenderer } from '../render/start/launcher.ts';
 import { DEFAULT_QUEUE, type QueueOptions } from '../storage/queue/queue-options.ts';
@@ -21,6 +22,7 @@ export interface ValidOptions {
   queue: QueueOptions;
   limits: RenderLimits;
   budgets: BudgetOptions;
+  files: FileOptions;
   retention: RetentionOptions;
   incremental: boolean;
 }
@@ -96,6 +98,16 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
     },
     DEFAULT_BUDGETS,
   ),
+  files: group<FileOptions>(
+    {
+      mostBytes: LIMIT,
+      mostFiles: LIMIT,
+      largestBytes: LIMIT,
+      cacheBytes: LIMIT,
+      limitsOf: Joi.function(),
+    },
+    DEFAULT_FILES,
+  ),
   retention: group<RetentionOptions>(
     { maxAgeDays: positiveOrInfinity, maxTotalBytes: positiveOrInfinity },
     KEEP_ALL,
@@ -125,6 +137,6 @@ const SCHEMA = Joi.object<ValidOptions>(SERVICE_OPTIONS);
 export function validOptions(options: RenderServiceOptions): ValidOptions {
   const valid = checked('RenderService', options, SCHEMA);
   checkRenderer(options.renderer);
-  const { roles, workers, pricing, queue, limits, budgets, retention, incremental } = valid;
-  return { roles, workers, pricing, queue, limits, budgets, retention, incremental };
+  const { roles, workers, pricing, queue, limits, budgets, files, retention, incremental } = valid;
+  return { roles, workers, pricing, queue, limits, budgets, files, retention, incremental };
 }

@@ -32,6 +32,7 @@ const LIB: Tree = {
       'jobs',
       'cluster',
       'render',
+      'owner-files',
       'assets',
       'ledger',
       'databases',

@@ -96,6 +96,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'RenderService.get': (given) => service.get('1', given),
   'RenderService.plays': (given) => service.plays('1', given),
   'RenderService.output': (given) => service.output('1', given),
+  'RenderService.filesOf': (given) => service.filesOf('1', given),
   'RenderService.list': (given) => service.list(given),
   'RenderService.searchErrors': (given) => service.searchErrors(given),
   'RenderService.usage': (given) => service.usage({ owner: 'a', ...given }),

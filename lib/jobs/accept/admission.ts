@@ -5,6 +5,8 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Pricing } from '../../ledger/pricing.ts';
 import { SortableIds } from '../../model/ids.ts';
 import type { IdempotentRequest, JobRecord } from '../../model/job.ts';
+import type { FileSet } from '../../model/owner-file.ts';
+import { FileChoice } from '../../owner-files/file-sets.ts';
 import type { QueueCaps } from '../../storage/queue/queue.ts';
 import type { QueueOptions } from '../../storage/queue/queue-options.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -111,12 +113,14 @@ export class Admission {
     const drafts = newJobs.map((newJob) => ({ newJob, unsealed: this.#recordOf(newJob) }));
     const added = await this.#storage.transaction(async (tx) => {
       const jobs: AddedJob[] = [];
+      const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
         const made = await this.#madeBefore(tx, newJob, checks, jobs.length === 0);
         if (made) {
           jobs.push({ job: made, repeated: true });
           continue;
         }
+        const files = await choice.setOf(newJob);
         const reserve = reserveOf(unsealed);
         const answer = await this.#ledger.reserve(reserve, tx);
         if (answer !== 'reserved') {
@@ -126,7 +130,7 @@ export class Admission {
           throw refused;
         }
         const job = this.#sealed(unsealed, newJob);
-        await this.#insert(tx, job, newJob);
+        await this.#insert(tx, job, newJob, files);
         await this.#enqueue(tx, job);
         jobs.push({ job, repeated: false });
       }
@@ -144,9 +148,10 @@ export class Admission {
     }));
     const found = await this.#storage.transaction(async (tx) => {
       const found: (JobRecord | undefined)[] = [];
+      const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
         const made = await this.#madeBefore(tx, newJob, checks, found.length === 0);
-        if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob);
+        if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob, await choice.setOf(newJob));
         found.push(made);
       }
       return found;
@@ -286,10 +291,11 @@ export class Admission {
     while (await this.#storage.transaction(removeSome));
   }
 
-  async #insert(tx: Transaction, job: JobRecord, newJob: NewJob): Promise<void> {
+  async #insert(tx: Transaction, job: JobRecord, newJob: NewJob, files: FileSet | undefined): Promise<void> {
     const { request, idempotency, earlierJobId } = newJob;
     const { jobId, owner, createdAtMs } = job;
     await this.#storage.insertJob(tx, job, request.code);
+    if (files) await this.#storage.files.use(tx, jobId, files);
     if (earlierJobId !== undefined) await this.#storage.videos.noteEarlier(tx, jobId, earlierJobId);
     if (!idempotency) return;
     await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });

@@ -2,11 +2,13 @@ import { createHash } from 'node:crypto';
 import { ScenepressError } from '../../base/errors.ts';
 import { known, type Names } from '../../base/known-options.ts';
 import { isStorableText } from '../../base/storable-text.ts';
+import { newOwner } from '../../model/owner.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
+import { type JobFiles, validNames } from '../../owner-files/file-sets.ts';
 import { type Labels, labelsOf } from './labels.ts';
 
-/** The most bytes of an owner or a key id: Postgres refuses longer values in indexes. */
+/** The most bytes of an id: Postgres refuses longer values in indexes. */
 const LONGEST_BYTES = 1_024;
 const RULE = 'of well-formed Unicode without NUL';
 
@@ -27,10 +29,11 @@ const NAMES: Names<EnqueueRequest> = {
   title: true,
   tags: true,
   seed: true,
+  files: true,
 };
 
 /** The data of a new job. */
-export interface NewJob extends Labels {
+export interface NewJob extends Labels, JobFiles {
   owner: string;
   request: ValidRenderRequest;
   metadataJson: string | null;
@@ -64,10 +67,10 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     title,
     tags,
     seed,
+    files,
     ...fields
   } = known('enqueue', enqueued, NAMES);
-  if (!isStorableText(owner, LONGEST_BYTES) || owner === '')
-    throw invalid(`owner is a non-empty string ${RULE}, at most ${LONGEST_BYTES} bytes`);
+  newOwner(owner);
   if (keyId !== undefined && keyId !== null && !isStorableText(keyId, LONGEST_BYTES))
     throw invalid(`keyId is a string ${RULE}, at most ${LONGEST_BYTES} bytes, or null`);
   if (webhook) known('webhook', webhook, { url: true, secret: true });
@@ -79,6 +82,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     owner,
     request,
     ...labelsOf({ title, tags, seed }),
+    ...(files !== undefined && { files: validNames(files) }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,
     keyId: keyId ?? null,

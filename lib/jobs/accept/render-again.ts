@@ -22,6 +22,7 @@ const CHANGES: Names<Changes> = {
   title: true,
   tags: true,
   seed: true,
+  files: true,
 };
 
 interface Parts {
@@ -59,6 +60,7 @@ export async function copyOf(
   const sealed = copy.webhookUrl === earlier.webhookUrl ? earlier.webhookSecretSealed : undefined;
   return {
     ...copy,
+    ...(copy.files === undefined && { filesOfJob: jobId }),
     ...(sealed !== undefined && { webhookSecret: await webhooks.secrets.decrypt(sealed) }),
   };
 }

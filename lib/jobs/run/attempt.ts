@@ -5,6 +5,7 @@ import { assetKeysOf, type JobOutcome, type JobRecord, storedKeysOf } from '../.
 import type { JobEvents } from '../../model/job-events.ts';
 import { frameSizeOf } from '../../model/qualities.ts';
 import type { RenderProgress, RenderResult, RenderTask, StopReason } from '../../model/render-task.ts';
+import type { FileTrees } from '../../owner-files/file-trees.ts';
 import type { PooledRender } from '../../render/pool/render-pool.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
@@ -42,6 +43,8 @@ export interface AttemptOptions extends AttemptEndParts {
   hold: StartHold;
   clock: Clock;
   discards: Discards;
+  /** The folders of files; undefined: without a work folder. */
+  trees?: Pick<FileTrees, 'take'> | undefined;
   previewIntervalMs: number;
   /** Whether the owner was in good standing when the job was claimed. */
   inGoodStanding: boolean;
@@ -165,21 +168,25 @@ export class Attempt {
   }
 
   async #rendered(renderer: Renders, how: { isTexHeld: boolean }): Promise<RenderResult> {
-    const { storage, indexes } = this.#options;
+    const { storage, indexes, trees } = this.#options;
     const claimed = { job: this.#job, claim: this.claim };
     const code = await storage.readSource(this.#job.jobId);
     assert(code !== undefined, 'a job has its source');
+    const files = await storage.files.usedBy(this.#job.jobId);
+    const tree = files && (await trees?.take(files));
     try {
       const ofIndexes = await indexes?.taskOf(claimed, this.#stop.signal);
-      return await this.#renderedBy(renderer, { code, ...ofIndexes, ...(how.isTexHeld && how) });
+      const ofFiles = tree && { files: tree.path };
+      return await this.#renderedBy(renderer, { code, ...ofIndexes, ...ofFiles, ...(how.isTexHeld && how) });
     } finally {
+      tree?.release();
       await indexes?.release(claimed);
     }
   }
 
   #renderedBy(
     renderer: Renders,
-    given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld'>,
+    given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
     const { jobId, className, quality, aspectRatio, fps, seed } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;

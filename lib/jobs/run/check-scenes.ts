@@ -8,36 +8,29 @@ import type {
   CheckResult,
   CheckTask,
   ListResult,
+  ListTask,
   SceneSource,
   ShortFailure,
 } from '../../model/render-task.ts';
-import type { Role } from '../../model/roles.ts';
 import type { ReadTask } from '../../render/reading/scene-reader.ts';
-import type { TexInstallation } from '../../render/tex/tex-installation.ts';
-import { assertWorker } from './scenes-of.ts';
-import type { ShortResult, ShortRuns } from './short-runs.ts';
+import { assertWorker, type RunParts, type Runs, runsOfOwner } from './runs-of-owner.ts';
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
-  listScenes(code: SceneSource, how: { background: boolean }): Promise<ListResult>;
+  listScenes(code: SceneSource, how: Omit<ListTask, 'listScenesOf'>): Promise<ListResult>;
   check(task: CheckTask): Promise<CheckResult>;
   read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined>;
 }
 
 /** What a check needs of a service. */
-export interface CheckParts {
+export interface CheckParts extends RunParts {
   renderer: ChecksScenes;
-  shortRuns: ShortRuns;
-  roles: readonly Role[];
-  tex: TexInstallation | undefined;
 }
-
-const NEVER: AbortSignal = new AbortController().signal;
 
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true, dryRun: true },
+  ...{ owner: true, signal: true, dryRun: true, files: true },
 };
 
 /**
@@ -45,35 +38,17 @@ export const CHECK_REQUEST: Names<CheckRequest> = {
  * can have, `renderer_unavailable` in a process without the role `worker`, and those of {@link ShortRuns.run}.
  */
 export async function checkOfOwner(
-  { renderer, shortRuns, roles, tex }: CheckParts,
+  parts: CheckParts,
   code: string,
   request: CheckRequest,
 ): Promise<CheckedSource> {
-  const { owner, signal, className, dryRun = true, ...options } = request;
+  const { renderer, roles } = parts;
+  const { owner, signal, className, dryRun = true, files, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
   if (!dryRun) return readScenes(renderer, { code, className, owner }, signal);
   const named = className === undefined ? options : { ...options, className };
-  return checkScenes(renderer, code, named, runsOfOwner({ shortRuns, tex }, { owner, signal }));
-}
-
-/** Runs tasks for an owner when they may, again if they failed while the machine's TeX was being changed. */
-export function runsOfOwner(
-  { shortRuns, tex }: Pick<CheckParts, 'shortRuns' | 'tex'>,
-  { owner, signal }: { owner: string | undefined; signal: AbortSignal | undefined },
-): Runs {
-  return async (task) => {
-    const before = tex?.changes ?? 0;
-    const run = () =>
-      shortRuns.run((how) => task({ ...how, isTexHeld: tex?.state === 'changing' }), { owner, signal });
-    const first = await run();
-    const isOfTex = first.kind === 'failed' && 'failedBy' in first && first.failedBy === 'tex';
-    if (!isOfTex || !tex?.mayHaveFailed(before)) return first;
-    // No worker waits for that.
-    await tex.settled(signal ?? NEVER);
-    signal?.throwIfAborted();
-    return run();
-  };
+  return checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, files }));
 }
 
 /** Checks several sources, of which as many wait for workers as the service has. */
@@ -106,11 +81,6 @@ export async function readScenes(
     );
   return { ok: !findings.some(({ severity }) => severity === 'error'), findings, scenes: [] };
 }
-
-/** Runs a task when it may. */
-export type Runs = <Result extends ShortResult>(
-  task: (how: { background: boolean; isTexHeld: boolean }) => Promise<Result>,
-) => Promise<Result>;
 
 /**
  * Runs the scenes of a source without drawing them, and returns what is wrong with them. `run` waits for a worker. Errors:

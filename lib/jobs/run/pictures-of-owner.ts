@@ -21,9 +21,10 @@ import { discardFolder } from '../../render/end/remove-folder.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Drawn, FundsOf, Snapshots } from '../snapshots/snapshots.ts';
-import { type CheckParts, runsOfOwner } from './check-scenes.ts';
+import type { CheckParts } from './check-scenes.ts';
 import { inspectedOf, inspectScenes, type PictureTask, pictureName } from './inspect-scenes.ts';
-import { assertWorker, scenesOfOwner } from './scenes-of.ts';
+import { type Asked, assertWorker, type HowToRun, runsOfOwner } from './runs-of-owner.ts';
+import { scenesOfOwner } from './scenes-of.ts';
 import { watchFunds } from './watch-funds.ts';
 
 /** What pictures need of a service. */
@@ -39,7 +40,7 @@ export interface PictureParts extends CheckParts {
 /** The options of an inspection. */
 export const INSPECT_REQUEST: Names<InspectRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true },
+  ...{ owner: true, signal: true, files: true },
 };
 /** The options of a still. */
 export const STILL_REQUEST: Names<StillRequest> = { ...INSPECT_REQUEST, at: true };
@@ -69,11 +70,11 @@ type Taken<Result> =
 export function inspectOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, ...options }: InspectRequest,
+  { owner, signal, files, ...options }: InspectRequest,
 ): Promise<InspectedSource<ServiceInspectedScene>> {
   assertWorker(parts.roles, 'inspect');
   parseRenderRequest({ code, className: options.className ?? 'Scene', ...plain(options) });
-  const run = runsOfOwner(parts, { owner, signal });
+  const run = runsOfOwner(parts, { owner, signal, files });
   const inspect = async (task: PictureTask) => {
     const make = async (rendered: Rendered) => {
       const result = await inspectedOf(task.className, rendered);
@@ -95,11 +96,11 @@ export function inspectOfOwner(
 export async function stillOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, at = 'last', ...options }: StillRequest,
+  { owner, signal, files, at = 'last', ...options }: StillRequest,
 ): Promise<StillResult> {
   assertWorker(parts.roles, 'still');
   const still = stillPlaceOf(at);
-  const className = options.className ?? (await onlySceneOf(parts, code, { owner, signal }));
+  const className = options.className ?? (await onlySceneOf(parts, code, { owner, signal, files }));
   const request = parseRenderRequest({ code, className, ...plain(options) });
   const { quality, aspectRatio, fps = QUALITIES[quality].fps } = request;
   const task = { code, className, ...frameSizeOf(quality, aspectRatio), fps, still };
@@ -111,7 +112,7 @@ export async function stillOfOwner(
       files: [{ name: 'still.png', path: file.path, contentType: PNG }],
     };
   };
-  const run = runsOfOwner(parts, { owner, signal });
+  const run = runsOfOwner(parts, { owner, signal, files });
   const taken = await run((how) => take(parts, task, make, { owner, signal, ...how }));
   if (taken.kind === 'unpaid') throw taken.error;
   if (taken.kind === 'taken')
@@ -121,7 +122,7 @@ export async function stillOfOwner(
   return { ok: false, findings: [taken.finding ?? findingOf(taken)], still: null };
 }
 
-async function onlySceneOf(parts: PictureParts, code: string, who: Who): Promise<string> {
+async function onlySceneOf(parts: PictureParts, code: string, who: Asked): Promise<string> {
   const [name, ...others] = await scenesOfOwner(parts, code, plain(who));
   if (name === undefined)
     throw new ScenepressError('invalid_request', 'The code defines no scene. Define a class for one.');
@@ -143,7 +144,7 @@ async function take<Result>(
   parts: PictureParts,
   task: PictureTask,
   make: (rendered: Rendered) => Promise<Made<Result>>,
-  { owner, signal, ...how }: Who & { background: boolean; isTexHeld: boolean },
+  { owner, signal, ...how }: Who & HowToRun,
 ): Promise<Taken<Result>> {
   let failure: ShortFailure | undefined;
   let made: Made<Result> | undefined;
@@ -180,7 +181,7 @@ async function take<Result>(
 /** Renders once more what a dying process of the renderer has ended. */
 async function renderTwice(
   parts: PictureParts,
-  task: PictureTask & { background: boolean; isTexHeld: boolean },
+  task: PictureTask & HowToRun,
   funds: FundsOf | undefined,
   signal: AbortSignal | undefined,
 ): Promise<RenderResult> {
@@ -190,7 +191,7 @@ async function renderTwice(
 
 async function renderOnce(
   { renderer, ledger, pricing, clock, logger }: PictureParts,
-  task: PictureTask & { background: boolean; isTexHeld: boolean },
+  task: PictureTask & HowToRun,
   funds: FundsOf | undefined,
   signal: AbortSignal | undefined,
 ): Promise<RenderResult> {

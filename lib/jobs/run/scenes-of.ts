@@ -3,35 +3,23 @@ import { ScenepressError } from '../../base/errors.ts';
 import { checkSource, isClassName } from '../../model/render-request.ts';
 import type { ListResult, SceneSource } from '../../model/render-task.ts';
 import type { ScenesOptions } from '../../model/requests.ts';
-import type { Role } from '../../model/roles.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
-import type { ShortRuns } from './short-runs.ts';
+import { assertWorker, type RunParts, runsOfOwner } from './runs-of-owner.ts';
 
 /**
  * As {@link scenesOf}, for an owner, when a worker is free for it. Errors: also `renderer_unavailable` in a process
- * without the role `worker`, and those of {@link ShortRuns.run}.
+ * without the role `worker`, and those of {@link runsOfOwner}.
  */
 export async function scenesOfOwner(
-  {
-    renderer,
-    shortRuns,
-    roles,
-  }: { renderer: Pick<Renderer, 'listScenes'>; shortRuns: ShortRuns; roles: readonly Role[] },
+  parts: RunParts & { renderer: Pick<Renderer, 'listScenes'> },
   code: string,
-  { signal, owner }: ScenesOptions,
+  { owner, signal, files }: ScenesOptions,
 ): Promise<string[]> {
-  assertWorker(roles, 'scenesOf');
+  assertWorker(parts.roles, 'scenesOf');
   checkSource(code);
-  const list = (how: { background: boolean }) => renderer.listScenes(code, how);
+  const run = runsOfOwner(parts, { owner, signal, files });
   // Jobs can have no other names.
-  return scenesIn(await shortRuns.run(list, { owner, signal })).filter(isClassName);
-}
-
-/** Error: `renderer_unavailable` in a process without the role `worker`. */
-export function assertWorker(roles: readonly Role[], method: string): void {
-  if (roles.includes('worker')) return;
-  const message = `This process has no role \`worker\`. Call \`${method}\` in a process that has it.`;
-  throw new ScenepressError('renderer_unavailable', message);
+  return scenesIn(await run((how) => parts.renderer.listScenes(code, how))).filter(isClassName);
 }
 
 /**

@@ -15,6 +15,7 @@ import type { JobBook } from '../../fixtures/job-book.ts';
 import { openPostgres, run } from '../../fixtures/postgres/database.ts';
 
 const NO_SNAPSHOTS: UpkeepOptions['snapshots'] = { recover: async () => ({ removed: 0, left: 0 }) };
+const NO_FILES: UpkeepOptions['fileRemoval'] = { recover: async () => {} };
 
 function upkeepOf(storage: Partial<Storage>): { upkeep: Upkeep; errors: [object, string][] } {
   const errors: [object, string][] = [];
@@ -49,6 +50,7 @@ t.test('what a purge put off is removed from the disk every hour', async (t) => 
   let logged = Promise.withResolvers<[object, string]>();
   const upkeep = new Upkeep({
     snapshots: NO_SNAPSHOTS,
+    fileRemoval: NO_FILES,
     storage: Object.assign(storage, { purgeDue }),
     ledger,
     admission: book,
@@ -80,6 +82,7 @@ t.test('every five minutes, old snapshots are removed, again after an error', as
   const upkeep = new Upkeep({
     ...{ storage, ledger, clock, admission: book, claims: book.claims, ending: book, retention: {} },
     snapshots: { recover },
+    fileRemoval: NO_FILES,
     logger: { ...silentLogger, error: (...entry: [object, string]) => logged.resolve(entry) },
   } as unknown as UpkeepOptions);
   upkeep.start();
@@ -100,6 +103,7 @@ t.test('in a shared storage, jobs of a dead worker are requeued', async (t) => {
   const runningIds: string[] = [];
   const upkeep = new Upkeep({
     snapshots: NO_SNAPSHOTS,
+    fileRemoval: NO_FILES,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -138,6 +142,7 @@ t.test('in a shared storage, credits reserved by a dead process are released', a
   const warned = Promise.withResolvers<object>();
   const upkeep = new Upkeep({
     snapshots: NO_SNAPSHOTS,
+    fileRemoval: NO_FILES,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -187,6 +192,7 @@ t.test('in a shared storage, jobs that a dead process left settling are settled'
   const warned: string[] = [];
   const upkeep = new Upkeep({
     snapshots: NO_SNAPSHOTS,
+    fileRemoval: NO_FILES,
     storage: Object.assign(storage, { isShared: true }),
     ledger,
     admission: book,
@@ -270,6 +276,7 @@ async function twoUpkeeps(t: Test) {
     };
     const upkeep = new Upkeep({
       snapshots: NO_SNAPSHOTS,
+      fileRemoval: NO_FILES,
       storage,
       ledger: {
         audit: async () => {

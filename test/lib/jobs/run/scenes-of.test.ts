@@ -8,6 +8,8 @@ import { ROLES } from '../../../../lib/model/roles.ts';
 import type { Storage } from '../../../../lib/storage/storage.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
 
+const NO_FILES = { files: { list: async () => [] } as Partial<Storage['files']> as Storage['files'] };
+
 const rendererOf = (result: ListResult | Promise<ListResult>) => {
   const listed: string[] = [];
   const listScenes = async (code: string) => {
@@ -32,7 +34,7 @@ t.test('a service lists no scenes whose names no job can have', async (t) => {
   const clock = new FakeClock('2026-11-26T10:00:00Z');
   const shortRuns = new ShortRuns(new Fairness({ storage: {} as Storage, clock, budgets }));
   shortRuns.onChange = () => shortRuns.begin(() => true);
-  const parts = { renderer, shortRuns, roles: ROLES };
+  const parts = { renderer, shortRuns, roles: ROLES, tex: undefined, storage: NO_FILES };
   t.same(await scenesOfOwner(parts, 'code', {}), ['A']);
   t.same(await scenesOfOwner(parts, 'code', { owner: 'ada' }), ['A']);
   t.same(await scenesOf(renderer, 'code'), ['A', 'Größe']);
@@ -70,7 +72,8 @@ t.test('the time counts for the owner, whose budget must not be spent', async (t
     const renderer = rendererOf(result);
     const shortRuns = new ShortRuns(fairness);
     shortRuns.onChange = () => shortRuns.begin(() => true);
-    return scenesOfOwner({ renderer, shortRuns, roles: ROLES }, 'code', owner === undefined ? {} : { owner });
+    const parts = { renderer, shortRuns, roles: ROLES, tex: undefined, storage: NO_FILES };
+    return scenesOfOwner(parts, 'code', owner === undefined ? {} : { owner });
   };
   const slow: ListResult = { kind: 'listed', scenes: ['A'], durationMs: 30_000 };
   t.same(await listing(slow, 'ada'), ['A']);

@@ -1,0 +1,95 @@
+import type { AssetStore } from '../assets/asset-store.ts';
+import { contentKeyOf, type FileRecord } from '../model/owner-file.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Clock } from '../time/clock.ts';
+
+/** Files that jobs use are tried again after this. */
+const AGAIN_MS = 60 * 60_000;
+const PAGE = 100;
+
+/**
+ * Removes the contents of files that neither a list has nor a job uses. Crash-safe: a file stays recorded until its content
+ * is gone from the asset store, and {@link FileRemoval.recover} continues.
+ */
+export class FileRemoval {
+  readonly #storage: Storage;
+  readonly #assets: AssetStore;
+  readonly #clock: Clock;
+
+  constructor({ storage, assets, clock }: { storage: Storage; assets: AssetStore; clock: Clock }) {
+    this.#storage = storage;
+    this.#assets = assets;
+    this.#clock = clock;
+  }
+
+  /** Discards what is due: removed files, and those whose process died while it stored them. Rejects with the first error. */
+  async recover(): Promise<void> {
+    const tried = new Set<string>();
+    let failure: { error: unknown } | undefined;
+    for (;;) {
+      const due = await this.#storage.files.due(this.#clock.now(), PAGE + tried.size);
+      const left = due.filter(({ fileId }) => !tried.has(fileId));
+      if (left.length === 0) break;
+      for (const file of left) {
+        tried.add(file.fileId);
+        await this.discard(file).catch((error: unknown) => {
+          failure ??= { error };
+        });
+      }
+    }
+    if (failure) throw failure.error;
+  }
+
+  /** Removes all files of an owner whose jobs were forgotten. Can be repeated after an error. */
+  async forget(owner: string): Promise<void> {
+    for (;;) {
+      const files = await this.#storage.files.of(owner, PAGE);
+      for (const file of files) {
+        await this.#end(file);
+        await this.discard(file);
+      }
+      if (files.length < PAGE) return;
+    }
+  }
+
+  /** Removes a file that was not stored, or was removed, unless a job uses it. */
+  async discard({ fileId, owner }: Pick<FileRecord, 'fileId' | 'owner'>): Promise<void> {
+    const { files } = this.#storage;
+    const discarding = await this.#storage.transaction(async (tx) => {
+      await this.#storage.lockOwner(tx, owner);
+      const file = await files.get(fileId, tx);
+      const nowMs = this.#clock.now();
+      if (!file || file.phase === 'stored' || (file.dueAtMs ?? 0) > nowMs) return undefined;
+      if (file.phase === 'removed' && (await this.#isUsed(file, tx))) {
+        await files.update(tx, { ...file, dueAtMs: nowMs + AGAIN_MS });
+        return undefined;
+      }
+      if ((await files.countContent(file.contentId, tx)) > 1) {
+        await files.delete(tx, fileId);
+        return undefined;
+      }
+      // From now on, no file shares its content.
+      const discarding: FileRecord = { ...file, phase: 'discarding', dueAtMs: nowMs };
+      await files.update(tx, discarding);
+      return discarding;
+    });
+    if (!discarding) return;
+    await this.#assets.delete(contentKeyOf(discarding));
+    await this.#storage.transaction((tx) => files.delete(tx, fileId));
+  }
+
+  async #isUsed({ fileId, owner }: FileRecord, tx: Parameters<Storage['lockOwner']>[0]): Promise<boolean> {
+    const sets = await this.#storage.files.tidySets(tx, owner);
+    return sets.some(({ entries }) => entries.some((entry) => entry.fileId === fileId));
+  }
+
+  /** Makes a file due, whatever its phase: what stores it finds that. */
+  async #end({ fileId, owner }: FileRecord): Promise<void> {
+    await this.#storage.transaction(async (tx) => {
+      await this.#storage.lockOwner(tx, owner);
+      const file = await this.#storage.files.get(fileId, tx);
+      if (!file || file.phase === 'discarding') return;
+      await this.#storage.files.update(tx, { ...file, phase: 'removed', dueAtMs: this.#clock.now() });
+    });
+  }
+}

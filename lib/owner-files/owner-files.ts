@@ -1,0 +1,319 @@
+import { rm } from 'node:fs/promises';
+import Joi from 'joi';
+import type { AssetStore, OpenedAsset } from '../assets/asset-store.ts';
+import { InProgress } from '../async/in-progress.ts';
+import { COUNT, checked, type Schemas, TEXT } from '../base/checked.ts';
+import { ScenepressError } from '../base/errors.ts';
+import type { Logger } from '../base/logger.ts';
+import type { Random } from '../base/random.ts';
+import { kindOfName } from '../model/file-kinds.ts';
+import { SortableIds } from '../model/ids.ts';
+import { newOwner } from '../model/owner.ts';
+import { contentKeyOf, type FileRecord, type FileUsage, type OwnerFile } from '../model/owner-file.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { Transaction } from '../storage/transaction.ts';
+import { type Clock, isoTime } from '../time/clock.ts';
+import type { FileOptions } from './file-limits.ts';
+import type { FileRemoval } from './file-removal.ts';
+import { foldersOf, kindOfFile, type NamedKind, sameAsFolder, validFolder } from './names.ts';
+import { type FileContent, type Received, receive } from './receive.ts';
+
+/** After which the process that stores one counts as dead. */
+const STORED_WITHIN_MS = 60 * 60_000;
+const DEFAULT_LIMIT = 100;
+const GIB = 1024 ** 3;
+
+/** A file to keep. */
+export interface PutFile {
+  /** Whose it is: as of {@link EnqueueRequest}. */
+  owner: string;
+  /** The path under which scenes find it, such as `logo.png` or `voices/intro.mp3`. Replaces a file of that name. */
+  name: string;
+  content: FileContent;
+  /** Gives up. */
+  signal?: AbortSignal;
+}
+
+/** Which files to list. */
+export interface FileQuery {
+  owner: string;
+  /** Only those in this folder and below it, such as `voices`. */
+  folder?: string;
+  /** The name after which the page begins: that of the last file of the page before. */
+  after?: string;
+  /** Default 100. */
+  limit?: number;
+}
+
+/** Restricts a call to one owner's files; others are reported as `not_found`. */
+export interface FileScope {
+  owner?: string;
+}
+
+/** An open file. */
+export interface OpenedFile extends OpenedAsset {
+  file: OwnerFile;
+  /** The media type, for a `Content-Type` header. */
+  contentType: string;
+}
+
+/** What they need of a service. */
+export interface OwnerFilesParts {
+  storage: Storage;
+  assets: AssetStore;
+  removal: FileRemoval;
+  options: FileOptions;
+  /** For contents that are being received. */
+  folder: string;
+  /** Error: the owner may add nothing. In the transaction that adds a file. */
+  assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
+  clock: Clock;
+  random: Random;
+  logger: Logger;
+}
+
+const PUT: Schemas<Omit<PutFile, 'content'>> = {
+  owner: TEXT.required(),
+  name: TEXT.required(),
+  signal: Joi.any(),
+};
+const PUT_SCHEMA = Joi.object<PutFile>({ ...PUT, content: Joi.any().required() });
+const QUERY = Joi.object<FileQuery>({
+  owner: TEXT.required(),
+  folder: TEXT,
+  after: TEXT,
+  limit: COUNT,
+} satisfies Schemas<FileQuery>);
+const SCOPE = Joi.object<FileScope>({ owner: TEXT });
+
+/**
+ * The files of owners, which their scenes read by name: pictures, drawings, sounds, fonts, data, TeX packages and modules.
+ * Contents are in the asset store, one of an owner only once.
+ *
+ * ```ts
+ * await service.files.put({ owner: 'ada', name: 'logo.png', content: createReadStream('logo.png') });
+ * await service.enqueue({ owner: 'ada', className: 'Title', code }); // ImageMobject("logo.png")
+ * ```
+ */
+export class OwnerFiles {
+  readonly #parts: OwnerFilesParts;
+  readonly #ids: SortableIds;
+  readonly #inProgress = new InProgress();
+
+  /** @internal */
+  constructor(parts: OwnerFilesParts) {
+    this.#parts = parts;
+    this.#ids = new SortableIds(parts.clock, parts.random);
+  }
+
+  /**
+   * Keeps a file. It replaces one of the same name: jobs that were added before use the earlier one. A file with the content
+   * that it has already stays as it is. Errors: `invalid_request` for a name or a content that scenes can't use, or a file that is too large;
+   * `too_much_stored` beyond the owner's limits; `owner_refused`, `not_running`, `storage_full`, `storage_failed`.
+   */
+  async put(given: PutFile): Promise<OwnerFile> {
+    const { owner, name, content, signal } = checked('files.put', given, PUT_SCHEMA);
+    newOwner(owner);
+    const kind = kindOfFile(name);
+    const { options, folder, random } = this.#parts;
+    const received = await receive(content, kind, {
+      ...{ folder, random, signal },
+      mostBytes: options.largestBytes,
+    });
+    try {
+      const file = await this.#inProgress.add(this.#keep(owner, name, kind, received));
+      return ownerFileOf(file);
+    } finally {
+      await rm(received.path, { force: true }).catch(() => {});
+    }
+  }
+
+  /** Error: `not_found` when there is no such file, it has been removed, or it has another owner. */
+  async get(fileId: string, scope: FileScope = {}): Promise<OwnerFile> {
+    return ownerFileOf(await this.#found(fileId, scope));
+  }
+
+  /** An owner's files, by name. */
+  async list(query: FileQuery): Promise<OwnerFile[]> {
+    const { folder, limit = DEFAULT_LIMIT, ...rest } = checked('files.list', query, QUERY);
+    const page = { ...rest, limit, ...(folder !== undefined && { folder: validFolder(folder) }) };
+    return (await this.#parts.storage.files.list(page)).map(ownerFileOf);
+  }
+
+  /** What an owner's files take, and what they may take. */
+  async usage(owner: string): Promise<FileUsage & { mostFiles: number; mostBytes: number }> {
+    return this.#parts.storage.transaction(async (tx) => ({
+      ...(await this.#parts.storage.files.usage(owner, tx)),
+      ...(await this.#limitsOf(owner, tx)),
+    }));
+  }
+
+  /** Reads a file. Errors: those of {@link OwnerFiles.get}. */
+  async open(fileId: string, scope: FileScope = {}): Promise<OpenedFile> {
+    const file = await this.#found(fileId, scope);
+    const opened = await this.#parts.assets.open(contentKeyOf(file));
+    if (!opened) throw noFile();
+    const contentType = kindOfName(file.name)?.mediaType ?? 'application/octet-stream';
+    return { ...opened, file: ownerFileOf(file), contentType };
+  }
+
+  /** Removes a file. Jobs that were added before can still be rendered with it, again, too. Errors: those of {@link OwnerFiles.get}. */
+  async remove(fileId: string, scope: FileScope = {}): Promise<void> {
+    const { storage } = this.#parts;
+    const { owner } = await this.#found(fileId, scope);
+    await storage.transaction(async (tx) => {
+      await storage.lockOwner(tx, owner);
+      const file = await storage.files.get(fileId, tx);
+      if (file?.phase !== 'stored') throw noFile();
+      await this.#putAway(tx, file);
+    });
+    await this.#discard({ fileId, owner });
+  }
+
+  /** Resolves when none is being stored. @internal */
+  settled(): Promise<void> {
+    return this.#inProgress.idle();
+  }
+
+  async #found(fileId: string, scope: FileScope): Promise<FileRecord> {
+    const { owner } = checked('A call for a file', scope, SCOPE);
+    const file = await this.#parts.storage.files.get(fileId);
+    if (file?.phase === 'stored' && (owner === undefined || owner === file.owner)) return file;
+    throw noFile();
+  }
+
+  /** The record is written first, so that what a crash leaves in the store is removed. */
+  async #keep(owner: string, name: string, { kind }: NamedKind, received: Received): Promise<FileRecord> {
+    const { storage, assets, clock } = this.#parts;
+    const { sizeBytes, sha256 } = received;
+    const createdAtMs = clock.now();
+    const fileId = `f${this.#ids.next()}`;
+    const file: FileRecord = {
+      ...{ fileId, owner, name, kind, sizeBytes, sha256, createdAtMs },
+      phase: 'storing',
+      contentId: `c${this.#ids.next()}`,
+      dueAtMs: createdAtMs + STORED_WITHIN_MS,
+    };
+    const kept = await storage.transaction(async (tx) => {
+      await storage.lockOwner(tx, owner);
+      const earlier = await this.#place(tx, file);
+      if (earlier?.sha256 === sha256) return { file: earlier, replaced: undefined };
+      const same = await storage.files.withContent(owner, sha256, tx);
+      await this.#assertWithinLimits(tx, file, { isNew: !earlier, hasContent: same !== undefined });
+      if (!same) await storage.files.insert(tx, file);
+      else return this.#enter(tx, { ...file, contentId: same.contentId }, earlier, 'insert');
+      return undefined;
+    });
+    if (kept) return this.#ended(kept);
+    try {
+      await assets.put(contentKeyOf(file), {
+        path: received.path,
+        contentType: 'application/octet-stream',
+      });
+      const stored = await storage.transaction(async (tx) => {
+        await storage.lockOwner(tx, owner);
+        const earlier = await this.#place(tx, file);
+        // All files of the owner were removed meanwhile.
+        if ((await storage.files.get(fileId, tx))?.phase !== 'storing') throw noFile();
+        return this.#enter(tx, file, earlier, 'update');
+      });
+      return this.#ended(stored);
+    } catch (error) {
+      await this.#withdraw(file);
+      throw error;
+    }
+  }
+
+  /** The stored file that a new one replaces. Errors: of a name that is a folder, and of an owner who may add nothing. */
+  async #place(tx: Transaction, { owner, name }: FileRecord): Promise<FileRecord | undefined> {
+    const { files } = this.#parts.storage;
+    await this.#parts.assertAdmitted(owner, tx);
+    if (await files.isFolder(owner, name, tx)) throw sameAsFolder(name);
+    for (const folder of foldersOf(name))
+      if (await files.named(owner, folder, tx)) throw sameAsFolder(folder);
+    return files.named(owner, name, tx);
+  }
+
+  async #enter(
+    tx: Transaction,
+    file: FileRecord,
+    replaced: FileRecord | undefined,
+    how: 'insert' | 'update',
+  ) {
+    if (replaced) await this.#putAway(tx, replaced);
+    const stored: FileRecord = { ...file, phase: 'stored', dueAtMs: null };
+    await this.#parts.storage.files[how](tx, stored);
+    return { file: stored, replaced };
+  }
+
+  async #putAway(tx: Transaction, file: FileRecord): Promise<void> {
+    const { storage, clock } = this.#parts;
+    await storage.files.update(tx, { ...file, phase: 'removed', dueAtMs: clock.now() });
+  }
+
+  async #ended({
+    file,
+    replaced,
+  }: {
+    file: FileRecord;
+    replaced: FileRecord | undefined;
+  }): Promise<FileRecord> {
+    if (replaced) await this.#discard(replaced);
+    return file;
+  }
+
+  /** What can't be removed now is removed later. */
+  async #discard(file: Pick<FileRecord, 'fileId' | 'owner'>): Promise<void> {
+    await this.#parts.removal.discard(file).catch((err: unknown) => {
+      this.#parts.logger.warn(
+        { err },
+        'A file that was removed is still stored; trying again in a few minutes.',
+      );
+    });
+  }
+
+  async #withdraw(file: FileRecord): Promise<void> {
+    const { storage, clock } = this.#parts;
+    await storage
+      .transaction(async (tx) => {
+        const found = await storage.files.get(file.fileId, tx);
+        if (found?.phase === 'storing') await storage.files.update(tx, { ...found, dueAtMs: clock.now() });
+      })
+      .then(() => this.#parts.removal.discard(file))
+      // Removed when its process counts as dead.
+      .catch(() => {});
+  }
+
+  async #assertWithinLimits(
+    tx: Transaction,
+    { owner, sizeBytes }: FileRecord,
+    { isNew, hasContent }: { isNew: boolean; hasContent: boolean },
+  ): Promise<void> {
+    const { files, bytes } = await this.#parts.storage.files.usage(owner, tx);
+    const { mostFiles, mostBytes } = await this.#limitsOf(owner, tx);
+    if (isNew && files >= mostFiles)
+      throw tooMuch(`This account has ${files.toLocaleString('en')} files, which is the limit.`);
+    if (!hasContent && bytes + sizeBytes > mostBytes)
+      throw tooMuch(
+        `The files of this account may take ${(mostBytes / GIB).toLocaleString('en')} GiB together, with those that its ` +
+          'jobs still use.',
+      );
+  }
+
+  async #limitsOf(owner: string, tx: Transaction): Promise<{ mostFiles: number; mostBytes: number }> {
+    const { mostFiles, mostBytes, limitsOf } = this.#parts.options;
+    return { mostFiles, mostBytes, ...(await limitsOf?.(owner, tx)) };
+  }
+}
+
+function ownerFileOf({ fileId, owner, name, kind, sizeBytes, sha256, createdAtMs }: FileRecord): OwnerFile {
+  return { fileId, owner, name, kind, sizeBytes, sha256, createdAt: isoTime(createdAtMs) };
+}
+
+function noFile(): ScenepressError {
+  return new ScenepressError('not_found', 'There is no such file, or it has been removed.');
+}
+
+function tooMuch(message: string): ScenepressError {
+  return new ScenepressError('too_much_stored', `${message} Remove some, then try again.`);
+}
