@@ -17,7 +17,17 @@ export function answerSchema(
   const reference = paths[path]?.[method]?.responses[status]?.content['application/json'].schema.$ref;
   const schema = components.schemas[reference?.split('/').at(-1) ?? ''];
   if (!schema) throw new Error(`${method} ${path} has no response ${status} in the document`);
-  return schema;
+  return withoutReferences(schema, components.schemas) as Schema;
+}
+
+function withoutReferences(part: unknown, schemas: Record<string, Schema>): unknown {
+  if (Array.isArray(part)) return part.map((each) => withoutReferences(each, schemas));
+  if (!isObject(part)) return part;
+  const { $ref: reference, ...rest } = part;
+  const referred = reference === undefined ? {} : schemas[String(reference).split('/').at(-1) ?? ''];
+  if (!referred) throw new Error(`the document has no ${reference}`);
+  const whole = Object.entries({ ...referred, ...rest });
+  return Object.fromEntries(whole.map(([name, each]) => [name, withoutReferences(each, schemas)]));
 }
 
 const NOTES = new Set(['$schema', 'title', 'description', 'default', 'format']);

@@ -87,6 +87,17 @@ t.test('the document is valid, and describes each route once', async (t) => {
   t.notMatch(JSON.stringify(document), /"default":/);
 });
 
+t.test('the document names an object that others contain, instead of repeating it', (t) => {
+  const { schemas } = document.components;
+  const named = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+  t.match(schemas['JobPage'], { properties: { jobs: { items: named('ToolJob') } } });
+  t.match(schemas['BatchRequest'], { properties: { jobs: { items: named('JobRequest') } } });
+  t.match(schemas['ToolJob'], { properties: { diagnosis: { anyOf: [named('Finding'), { type: 'null' }] } } });
+  t.match(schemas['InspectedSource'], { properties: { findings: { items: named('Finding') } } });
+  t.strictSame(schemas['CheckResponse'], { anyOf: [named('CheckedSource'), named('CheckedSources')] });
+  t.end();
+});
+
 for (const [door, open] of Object.entries(DOORS))
   t.test(door, async (t) => {
     const service = await instantService(t);

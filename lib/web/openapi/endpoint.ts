@@ -44,7 +44,8 @@ const errorBody: Joi.ObjectSchema = named(
   }),
 );
 
-type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 409 | 413 | 429 | 503;
+/** The statuses of responses with an error. */
+export type ErrorStatus = 400 | 401 | 402 | 403 | 404 | 409 | 413 | 429 | 503;
 
 const ERRORS: Record<ErrorStatus, string> = {
   400: 'Invalid body or parameters, including malformed JSON.',

@@ -3,6 +3,9 @@ import type { Endpoint } from './endpoint.ts';
 
 export type Json = Record<string, unknown>;
 
+/** Where a service listens by default. */
+export const DEFAULT_URL = 'http://127.0.0.1:8080';
+
 /** A document, with what is the same at every address. */
 export function documentOf(
   info: { title: string; version: string; description: string },
@@ -92,9 +95,13 @@ function integerHeaders(headers: Record<string, string>): Json {
 
 /** The content of a JSON response; adds its schema to `schemas`. */
 export function jsonSchemaOf(schema: Joi.Schema, schemas: Json): Json {
+  return jsonContent(nameOf(schema), schemaOf(schema), schemas);
+}
+
+/** The name of a named schema. */
+function nameOf(schema: Joi.Schema): string {
   // A schema that is derived from another one has the name of that, too.
-  const { name = '' } = (schema.describe() as { metas: { name: string }[] }).metas.at(-1) ?? {};
-  return jsonContent(name, schemaOf(schema), schemas);
+  return (schema.describe() as { metas: { name: string }[] }).metas.at(-1)?.name ?? '';
 }
 
 function schemaOf(schema: Joi.Schema): object {

@@ -1,4 +1,4 @@
-import { documentOf, type Json, jsonSchemaOf, operationOf } from './operation.ts';
+import { DEFAULT_URL, documentOf, type Json, jsonSchemaOf, operationOf } from './operation.ts';
 import { ENDPOINTS, jobBody, TAGS } from './render-endpoints.ts';
 
 const DESCRIPTION = `Renders animation scenes written in Python into video.
@@ -8,8 +8,6 @@ const DESCRIPTION = `Renders animation scenes written in Python into video.
 wait as many seconds as \`Retry-After\` says. Don't repeat requests that got another status of 4xx unchanged.
 
 **Webhooks.** The outcome of a job is sent to its \`webhookUrl\`, or else to the default URL of the API key.`;
-/** Where a service listens by default. */
-const DEFAULT_URL = 'http://127.0.0.1:8080';
 const WEBHOOK_HEADERS: Record<string, Json> = {
   'Svc-Event': { required: true, schema: { type: 'string', enum: ['completed', 'failed'] } },
   'Svc-Signature': {

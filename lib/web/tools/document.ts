@@ -1,5 +1,7 @@
 import type { Endpoint } from '../openapi/endpoint.ts';
-import { documentOf, type Json, operationOf } from '../openapi/operation.ts';
+import { linkedSchemas } from '../openapi/linked-schemas.ts';
+import { DEFAULT_URL, documentOf, type Json, jsonSchemaOf, operationOf } from '../openapi/operation.ts';
+import { PARTS } from './fields.ts';
 import { TOOL_ROUTES } from './routes.ts';
 
 const DESCRIPTION = `What programs that write scenes need beside the render API: checks, pictures, lists, waits, events and
@@ -19,7 +21,7 @@ const TAGS = {
 let described: Json | undefined;
 
 /** The OpenAPI 3.1 document of the tools API. */
-export function toolsDocument(publicUrl: string): Json {
+export function toolsDocument(publicUrl: string = DEFAULT_URL): Json {
   described ??= describe();
   return documentOf(
     { title: 'Scenepress tools API', version: '1.0.0', description: DESCRIPTION },
@@ -31,6 +33,7 @@ export function toolsDocument(publicUrl: string): Json {
 function describe(): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
+  for (const part of PARTS) jsonSchemaOf(part, schemas);
   for (const { scopes, body, answer: _, ...route } of TOOL_ROUTES) {
     const endpoint: Endpoint = {
       ...route,
@@ -53,7 +56,7 @@ function describe(): Json {
     security: [{ apiKey: [] }],
     paths,
     components: {
-      schemas,
+      schemas: linkedSchemas(schemas),
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `svc_live_…`.' },
       },

@@ -1,9 +1,9 @@
 import type { JobEvent } from '../../jobs/watch/job-followers.ts';
 import type { Job } from '../../model/job.ts';
-import { errors } from '../openapi/endpoint.ts';
 import { changesOf } from './owner-changes.ts';
 import { TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
 import { eventsAnswer, oneLine, type SentEvent } from './sent-events.ts';
+import { toolErrors } from './tool-errors.ts';
 import { toolJobJson } from './tool-job.ts';
 
 /** Clocks of machines differ, and an event may be sent later than the change. */
@@ -29,7 +29,7 @@ export const EVENT_ROUTES: readonly ToolRoute[] = [
     scopes: ['read', 'render'],
     params: { jobId: 'The id of the job.' },
     headers: LAST_EVENT_ID,
-    responses: { ...STREAM, ...errors(401, 403, 404, 429, 503) },
+    responses: { ...STREAM, ...toolErrors(401, 403, 404, 429, 503) },
     answer: followJob,
   },
   {
@@ -43,7 +43,7 @@ export const EVENT_ROUTES: readonly ToolRoute[] = [
     tag: 'Jobs',
     scopes: ['read'],
     headers: LAST_EVENT_ID,
-    responses: { ...STREAM, ...errors(400, 401, 403, 429) },
+    responses: { ...STREAM, ...toolErrors(400, 401, 403, 429) },
     answer: followJobs,
   },
 ];

@@ -42,7 +42,7 @@ const number = Joi.number();
 const count = number.integer().min(0).required();
 const text = Joi.string().allow('');
 const nullableText = text.allow(null).required();
-const nullableNumber = number.allow(null).required();
+const nullableCount = count.allow(null);
 
 /** A play of a scene. */
 const play = named(
@@ -62,10 +62,10 @@ export const FINDING: Joi.ObjectSchema = named(
     kind: text.required().description('Such as `scene:name` or `layout:overlap`; see the manual.'),
     severity: Joi.valid('error', 'warning').required(),
     message: text.required(),
-    line: nullableNumber,
-    column: nullableNumber,
-    endLine: nullableNumber,
-    endColumn: nullableNumber,
+    line: nullableCount,
+    column: nullableCount,
+    endLine: nullableCount,
+    endColumn: nullableCount,
     sourceLine: nullableText,
     hint: nullableText.description('What to write instead.'),
     candidates: Joi.array().items(text).required().description('The likeliest replacement first.'),
@@ -92,10 +92,17 @@ export const CHECKED: Joi.ObjectSchema = named(
       .required(),
   }),
 );
+
+/** What was found in several sources. */
+export const CHECKED_MANY: Joi.ObjectSchema = named(
+  'CheckedSources',
+  Joi.object({ results: Joi.array().items(CHECKED).required() }),
+);
+const inspectedPlay = named('InspectedPlay', play.keys({ moves: Joi.array().items(text).required() }));
 const picture = Joi.object({
   number: count,
-  play: nullableNumber,
-  line: nullableNumber,
+  play: nullableCount,
+  line: nullableCount,
   seconds: number.required(),
   url: Joi.string().uri().required().description('A JPEG, for an hour.'),
 });
@@ -115,9 +122,7 @@ export const INSPECTED: Joi.ObjectSchema = named(
           seconds: number.required(),
           sheet: Joi.string().uri().required().description('A contact sheet as JPEG, for an hour.'),
           pictures: Joi.array().items(picture).required(),
-          plays: Joi.array()
-            .items(play.keys({ moves: Joi.array().items(text).required() }).meta({ name: 'InspectedPlay' }))
-            .required(),
+          plays: Joi.array().items(inspectedPlay).required(),
           output: text.required(),
           ...taken,
         }),
@@ -142,6 +147,11 @@ export const STILL: Joi.ObjectSchema = named(
   }),
 );
 
+const failure = named(
+  'Failure',
+  Joi.object({ kind: Joi.valid('canceled', ...FAILED_BY.filter((by) => by !== 'cancel')).required() }),
+);
+
 /** A job of a list. */
 export const JOB: Joi.ObjectSchema = named(
   'ToolJob',
@@ -149,24 +159,22 @@ export const JOB: Joi.ObjectSchema = named(
     className: text.required(),
     quality: Joi.valid(...QUALITY_NAMES).required(),
     aspectRatio: Joi.valid(...ASPECT_RATIOS).required(),
-    fps: number.required(),
+    fps: count,
     title: nullableText,
     tags: Joi.array().items(text).required(),
-    seed: nullableNumber,
+    seed: nullableCount,
     attempts: count,
     startedAt: Joi.string().isoDate().allow(null).required(),
-    failure: Joi.object({
-      kind: Joi.valid('canceled', ...FAILED_BY.filter((by) => by !== 'cancel')).required(),
-    })
-      .allow(null)
-      .required(),
+    failure: failure.allow(null).required(),
     diagnosis: FINDING.allow(null).required(),
   }),
 );
 
-const progress = Joi.object({ stage: text.required(), frames: number.required(), seconds: number.required() })
-  .allow(null)
-  .required();
+const progressOfJob = named(
+  'Progress',
+  Joi.object({ stage: text.required(), frames: count, seconds: number.required() }),
+);
+const progress = progressOfJob.allow(null).required();
 
 /** A job that is waited for. */
 export const WAITING_JOB: Joi.ObjectSchema = named('WaitingJob', JOB.keys({ progress }));
@@ -181,3 +189,9 @@ export const WHOLE_JOB: Joi.ObjectSchema = named(
     progress,
   }),
 );
+
+/** What other schemas contain. */
+export const PARTS: readonly Joi.Schema[] = [
+  ...[play, inspectedPlay, FINDING, CHECKED, CHECKED_MANY],
+  ...[failure, progressOfJob],
+];

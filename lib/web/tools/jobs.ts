@@ -2,9 +2,10 @@ import Joi from 'joi';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
 import type { JobListQuery } from '../../model/job-list-query.ts';
 import { QUALITY_NAMES } from '../../model/qualities.ts';
-import { errors, named } from '../openapi/endpoint.ts';
+import { named } from '../openapi/endpoint.ts';
 import { JOB, WAITING_JOB, WHOLE_JOB } from './fields.ts';
 import { jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
+import { toolErrors } from './tool-errors.ts';
 import { toolJobJson } from './tool-job.ts';
 import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
 
@@ -43,7 +44,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
           }),
         ),
       },
-      ...errors(400, 401, 403, 429),
+      ...toolErrors(400, 401, 403, 429),
     },
     answer: list,
   },
@@ -56,7 +57,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     tag: 'Jobs',
     scopes: ['read', 'render'],
     params: ID,
-    responses: { 200: { description: 'The job.', schema: WHOLE_JOB }, ...errors(401, 403, 404, 429) },
+    responses: { 200: { description: 'The job.', schema: WHOLE_JOB }, ...toolErrors(401, 403, 404, 429) },
     answer: whole,
   },
   {
@@ -72,7 +73,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     responses: {
       200: { description: 'The job has ended.', schema: JOB },
       202: { description: 'The job has not ended.', schema: WAITING_JOB },
-      ...errors(400, 401, 403, 404, 429, 503),
+      ...toolErrors(400, 401, 403, 404, 429, 503),
     },
     answer: async (call) => {
       const { jobId = '' } = call.params;
@@ -94,7 +95,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     tag: 'Jobs',
     scopes: ['render'],
     params: ID,
-    responses: { 200: { description: 'The job.', schema: JOB }, ...errors(401, 403, 404, 429, 503) },
+    responses: { 200: { description: 'The job.', schema: JOB }, ...toolErrors(401, 403, 404, 429, 503) },
     answer: async ({ service, caller: { owner }, params: { jobId = '' }, links, signal }) =>
       jsonText(200, toolJobJson(await service.cancel(jobId, { owner, signal }), links)),
   },
@@ -110,8 +111,8 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     params: ID,
     responses: {
       204: { description: 'The content is erased.' },
-      409: { ...errors(409)[409], description: 'The job has not ended.' },
-      ...errors(401, 403, 404, 429, 503),
+      409: { ...toolErrors(409)[409], description: 'The job has not ended.' },
+      ...toolErrors(401, 403, 404, 429, 503),
     },
     answer: async ({ service, caller: { owner }, params: { jobId = '' } }) => {
       await service.forget(jobId, { owner });

@@ -3,11 +3,12 @@ import Joi from 'joi';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
 import type { EnqueueRequest, RenderAgainOptions } from '../../model/requests.ts';
 import { rawMember } from '../json-members.ts';
-import { errors, named } from '../openapi/endpoint.ts';
+import { named } from '../openapi/endpoint.ts';
 import { IDEMPOTENCY_HEADER } from '../openapi/render-endpoints.ts';
 import { idempotencyKeyOf } from '../request-body.ts';
 import { CLASS_NAME, CODE, JOB, RENDER } from './fields.ts';
 import { json, jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
+import { toolErrors } from './tool-errors.ts';
 import { toolJobJson } from './tool-job.ts';
 import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
 
@@ -41,7 +42,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
     responses: {
       200: { description: 'The job has ended.', schema: JOB },
       202: { description: 'The job is queued.', schema: JOB },
-      ...errors(400, 401, 402, 403, 409, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 409, 413, 429, 503),
     },
     answer: add,
   },
@@ -66,7 +67,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
         description: 'The jobs are queued, in the order of the request.',
         schema: named('Batch', Joi.object({ jobs: Joi.array().items(JOB).required() })),
       },
-      ...errors(400, 401, 402, 403, 409, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 409, 413, 429, 503),
     },
     answer: addAll,
   },
@@ -88,7 +89,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
     },
     responses: {
       202: { description: 'The new job.', schema: JOB },
-      ...errors(400, 401, 402, 403, 404, 409, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 404, 409, 413, 429, 503),
     },
     answer: again,
   },

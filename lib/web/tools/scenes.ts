@@ -5,9 +5,10 @@ import { KEPT_MS } from '../../jobs/snapshots/snapshots.ts';
 import type { CheckRequest } from '../../model/checked-source.ts';
 import type { StillAt } from '../../model/still-place.ts';
 import { isoTime } from '../../time/clock.ts';
-import { errors, named } from '../openapi/endpoint.ts';
-import { CHECKED, CODE, INSPECTED, SCENE, STILL } from './fields.ts';
+import { named } from '../openapi/endpoint.ts';
+import { CHECKED, CHECKED_MANY, CODE, INSPECTED, SCENE, STILL } from './fields.ts';
 import { json, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
+import { toolErrors } from './tool-errors.ts';
 
 const MOST_CODES = 50;
 /** As a source in JSON, in which each character may be an escape. */
@@ -47,12 +48,9 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     responses: {
       200: {
         description: 'What was found; of several sources `results` in their order.',
-        schema: named(
-          'CheckResponse',
-          Joi.alternatives(CHECKED, Joi.object({ results: Joi.array().items(CHECKED).required() })),
-        ),
+        schema: named('CheckResponse', Joi.alternatives(CHECKED, CHECKED_MANY)),
       },
-      ...errors(400, 401, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 403, 413, 429, 503),
     },
     answer: async ({ service, caller: { owner }, body, signal }) => {
       const { code, codes, ...options } = body as Partial<SceneBody> & { codes?: string[] };
@@ -76,7 +74,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     body: { name: 'InspectRequest', mostBytes: SCENE_BYTES, schema: Joi.object(SCENE) },
     responses: {
       200: { description: 'What was found.', schema: INSPECTED, media: ['image/jpeg'] },
-      ...errors(400, 401, 402, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 413, 429, 503),
     },
     answer: inspect,
   },
@@ -93,7 +91,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     body: { name: 'StillRequest', mostBytes: SCENE_BYTES, schema: Joi.object({ ...SCENE, at: AT }) },
     responses: {
       200: { description: 'The frame, or why there is none.', schema: STILL, media: ['image/png'] },
-      ...errors(400, 401, 402, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 413, 429, 503),
     },
     answer: still,
   },
@@ -106,7 +104,10 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     tag: 'Scenes',
     scopes: undefined,
     params: { snapshotId: 'Of the URL.', name: 'Of the URL.' },
-    responses: { 200: { description: 'The picture.', media: ['image/jpeg', 'image/png'] }, ...errors(404) },
+    responses: {
+      200: { description: 'The picture.', media: ['image/jpeg', 'image/png'] },
+      ...toolErrors(404),
+    },
     answer: async ({ service, params }) => {
       const { snapshotId = '', name = '' } = params;
       const { stream, sizeBytes, contentType } = await service.openPicture(snapshotId, name);

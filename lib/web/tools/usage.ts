@@ -1,7 +1,8 @@
 import Joi from 'joi';
 import { FAILED_BY } from '../../model/failures.ts';
-import { errors, named } from '../openapi/endpoint.ts';
+import { named } from '../openapi/endpoint.ts';
 import { json, TOOLS_PATH, type ToolRoute } from './route.ts';
+import { toolErrors } from './tool-errors.ts';
 
 const count = Joi.number().integer().min(0);
 
@@ -44,7 +45,7 @@ export const USAGE_ROUTES: readonly ToolRoute[] = [
           }),
         ),
       },
-      ...errors(400, 401, 403, 429),
+      ...toolErrors(400, 401, 403, 429),
     },
     answer: async ({ service, caller: { owner }, query }) => {
       const since = query['since'] as Date | undefined;
