@@ -35,6 +35,8 @@ export { TO_READ, TO_RENDER } from './scopes.ts';
 /** @internal */
 export { answerTool } from './tools/answer.ts';
 /** @internal */
+export { toolsDocument } from './tools/document.ts';
+/** @internal */
 export { TOOLS_PATH } from './tools/route.ts';
 /** @internal */
 export { Streams } from './tools/streams.ts';

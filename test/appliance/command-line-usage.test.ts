@@ -2,6 +2,7 @@ import t from 'tap';
 import { OPTIONS, variableOf } from '../../appliance/config/options.ts';
 import { VERSION } from '../../appliance/support/version.ts';
 import { openApiDocument } from '../../lib/web/openapi/render-document.ts';
+import { toolsDocument } from '../../lib/web/tools/document.ts';
 import packageJson from '../../package.json' with { type: 'json' };
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
@@ -56,8 +57,13 @@ t.test('the help of serve lists every option and its environment variable', asyn
   t.notMatch(words, '--master-key <', 'a secret is not accepted as a flag');
 });
 
-t.test('openapi prints the OpenAPI document', async (t) => {
-  const { code, stdout } = await scenepress(['openapi']);
-  t.equal(code, 0);
-  t.strictSame(JSON.parse(stdout), JSON.parse(JSON.stringify(openApiDocument())));
+t.test('openapi prints the OpenAPI documents', async (t) => {
+  for (const [args, document] of [
+    [[], openApiDocument()],
+    [['--tools'], toolsDocument()],
+  ] as const) {
+    const { code, stdout } = await scenepress(['openapi', ...args]);
+    t.equal(code, 0);
+    t.strictSame(JSON.parse(stdout), JSON.parse(JSON.stringify(document)));
+  }
 });
