@@ -7,7 +7,7 @@ import warnings
 
 from manim import Scene
 
-from ..advice.place import locate, place_of
+from ..advice.place import Span, locate, place_of
 from ..advice.syntax import of_syntax
 from ..messages import Finding
 from ..scene_error import finding
@@ -28,7 +28,9 @@ def find(code: str, class_name: str | None = None, *, is_local: bool = False) ->
 
     `class_name`: what is only wrong in other scenes is left out; `is_local`: modules may be beside the file.
     """
-    if len(code) > _CHARACTERS_MAX or "\0" in code:
+    if "\0" in code:
+        return [_of_nul(code)]
+    if len(code) > _CHARACTERS_MAX:
         return []
     try:
         with warnings.catch_warnings():
@@ -43,6 +45,16 @@ def find(code: str, class_name: str | None = None, *, is_local: bool = False) ->
         return _find(code, tree, class_name, is_local=is_local)
     except (RecursionError, MemoryError):
         return []
+
+
+def _of_nul(code: str) -> Finding:
+    before, _, _ = code.partition("\0")
+    line = before.count("\n") + 1
+    found = finding("scene:syntax", f"line {line}: the code contains a NUL character.")
+    column = len(before.rpartition("\n")[2]) + 1
+    # JSON can have a NUL, but databases can't.
+    locate(found, Span(line, column, line, column + 1), code.replace("\0", "\N{REPLACEMENT CHARACTER}"))
+    return found
 
 
 def _of_syntax(error: SyntaxError, code: str) -> Finding:

@@ -315,6 +315,13 @@ def test_a_command_of_tex_that_python_has_read_is_a_warning() -> None:
     assert (found["kind"], found["severity"]) == ("tex", "warning")
 
 
+def test_a_nul_character() -> None:
+    [found] = find("from manim import *\nx = '\0'\n")
+    assert (found["kind"], found["line"], found["column"]) == ("scene:syntax", 2, 6)
+    assert found["message"] == "line 2: the code contains a NUL character."
+    assert found["sourceLine"] == "x = '\N{REPLACEMENT CHARACTER}'"
+
+
 def test_syntax_errors() -> None:
     [found] = find("from manim import *\n\nclass Demo(Scene)\n    pass\n")
     assert (found["kind"], found["line"], found["hint"]) == (
