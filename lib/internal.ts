@@ -40,6 +40,7 @@ export type { InspectRequest } from './model/owned-pictures.ts';
 export { frameSizeOf, QUALITY_NAMES } from './model/qualities.ts';
 export { isWebhookUrl } from './model/render-request.ts';
 export type { RenderStage, RenderWork } from './model/render-task.ts';
+export { SCENE_FAULTS } from './model/renderer-protocol.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
 export { isSnapshotId } from './model/snapshot.ts';
 export { RENDER_WORK } from './model/work-times.ts';

@@ -1,43 +1,20 @@
 import { Command, Option } from 'commander';
-import {
-  ASPECT_RATIOS,
-  type AspectRatio,
-  type CheckedSource,
-  type Finding,
-  isScenepressError,
-  type Quality,
-} from '../../lib/index.ts';
-import { QUALITY_NAMES, type SceneFolder } from '../../lib/internal.ts';
-import { UserError } from '../support/user-error.ts';
-import { addConfigFlags, configOf } from './config-flags.ts';
+import { ASPECT_RATIOS, type CheckedSource, type Finding } from '../../lib/index.ts';
+import { QUALITY_NAMES } from '../../lib/internal.ts';
+import { askAboutScenes, type CheckFlags, type Place } from './ask-about-scenes.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
-import { readManimConfig } from './manim-config.ts';
 import { remedyOf } from './missing-files.ts';
 import { print, printable, printJson } from './output.ts';
-import { withOwnRenderer } from './own-renderer.ts';
-import { ProgressLine } from './progress-line.ts';
-import { folderOf, qualityOf, readCode } from './render-request.ts';
-import type { CheckOptions, OwnRenders } from './warm-renderer.ts';
-import { whyWithheld } from './withheld-folder.ts';
+import { qualityOf } from './render-request.ts';
+import { addServerFlags } from './server-flags.ts';
 
 const LONGEST_LINE = 200;
 
-/** Options of `check` and `inspect`. */
-export interface CheckFlags extends Record<string, unknown> {
-  quality?: Quality;
-  aspect: AspectRatio;
-  frame_rate?: number;
-  folder?: string | boolean;
-  /** Minutes. */
-  keepWarm?: number;
-  json?: boolean;
-  run: boolean;
-}
-
 /** `scenepress check FILE [SCENE]` */
 export function checkCommand(): Command {
-  const command = addSceneFlags(new Command('check'))
+  const command = addServerFlags(addSceneFlags(new Command('check')), { does: 'check', hasFiles: false })
     .description('Tell what is wrong with scenes of a file, without rendering them')
     .option('--no-run', 'only read the code, and tell what is certainly wrong in it')
     .option('--json', 'print JSON')
@@ -51,6 +28,10 @@ export function checkCommand(): Command {
     ['scenepress check scene.py', 'all scenes of the file'],
     ['scenepress check scene.py Hello --json', 'for programs'],
     'generate-scene | scenepress check -',
+    [
+      'scenepress check scene.py --server https://renders.example.org',
+      'by a service, with the key in SCENEPRESS_KEY',
+    ],
   );
 }
 
@@ -80,8 +61,8 @@ export function addSceneFlags(command: Command): Command {
 }
 
 async function check(file: string, className: string | undefined, flags: CheckFlags): Promise<void> {
-  await askOwnRenderer(file, className, flags, async (renderer, { code, asked, place, done }) => {
-    const checked = await renderer.check(code, { ...asked, dryRun: flags.run });
+  await askAboutScenes(file, className, flags, async (asks, { code, question, place, done }) => {
+    const checked = await asks.check(code, { ...question, dryRun: flags.run });
     done();
     if (flags.json) printJson(checked);
     else printFound(place, new TextDecoder().decode(code), checked);
@@ -89,66 +70,9 @@ async function check(file: string, className: string | undefined, flags: CheckFl
   });
 }
 
-/** What a renderer is asked about a file. */
-interface Asked {
-  code: Uint8Array;
-  asked: CheckOptions;
-  place: Checked;
-  /** Removes the progress line, before anything is printed. */
-  done: () => void;
-}
-
-/** Calls `work` with a renderer of this machine and the file. Failures of either end the program with exit code 2. */
-export async function askOwnRenderer(
-  file: string,
-  className: string | undefined,
-  flags: CheckFlags,
-  work: (renderer: OwnRenders, asked: Asked) => Promise<void>,
-): Promise<void> {
-  const { quality = 'medium', aspect: aspectRatio, frame_rate: fps, keepWarm } = flags;
-  const { quality: _, run: __, ...options } = flags;
-  const config = configOf(options);
-  const found = folderOf(file, flags);
-  const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
-  const folder = withheld === null ? found : null;
-  const code = await readCode(file);
-  const progress = new ProgressLine();
-  const scene = {
-    ...(className !== undefined && { className }),
-    ...{ quality, aspectRatio, config: settingsFor(flags) },
-    ...(fps !== undefined && { fps }),
-  };
-  await withOwnRenderer({ folder, config, workers: 1, keepWarm, progress }, async (renderer, signal) => {
-    progress.start();
-    const done = () => {
-      progress.stop();
-      progress.clear();
-    };
-    const asked = { code, asked: { ...scene, signal }, place: { file, folder, withheld }, done };
-    await work(renderer, asked).finally(() => progress.stop());
-  }).catch((error: unknown) => {
-    if (!isScenepressError(error) && !(error instanceof UserError)) throw error;
-    throw new UserError(error.message, { exitCode: 2, cause: error });
-  });
-}
-
-/** Those of a manim.cfg that scenes see. */
-function settingsFor({ quality }: CheckFlags): Record<string, string> {
-  const { settings } = readManimConfig(undefined);
-  // The units of the frame belong to the size of the configuration.
-  if (quality !== undefined) delete settings['frame_width'];
-  return settings;
-}
-
-interface Checked {
-  file: string;
-  folder: SceneFolder | null;
-  withheld: string | null;
-}
-
 /** Prints findings, and the length of scenes. */
 export function printFound(
-  of: Checked,
+  of: Place,
   code: string,
   {
     findings,
@@ -160,13 +84,15 @@ export function printFound(
   const lines = code.split(/\r\n|\r|\n/);
   for (const finding of findings) print(shownFinding(of, finding, lines));
   for (const { className, plays, seconds } of scenes)
-    print(`${className}: ${plays.length} ${plays.length === 1 ? 'play' : 'plays'}, ${seconds.toFixed(1)} s`);
+    print(
+      `${printable(className)}: ${plays.length} ${plays.length === 1 ? 'play' : 'plays'}, ${seconds.toFixed(1)} s`,
+    );
 }
 
 /** As compilers print what they find, with the line and a mark beneath it. */
-function shownFinding({ file, ...files }: Checked, finding: Finding, code: string[]): string {
+function shownFinding({ file, ...files }: Place, finding: Finding, code: string[]): string {
   const { kind, severity, message, line, column } = finding;
-  const hint = remedyOf(message, { ...files, server: undefined }) ?? finding.hint;
+  const hint = remedyOf(message, files) ?? finding.hint;
   const place = [file === '-' ? 'standard input' : file, line, line === null ? null : column];
   const head = `${place.filter((part) => part !== null).join(':')}: ${severity}: ${message} [${kind}]`;
   const lines = [head, ...marked(finding, code), ...(hint === null ? [] : [`  Hint: ${hint}`])];

@@ -3,9 +3,11 @@ import { dirname, join, relative } from 'node:path';
 import { Command } from 'commander';
 import type { InspectedSource } from '../../lib/index.ts';
 import { UserError } from '../support/user-error.ts';
-import { addSceneFlags, askOwnRenderer, type CheckFlags, printFound } from './check.ts';
+import { askAboutScenes, type CheckFlags } from './ask-about-scenes.ts';
+import { addSceneFlags, printFound } from './check.ts';
 import { addExamples } from './describe.ts';
 import { print, printJson } from './output.ts';
+import { addServerFlags } from './server-flags.ts';
 
 interface InspectFlags extends CheckFlags {
   out?: string;
@@ -22,7 +24,7 @@ interface Saved {
 
 /** `scenepress inspect FILE [SCENE]` */
 export function inspectCommand(): Command {
-  const command = addSceneFlags(new Command('inspect'))
+  const command = addServerFlags(addSceneFlags(new Command('inspect')), { does: 'inspect' })
     .description('Draw pictures of scenes, and tell what cannot be read or seen in them')
     .option(
       '-o, --out <path>',
@@ -39,13 +41,17 @@ export function inspectCommand(): Command {
     command,
     ['scenepress inspect scene.py', 'writes a contact sheet for each scene'],
     ['scenepress inspect scene.py Hello -o hello.jpg --json', 'for programs'],
+    [
+      'scenepress inspect scene.py --server https://renders.example.org',
+      'by a service, with the key in SCENEPRESS_KEY',
+    ],
   );
 }
 
 async function inspect(file: string, className: string | undefined, flags: InspectFlags): Promise<void> {
   const { out, pictures, ...shared } = flags;
-  await askOwnRenderer(file, className, shared, async (renderer, { code, asked, place, done }) => {
-    const found = await renderer.inspect(code, asked);
+  await askAboutScenes(file, className, shared, async (asks, { code, question, place, done }) => {
+    const found = await asks.inspect(code, question, { isSingly: pictures !== undefined });
     done();
     const { ok, findings, scenes } = found;
     const saved = await saveAll(scenes, { out, pictures });

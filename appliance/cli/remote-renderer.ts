@@ -5,7 +5,12 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { ReadableStream } from 'node:stream/web';
-import { ApiError, type EndedJob, ScenepressClient } from '../../lib/client/index.ts';
+import {
+  ApiError,
+  type EndedJob,
+  type RenderRequest,
+  type ScenepressClient,
+} from '../../lib/client/index.ts';
 import type { LocalRender, LocalRequest, RenderProgress } from '../../lib/index.ts';
 import {
   ARTIFACT_NAMES,
@@ -13,74 +18,45 @@ import {
   type LocalFile,
   type LocalRenderOptions,
   type RenderStage,
+  SCENE_FAULTS,
 } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import { UserError } from '../support/user-error.ts';
-import { guardedFetch } from './guarded-fetch.ts';
 import { printable } from './output.ts';
 import { STAGES } from './progress-line.ts';
-import type { RenderFlags } from './render-request.ts';
+import { ofTools, type RemoteService } from './remote-service.ts';
 import type { Renders } from './warm-renderer.ts';
 
 const LONGEST_ERROR = 4096;
 
-/** The address of a service, and the key for it. */
-export interface Server {
-  url: string;
-  key: string;
-  /** Where its artifacts may be, besides `url`. */
-  artifacts: string[];
-}
-
 /** Renders by a service elsewhere, whose answers may be anything. */
 export class RemoteRenderer implements Renders {
-  readonly #url: string;
-  readonly #client: ScenepressClient;
+  readonly #service: RemoteService;
   readonly #folders = new WeakMap<LocalRender, string>();
 
-  readonly #refused = new AbortController();
-
-  /** `mostBytes`: of each artifact. */
-  constructor({ url, key, artifacts }: Server, mostBytes: number) {
-    this.#url = url;
-    const fetch = guardedFetch({
-      origins: new Set([url, ...artifacts].map((address) => new URL(address).origin)),
-      mostBytes,
-      onRefusal: (reason) => this.#refused.abort(reason),
-    });
-    this.#client = new ScenepressClient({ url, key, fetch });
+  constructor(service: RemoteService) {
+    this.#service = service;
   }
 
   async scenesOf(code: LocalRequest['code']): Promise<string[]> {
     return sceneClassesIn(textOf(code));
   }
 
-  async render(
-    { code, className, quality, aspectRatio, fps }: LocalRequest,
-    { signal: interrupted, onProgress }: LocalRenderOptions = {},
-  ): Promise<LocalRender> {
-    const { signal: refused } = this.#refused;
-    const signal = interrupted ? AbortSignal.any([interrupted, refused]) : refused;
-    const request = { code: textOf(code), className, quality, aspectRatio, fps };
+  async render(request: LocalRequest, options: LocalRenderOptions = {}): Promise<LocalRender> {
+    const { signal: interrupted, onProgress, onOutput } = options;
     let jobId = '';
     try {
-      ({ jobId } = await this.#client.enqueue(request as Parameters<ScenepressClient['enqueue']>[0], {
-        signal,
-      }));
-      let ended: EndedJob | undefined;
-      for await (const event of this.#client.follow(jobId, { signal })) {
-        if (event.type === 'progress') onProgress?.(progressOf(event.progress));
-        if (event.type === 'job' && event.job.status === 'running')
-          onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
-        if (event.type === 'job' && event.job.completedAt !== null) ended = event.job as EndedJob;
-      }
-      if (!ended) throw new Error('the service did not report the end of the job');
-      return await this.#rendered(ended, signal);
-    } catch (cause) {
+      return await this.#service.call(async ({ client, signal }) => {
+        jobId = await enqueued(client, request, signal);
+        const ended = await followed(client, jobId, { signal, onProgress });
+        const told = await toldOf(client, jobId, signal);
+        if (told.output !== '') onOutput?.(printable(told.output));
+        return this.#rendered(client, { ...ended, ...told }, signal);
+      }, interrupted);
+    } catch (error) {
       if (interrupted?.aborted && jobId !== '')
-        process.stderr.write(`Job ${printable(String(jobId))} continues at ${this.#url}.\n`);
-      interrupted?.throwIfAborted();
-      throw new UserError(`${this.#url}: ${messageOf(cause)}`, { cause });
+        process.stderr.write(`Job ${printable(String(jobId))} continues at ${this.#service.url}.\n`);
+      throw error;
     }
   }
 
@@ -89,19 +65,19 @@ export class RemoteRenderer implements Renders {
     if (folder !== undefined) await rm(folder, { recursive: true, force: true });
   }
 
-  async #rendered(job: EndedJob, signal: AbortSignal): Promise<LocalRender> {
-    const { status, durationMs, error, result } = job;
+  async #rendered(
+    client: ScenepressClient,
+    { result, ...job }: EndedJob & Told,
+    signal: AbortSignal,
+  ): Promise<LocalRender> {
+    const { status, durationMs, error, failedBy, diagnosis, output, usage } = job;
     const files: LocalFile[] = [];
     const render: LocalRender = {
       status: status === 'completed' ? status : 'failed',
       durationMs: Number(durationMs) || 0,
       error: error === null ? null : String(error).slice(0, LONGEST_ERROR),
-      failedBy: null,
-      diagnosis: null,
-      files,
-      output: '',
+      ...{ failedBy, diagnosis, files, output, usage },
       plays: [],
-      usage: null,
     };
     if (typeof result !== 'object' || result === null) return render;
     const folder = await mkdtemp(join(tmpdir(), 'scenepress-'));
@@ -111,7 +87,7 @@ export class RemoteRenderer implements Renders {
       for (const name of ARTIFACT_NAMES) {
         const field = ARTIFACTS[name].field;
         if (!Object.hasOwn(result, field)) continue;
-        const { body } = await this.#client.download(job, field, { signal });
+        const { body } = await client.download({ result }, field, { signal });
         const path = join(folder, name);
         if (body) await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path));
         files.push({ name, path });
@@ -124,13 +100,62 @@ export class RemoteRenderer implements Renders {
   }
 }
 
+/** What a service tells of a render besides its end. */
+type Told = Pick<LocalRender, 'failedBy' | 'diagnosis' | 'output' | 'usage'>;
+
+const NOTHING_TOLD: Told = { failedBy: null, diagnosis: null, output: '', usage: null };
+
+/** Any service has the endpoint of the contract; only the tools API has random seeds. */
+async function enqueued(
+  client: ScenepressClient,
+  { code, className, quality, aspectRatio, fps, output }: LocalRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  const request = { code: textOf(code), className, quality, aspectRatio, fps } as RenderRequest;
+  const seed = output?.config?.['seed'];
+  if (seed === undefined) return (await client.enqueue(request, { signal })).jobId;
+  const [job] = await ofTools(client.enqueueMany([{ ...request, seed: Number(seed) }], { signal }));
+  if (!job) throw new Error('the service did not report the job');
+  return job.jobId;
+}
+
+/** Resolves when the job has ended. */
+async function followed(
+  client: ScenepressClient,
+  jobId: string,
+  { signal, onProgress }: { signal: AbortSignal; onProgress: LocalRenderOptions['onProgress'] },
+): Promise<EndedJob> {
+  for await (const event of client.follow(jobId, { signal })) {
+    if (event.type === 'progress') onProgress?.(progressOf(event.progress));
+    if (event.type !== 'job') continue;
+    if (event.job.status === 'running') onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
+    if (event.job.completedAt !== null) return event.job as EndedJob;
+  }
+  throw new Error('the service did not report the end of the job');
+}
+
+/** Nothing, if the service has no tools API, or tells something else. */
+async function toldOf(client: ScenepressClient, jobId: string, signal: AbortSignal): Promise<Told> {
+  const { told: schema } = await import('./schemas/told.ts');
+  try {
+    const answer = await client.details(jobId, { signal });
+    const { error, value } = schema.validate(answer, { convert: false, stripUnknown: true });
+    if (error) return NOTHING_TOLD;
+    const { failure, ...told } = value as Omit<Told, 'failedBy'> & { failure: { kind: string } | null };
+    return { ...told, failedBy: SCENE_FAULTS.find((fault) => fault === failure?.kind) ?? null };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return NOTHING_TOLD;
+    throw error;
+  }
+}
+
 /** Requests of a service are JSON. */
-function textOf(code: LocalRequest['code']): string {
+export function textOf(code: LocalRequest['code']): string {
   if (typeof code === 'string') return code;
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(code);
   } catch (cause) {
-    throw new UserError('The file is not UTF-8. Convert it, or render it without --server.', {
+    throw new UserError('The file is not UTF-8. Convert it, or leave out --server.', {
       exitCode: 2,
       cause,
     });
@@ -154,42 +179,4 @@ function progressOf({
     frames: Number(frames) || 0,
     seconds: Number(seconds) || 0,
   };
-}
-
-/** Where to render, if elsewhere. Error: for flags that a service has no field for. */
-export function serverOf(flags: RenderFlags): Server | undefined {
-  const { server, artifacts = [] } = flags;
-  if (server === undefined && artifacts.length > 0) throw wrong('--artifacts is for renders with --server.');
-  if (server === undefined) return undefined;
-  const key = flags.key ?? process.env['SCENEPRESS_KEY'];
-  if (!URL.canParse(server) || !/^https?:$/.test(new URL(server).protocol))
-    throw wrong('--server is the address of a service, such as https://renders.example.org.');
-  const other = artifacts.find((address) => !URL.canParse(address));
-  if (other !== undefined)
-    throw wrong(`--artifacts is an address, such as https://files.example.org, not ${other}.`);
-  if (key === undefined) throw wrong('Name an API key of the service: --key KEY, or SCENEPRESS_KEY.');
-  const unknown = Object.entries({
-    '--resolution': flags.resolution,
-    '--transparent': flags.transparent,
-    '--save_last_frame': flags.save_last_frame,
-    '-n': flags.from_animation_number,
-    '--save_sections': flags.save_sections,
-    '--folder': typeof flags.folder === 'string' ? flags.folder : undefined,
-    '--seed': flags.seed,
-    '--zero_pad': flags.zero_pad,
-    '--tex_template': flags.tex_template,
-    '--config_file': flags.manimConfig,
-  }).find(([, value]) => value !== undefined);
-  if (unknown) throw wrong(`A service has no ${unknown[0]}: it works without --server only.`);
-  return { url: server, key, artifacts };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof ApiError) return `${error.status}: ${error.message}`;
-  const { message, cause } = error as Error;
-  return cause instanceof Error ? `${message} (${cause.message})` : message;
-}
-
-function wrong(message: string): UserError {
-  return new UserError(message, { exitCode: 2 });
 }

@@ -1,10 +1,16 @@
 import { availableParallelism } from 'node:os';
 import { forgetKeptVideos } from './own-renderer.ts';
 import { ProgressLine } from './progress-line.ts';
-import { serverOf } from './remote-renderer.ts';
 import { RenderEvents } from './render-events.ts';
 import { isFolder, OTHER_ARTIFACTS, targetsOf } from './render-output.ts';
-import { type Asked, askedOf, manimConfigFor, type RenderFlags, wrongUsage } from './render-request.ts';
+import {
+  type Asked,
+  askedOf,
+  manimConfigFor,
+  type RenderFlags,
+  renderServerOf,
+  wrongUsage,
+} from './render-request.ts';
 import { chosenScenes, type Running, renderScene, withRendererOf } from './render-scenes.ts';
 import type { Renders } from './warm-renderer.ts';
 
@@ -52,7 +58,7 @@ function refuseFlagsOfOneFile(flags: RenderFlags): void {
 }
 
 async function turnsOf(files: string[], flags: RenderFlags): Promise<Turn[]> {
-  const manim = manimConfigFor(serverOf(flags), flags);
+  const manim = manimConfigFor(renderServerOf(flags), flags);
   const turns: Turn[] = [];
   for (const file of files) {
     try {

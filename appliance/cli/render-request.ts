@@ -19,7 +19,6 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
-import { type Server, serverOf } from './remote-renderer.ts';
 import {
   checkTargets,
   type Format,
@@ -29,10 +28,11 @@ import {
   type OutputFlags,
   targetsOf,
 } from './render-output.ts';
+import { refuseWithServer, type Server, type ServerFlags, serverOf } from './server-flags.ts';
 import { whyWithheld } from './withheld-folder.ts';
 
 /** The flags of `scenepress render`. */
-export interface RenderFlags extends OutputFlags, Record<string, unknown> {
+export interface RenderFlags extends OutputFlags, ServerFlags, Record<string, unknown> {
   quality?: Quality;
   aspect: AspectRatio;
   resolution?: { width: number; height: number };
@@ -49,11 +49,6 @@ export interface RenderFlags extends OutputFlags, Record<string, unknown> {
   zero_pad?: number;
   seed?: number;
   tex_template?: string;
-  /** The address of a service that renders instead. */
-  server?: string;
-  key?: string;
-  /** Addresses of its artifacts. */
-  artifacts?: string[];
   watch?: boolean;
   /** Print where the time of each render went. */
   times?: boolean;
@@ -88,9 +83,9 @@ export async function askedOf(
   file: string,
   scenes: string[],
   flags: RenderFlags,
-  manim: ManimConfig = manimConfigFor(serverOf(flags), flags),
+  manim: ManimConfig = manimConfigFor(renderServerOf(flags), flags),
 ): Promise<Asked> {
-  const server = serverOf(flags);
+  const server = renderServerOf(flags);
   if (flags.all && scenes.length > 0) throw wrongUsage('Name scenes, or use --all.');
   applyConfig(manim.flags, flags, scenes);
   checkSingleFiles(flags, scenes.length > 1 || flags.all === true);
@@ -114,16 +109,37 @@ export async function askedOf(
   return { file, folder, withheld, code, scenes, format, flags, request, server, config, made: [] };
 }
 
+/** Where to render, if elsewhere. Error: for flags that a service has no field for. */
+export function renderServerOf(flags: RenderFlags): Server | undefined {
+  const server = serverOf(flags);
+  if (server)
+    refuseWithServer({
+      '--resolution': flags.resolution,
+      '--transparent': flags.transparent,
+      '--save_last_frame': flags.save_last_frame,
+      '-n': flags.from_animation_number,
+      '--save_sections': flags.save_sections,
+      '--folder': typeof flags.folder === 'string' ? flags.folder : undefined,
+      '--zero_pad': flags.zero_pad,
+      '--tex_template': flags.tex_template,
+      '--config_file': flags.manimConfig,
+    });
+  return server;
+}
+
 /** Reads manim.cfg, and says which settings have no effect; for a service all of them. */
-export function manimConfigFor(server: Asked['server'], flags: RenderFlags): ManimConfig {
-  const manim = readManimConfig(flags.manimConfig);
+export function manimConfigFor(
+  server: Asked['server'],
+  { manimConfig }: Pick<RenderFlags, 'manimConfig'>,
+): ManimConfig {
+  const manim = readManimConfig(manimConfig);
   const { length } = [...Object.keys(manim.flags), ...Object.keys(manim.settings), ...manim.ignored];
   if (!server) {
     if (manim.ignored.length > 0)
       process.stderr.write(`Settings of manim.cfg that have no effect here: ${manim.ignored.join(', ')}.\n`);
     return manim;
   }
-  if (length > 0) process.stderr.write('manim.cfg has no effect on renders by a service.\n');
+  if (length > 0) process.stderr.write('manim.cfg has no effect with --server.\n');
   return NO_MANIM_CONFIG;
 }
 

@@ -10,6 +10,7 @@ import { print, printable } from './output.ts';
 import { RENDERER_FLAGS, withOwnRenderer } from './own-renderer.ts';
 import type { ProgressLine } from './progress-line.ts';
 import { RemoteRenderer } from './remote-renderer.ts';
+import { RemoteService } from './remote-service.ts';
 import { checkTargets, type Saved, saveAll, targetsOf } from './render-output.ts';
 import { type Asked, type RenderFlags, wrongUsage } from './render-request.ts';
 import type { Renders } from './warm-renderer.ts';
@@ -42,13 +43,13 @@ export async function withRendererOf(
     await work(renderer, interrupted).finally(() => progress.stop());
   };
   if (server) {
-    const unused = [...RENDERER_FLAGS, 'times', 'keepWarm'].filter(
+    const unused = [...RENDERER_FLAGS, 'keepWarm'].filter(
       (name) => name !== 'renderOutputMb' && flags[name] !== undefined,
     );
     if (unused.length > 0)
       process.stderr.write(`No effect on renders by a service: ${unused.map(flagOf).join(', ')}.\n`);
-    const remote = new RemoteRenderer(server, config.renderOutputMb * MIB);
-    return interruptible((signal) => shown(remote, signal));
+    const service = new RemoteService(server, { mostBytes: config.renderOutputMb * MIB });
+    return interruptible((signal) => shown(new RemoteRenderer(service), signal));
   }
   const { keepWarm, watch: isLasting = false } = flags;
   await withOwnRenderer({ folder, config, workers, keepWarm, isLasting, progress }, shown);

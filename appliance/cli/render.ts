@@ -20,6 +20,7 @@ import {
   scenesIn,
   withRendererOf,
 } from './render-scenes.ts';
+import { addServerFlags } from './server-flags.ts';
 import { HOST_VARIABLE, type HostSettings, type Renders } from './warm-renderer.ts';
 
 /** `scenepress render FILE [SCENE…]`, `scenepress render FILE…` */
@@ -68,14 +69,8 @@ export function renderCommand(): Command {
     .option('--no-folder', 'let the scenes read no files of this machine')
     .option('--seed <number>', 'random seed', wholeNumber)
     .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
-    .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber)
-    .option('--server <url>', 'render by a service elsewhere, with an API key of it')
-    .option('--key <key>', 'API key for --server (SCENEPRESS_KEY)')
-    .option(
-      '--artifacts <url>',
-      'where a service has its files, if that is not the address of --server; may be repeated',
-      (url: string, others: string[] = []) => [...others, url],
-    )
+    .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber);
+  addServerFlags(command, { does: 'render' })
     .option(
       '--watch',
       'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',

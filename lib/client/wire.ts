@@ -162,7 +162,7 @@ interface Taken {
 export interface InspectedByUrl {
   ok: boolean;
   findings: Finding[];
-  scenes: (Pick<InspectedScene, 'className' | 'frames' | 'seconds' | 'output'> &
+  scenes: (Pick<InspectedScene, 'className' | 'frames' | 'seconds' | 'readsPixels' | 'output'> &
     Taken & {
       /** The URL of a contact sheet, a JPEG. */
       sheet: string;

@@ -95,7 +95,7 @@ export interface LocalRender {
   durationMs: number;
   /** Why it failed, for the scene's author; null when it completed. */
   error: string | null;
-  /** What it failed by, for programs; null when it completed, or a server rendered it, which does not say. */
+  /** What it failed by, for programs; null when it completed, or when a server that rendered it does not say. */
   failedBy: SceneFault | null;
   /** What is wrong with the scene, where, and what to write instead; null where `failedBy` is. */
   diagnosis: Finding | null;

@@ -1,23 +1,14 @@
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { RemoteRenderer } from '../../appliance/cli/remote-renderer.ts';
+import { RemoteService } from '../../appliance/cli/remote-service.ts';
 import type { LocalRender } from '../../lib/index.ts';
+import { listen } from './hostile-service.ts';
 
 const MOST_BYTES = 100_000;
 const REQUEST = { code: 'x', className: 'A', quality: 'low', aspectRatio: '16:9' } as const;
-
-async function listen(t: Test, listener: RequestListener): Promise<string> {
-  const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
 
 /** A service whose jobs have ended with this answer; other paths are left to `serve`. */
 async function service(
@@ -50,7 +41,9 @@ async function elsewhere(t: Test): Promise<{ url: string; visits: () => number }
 }
 
 async function rendered(t: Test, url: string, artifacts: string[] = []): Promise<LocalRender> {
-  const renderer = new RemoteRenderer({ url, key: 'k', artifacts }, MOST_BYTES);
+  const renderer = new RemoteRenderer(
+    new RemoteService({ url, key: 'k', artifacts }, { mostBytes: MOST_BYTES }),
+  );
   const render = await renderer.render(REQUEST);
   t.teardown(() => renderer.discard(render));
   return render;
@@ -124,4 +117,38 @@ t.test('what is larger than its limit is not saved', async (t) => {
     void flood(response);
   });
   await t.rejects(rendered(t, talkative), { message: /it sends more than 16 MiB/ });
+});
+
+t.test('what a service tells of a render besides is used if it is known', async (t) => {
+  const told = { diagnosis: null, output: 'seen\u001b', usage: null, failure: { kind: 'limit:time' } };
+  for (const [more, expected] of [
+    [
+      { ...told, added: 1 },
+      { output: 'seen\u001b', failedBy: 'limit:time', diagnosis: null },
+    ],
+    [
+      { ...told, failure: { kind: 'canceled' } },
+      { output: 'seen\u001b', failedBy: null },
+    ],
+    [
+      { ...told, output: 'x'.repeat(50_000) },
+      { output: '', failedBy: null },
+    ],
+    [
+      { ...told, diagnosis: 'none' },
+      { output: '', failedBy: null, diagnosis: null },
+    ],
+    [7, { output: '', failedBy: null, usage: null }],
+  ] as const) {
+    const url = await listen(t, (request, response) => {
+      const path = request.url ?? '';
+      const ended = { status: 'failed', durationMs: 1, error: 'e', completedAt: '2026', result: null };
+      const send = (status: number, body: unknown) => response.writeHead(status).end(JSON.stringify(body));
+      if (request.method === 'POST') send(202, { jobId: 'j' });
+      else if (path === '/api/tools/v1/jobs/j') send(200, more);
+      else if (path.startsWith('/api/tools')) send(404, {});
+      else send(200, ended);
+    });
+    t.match(await rendered(t, url), { ...expected, error: 'e' });
+  }
 });

@@ -19,6 +19,18 @@ class Missing(MovingCameraScene):
         import helpers
 `;
 
+const SEEDED = `import random
+from manim import *
+
+
+class Seeded(Scene):
+    def construct(self):
+        print("drew", random.random())
+        self.play(FadeIn(Dot()), run_time=0.1)
+`;
+/** What Python's generator draws first. */
+const RANDOM_OF_7 = /drew 0\.32383276483316237/;
+
 t.test('render --server writes the files of a service elsewhere', async (t) => {
   const { url, key } = await listeningAppliance(t, { renders: true });
   const cwd = await temporaryFolder(t);
@@ -34,6 +46,8 @@ t.test('render --server writes the files of a service elsewhere', async (t) => {
   const missing = await scenepress([...args, 'Missing'], { cwd, env });
   t.equal(missing.code, 1);
   t.match(missing.stderr, /No module named 'helpers'(.|\n)*A service has no files of this machine/);
+  const told = JSON.parse((await scenepress([...args, 'Missing', '--json'], { cwd, env })).stdout);
+  t.match(told, { failedBy: 'scene', diagnosis: { kind: 'scene:import', line: 11 }, usage: { workMs: {} } });
   const wrongKey = await scenepress([...args, 'Circles', '--key', `svc_live_${'0'.repeat(48)}`], {
     cwd,
     env,
@@ -41,6 +55,32 @@ t.test('render --server writes the files of a service elsewhere', async (t) => {
   t.equal(wrongKey.code, 1);
   t.match(wrongKey.stderr, /^scenepress: http\S+: 401: /m);
   t.notMatch(wrongKey.stderr, /svc_live|\n {4}at /);
+});
+
+t.test('render --server renders several files, with a seed, and tells where the time went', async (t) => {
+  const { url, key } = await listeningAppliance(t, { renders: true });
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'seeded.py'), SEEDED);
+  await writeFile(join(cwd, 'broken.py'), SEEDED.replace('Seeded', 'Broken').replace('Dot()', 'Dott()'));
+  const args = ['render', 'seeded.py', 'broken.py', '--server', url, '--key', key, '-ql', '--seed', '7'];
+  const { code, stdout, stderr } = await scenepress([...args, '--json', '-o', 'made/'], { cwd });
+  t.equal(code, 1);
+  t.match(stderr, RANDOM_OF_7, 'what the scene prints is shown');
+  const events = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.match(
+    events.filter(({ event }) => event === 'finished'),
+    [
+      { file: 'seeded.py', status: 'completed', video: join(cwd, 'made/Seeded.mp4') },
+      { file: 'broken.py', status: 'failed', diagnosis: { kind: 'scene:name', candidates: ['Dot'] } },
+    ],
+  );
+  const timed = await scenepress(['render', 'seeded.py', '--server', url, '--key', key, '-ql', '--times'], {
+    cwd,
+  });
+  t.match(timed, { code: 0, stderr: /Seeded: start \d/ });
 });
 
 t.test('render --server refuses what a service cannot do, and lists scenes by their text', async (t) => {
@@ -61,11 +101,10 @@ t.test('render --server names what has no effect, and goes on', async (t) => {
   await writeFile(join(cwd, 'scenes.py'), SCENES);
   await writeFile(join(cwd, 'manim.cfg'), CONFIG);
   const args = ['render', 'scenes.py', '--server', 'https://renders.example.org', '--key', 'k', '--list'];
-  const listed = await scenepress([...args, '--times', '--render-memory-mb', '512'], { cwd });
+  const listed = await scenepress([...args, '--render-memory-mb', '512'], { cwd });
   t.match(listed, { code: 0, stdout: 'Circles\nMissing\n' });
   t.equal(
     listed.stderr,
-    'manim.cfg has no effect on renders by a service.\n' +
-      'No effect on renders by a service: --render-memory-mb, --times.\n',
+    'manim.cfg has no effect with --server.\nNo effect on renders by a service: --render-memory-mb.\n',
   );
 });

@@ -1,4 +1,5 @@
 import Joi from 'joi';
+import type { InspectedByUrl } from '../../../lib/client/index.ts';
 import {
   type CheckedSource,
   FAILED_BY,
@@ -7,7 +8,7 @@ import {
   type InspectedSource,
   type Play,
 } from '../../../lib/index.ts';
-import { count, list, number, object, oneOf, orNull, text, yes } from './parts.ts';
+import { count, list, number, object, oneOf, orNull, text, time, yes } from './parts.ts';
 
 type CheckedScene = CheckedSource['scenes'][number];
 type InspectedScene = InspectedSource['scenes'][number];
@@ -108,29 +109,53 @@ export const checkedSource: Joi.ObjectSchema = object<CheckedSource>({
   ).description('The scenes that would be rendered; empty with `--no-run`.'),
 });
 
+const ofPlays = list(
+  object<InspectedPlay>({
+    ...ofPlay,
+    moves: list(text).description('The variables of the mobjects that it animates, or their classes.'),
+  }),
+);
+const output = text.description('What its code printed, and warnings.');
+const ofPicture = {
+  number: count.description('From 1; it is written on the contact sheet.'),
+  play: position.description('The play that it is of, counted from 0; null: of none.'),
+  line: position.description('The line of the code that plays it; null: not known.'),
+  seconds: number.description('Its time in the video.'),
+};
+
 /** With the paths of pictures instead of their bytes. */
 export const inspectedSource: Joi.ObjectSchema = object<InspectedSource>({
   ...ofSource,
   scenes: list(
     object<InspectedScene>({
       ...ofScene,
-      plays: list(
-        object<InspectedPlay>({
-          ...ofPlay,
-          moves: list(text).description('The variables of the mobjects that it animates, or their classes.'),
-        }),
-      ),
-      output: text.description('What its code printed, and warnings.'),
+      plays: ofPlays,
+      output,
       sheet: text.allow(null).description('The path of its contact sheet, a JPEG.'),
       pictures: list(
         object<Omit<Picture, 'jpeg'> & { path: string | null }>({
-          number: count.description('From 1; it is written on the contact sheet.'),
-          play: position.description('The play that it is of, counted from 0; null: of none.'),
-          line: position.description('The line of the code that plays it; null: not known.'),
-          seconds: number.description('Its time in the video.'),
+          ...ofPicture,
           path: text.allow(null).description('Its file; null without `--pictures`.'),
         }),
       ),
     }),
   ).description('The scenes that would be rendered.'),
+});
+
+type SceneByUrl = InspectedByUrl['scenes'][number];
+
+/** What a service answers; the names of scenes become those of files. */
+export const inspectedByUrl: Joi.ObjectSchema = object<InspectedByUrl>({
+  ...ofSource,
+  scenes: list(
+    object<SceneByUrl>({
+      ...ofScene,
+      className: Joi.string().pattern(/^[\p{XID_Start}_]\p{XID_Continue}{0,199}$/u),
+      plays: ofPlays,
+      ...{ output, sheet: text },
+      pictures: list(object<SceneByUrl['pictures'][number]>({ ...ofPicture, url: text })),
+      creditsCost: count,
+      expiresAt: time,
+    }),
+  ),
 });

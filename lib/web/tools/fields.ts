@@ -120,6 +120,7 @@ export const INSPECTED: Joi.ObjectSchema = named(
           className: text.required(),
           frames: count,
           seconds: number.required(),
+          readsPixels: Joi.boolean().required(),
           sheet: Joi.string().uri().required().description('A contact sheet as JPEG, for an hour.'),
           pictures: Joi.array().items(picture).required(),
           plays: Joi.array().items(inspectedPlay).required(),

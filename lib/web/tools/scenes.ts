@@ -133,8 +133,8 @@ async function inspect(call: ToolCall): Promise<Response> {
     ok,
     findings,
     scenes: scenes.map(
-      ({ className, frames, seconds, pictures, plays, output, snapshotId, creditsCost }) => ({
-        ...{ className, frames, seconds, sheet: urlOf(call, snapshotId, 'sheet.jpg') },
+      ({ className, frames, seconds, readsPixels, pictures, plays, output, snapshotId, creditsCost }) => ({
+        ...{ className, frames, seconds, readsPixels, sheet: urlOf(call, snapshotId, 'sheet.jpg') },
         pictures: pictures.map(({ jpeg: _, ...picture }) => ({
           ...picture,
           url: urlOf(call, snapshotId, `picture-${picture.number}.jpg`),
