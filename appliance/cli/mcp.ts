@@ -1,36 +1,26 @@
 import { Command, Option } from 'commander';
-import { isScenepressError, LocalRenderer } from '../../lib/index.ts';
-import { LocalEngine } from '../mcp/local-engine.ts';
 import { interruptible } from '../runtime/interruptible.ts';
-import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
-import { UserError } from '../support/user-error.ts';
-import { addConfigFlags, configOf } from './config-flags.ts';
+import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
-import { keptVideosFolder } from './own-renderer.ts';
-import { folderOf } from './render-request.ts';
-import { RendererOnDemand } from './renderer-on-demand.ts';
+import { type EngineFlags, explain, note, ownEngine, remoteEngine } from './mcp-engines.ts';
+import { addServerFlags, serverOf } from './server-flags.ts';
 
-interface McpFlags extends Record<string, unknown> {
-  outputDir: string;
-  folder?: string;
+interface McpFlags extends EngineFlags {
   imageResponses: 'allow' | 'omit';
   readOnly?: boolean;
   wait?: number;
 }
 
-/** An agent that works on several scenes asks for them at the same time. */
-const WORKERS = 2;
-/** Clients keep the command running for days. */
-const IDLE_MS = 10 * 60_000;
-
 /** `scenepress mcp` */
 export function mcpCommand(): Command {
-  const command = addConfigFlags(new Command('mcp'), 'render')
+  const command = addServerFlags(addConfigFlags(new Command('mcp'), 'render'), {
+    does: 'check, inspect and render',
+  })
     .description(
       'Serve an MCP client over standard input and output: tools that check, inspect and render scenes',
     )
-    .option('--output-dir <folder>', 'folder for videos: <scene>.mp4, and captions beside it', '.')
+    .option('--output-dir <folder>', 'folder for videos: <scene>.mp4, and captions beside it (default: .)')
     .option('--folder <folder>', 'folder that the scenes may read: modules, pictures, data (default: none)')
     .addOption(
       new Option('--image-responses <mode>', 'omit: no pictures in results')
@@ -51,28 +41,19 @@ export function mcpCommand(): Command {
   return addExamples(
     command,
     ['scenepress mcp --output-dir ~/Videos', 'as the command of an MCP server in a client’s configuration'],
+    [
+      'scenepress mcp --server https://renders.example.org',
+      'by a service, with the key in SCENEPRESS_KEY; videos are links',
+    ],
     ['scenepress mcp --read-only', 'for clients that only need to know what is wrong with a scene'],
   );
 }
 
-async function serveMcp({ outputDir, folder, imageResponses, readOnly = false, wait, ...flags }: McpFlags) {
-  const config = configOf(flags);
-  const sceneFolder = folder === undefined ? null : folderOf('-', { folder });
-  const cacheFolder = keptVideosFolder();
-  const make = (options: CommandRendererOptions) =>
-    new LocalRenderer({
-      ...options,
-      workers: WORKERS,
-      ...(sceneFolder && { sceneFolder }),
-      ...(cacheFolder !== undefined && { cacheFolder }),
-    });
-  const say = (words: string | null) => words !== null && note(words);
-  const renderer = new RendererOnDemand((use) => withRenderer(config, make, use, { say, lasting: true }), {
-    idleMs: IDLE_MS,
-  });
-  const engine = new LocalEngine({ useRenderer: (work) => renderer.use(work), folder: outputDir });
+async function serveMcp({ imageResponses, readOnly = false, wait, ...flags }: McpFlags): Promise<void> {
+  const server = serverOf(flags);
+  const { engine, scopes, stop } = server ? await remoteEngine(server, flags) : ownEngine(flags);
   const options = {
-    ...{ engine, explain, isReadOnly: readOnly, hasPictures: imageResponses === 'allow' },
+    ...{ engine, scopes, explain, isReadOnly: readOnly, hasPictures: imageResponses === 'allow' },
     ...(wait !== undefined && { waitMs: wait * 1000 }),
   };
   // Slow to load, and needed by no other command.
@@ -85,19 +66,7 @@ async function serveMcp({ outputDir, folder, imageResponses, readOnly = false, w
     try {
       await serveOnStdio(() => createMcpServer(options), { signal, onError: ({ message }) => note(message) });
     } finally {
-      await engine.stop();
-      await renderer.stop();
+      await stop();
     }
   });
-}
-
-function note(text: string): void {
-  process.stderr.write(`scenepress: ${text}\n`);
-}
-
-/** The client is on this machine: it may know what went wrong. */
-function explain(error: unknown): string {
-  if (isScenepressError(error) || error instanceof UserError) return error.message;
-  note(String((error as Error).stack));
-  return 'The program failed. Its standard error has the cause.';
 }

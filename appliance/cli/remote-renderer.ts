@@ -11,19 +11,18 @@ import {
   type RenderRequest,
   type ScenepressClient,
 } from '../../lib/client/index.ts';
-import type { LocalRender, LocalRequest, RenderProgress } from '../../lib/index.ts';
+import type { LocalRender, LocalRequest } from '../../lib/index.ts';
 import {
   ARTIFACT_NAMES,
   ARTIFACTS,
   type LocalFile,
   type LocalRenderOptions,
-  type RenderStage,
   SCENE_FAULTS,
 } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import { UserError } from '../support/user-error.ts';
 import { printable } from './output.ts';
-import { STAGES } from './progress-line.ts';
+import { followJob } from './remote-job.ts';
 import { ofTools, type RemoteService } from './remote-service.ts';
 import type { Renders } from './warm-renderer.ts';
 
@@ -48,7 +47,7 @@ export class RemoteRenderer implements Renders {
     try {
       return await this.#service.call(async ({ client, signal }) => {
         jobId = await enqueued(client, request, signal);
-        const ended = await followed(client, jobId, { signal, onProgress });
+        const ended = await followJob(client, jobId, { signal, onProgress });
         const told = await toldOf(client, jobId, signal);
         if (told.output !== '') onOutput?.(printable(told.output));
         return this.#rendered(client, { ...ended, ...told }, signal);
@@ -119,21 +118,6 @@ async function enqueued(
   return job.jobId;
 }
 
-/** Resolves when the job has ended. */
-async function followed(
-  client: ScenepressClient,
-  jobId: string,
-  { signal, onProgress }: { signal: AbortSignal; onProgress: LocalRenderOptions['onProgress'] },
-): Promise<EndedJob> {
-  for await (const event of client.follow(jobId, { signal })) {
-    if (event.type === 'progress') onProgress?.(progressOf(event.progress));
-    if (event.type !== 'job') continue;
-    if (event.job.status === 'running') onProgress?.({ stage: 'rendering', frames: 0, seconds: 0 });
-    if (event.job.completedAt !== null) return event.job as EndedJob;
-  }
-  throw new Error('the service did not report the end of the job');
-}
-
 /** Nothing, if the service has no tools API, or tells something else. */
 async function toldOf(client: ScenepressClient, jobId: string, signal: AbortSignal): Promise<Told> {
   const { told: schema } = await import('./schemas/told.ts');
@@ -160,23 +144,4 @@ export function textOf(code: LocalRequest['code']): string {
       cause,
     });
   }
-}
-
-/** What a service reports, which may be anything. */
-function progressOf({
-  stage,
-  frames,
-  seconds,
-}: {
-  stage: unknown;
-  frames: unknown;
-  seconds: unknown;
-}): RenderProgress {
-  const isKnown = (text: unknown): text is RenderStage =>
-    typeof text === 'string' && Object.hasOwn(STAGES, text);
-  return {
-    stage: isKnown(stage) ? stage : 'rendering',
-    frames: Number(frames) || 0,
-    seconds: Number(seconds) || 0,
-  };
 }

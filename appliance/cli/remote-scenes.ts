@@ -43,7 +43,7 @@ export class RemoteScenes implements AsksAboutScenes {
     code: LocalRequest['code'],
     question: Question = {},
     { isSingly = false }: { isSingly?: boolean } = {},
-  ): Promise<InspectedSource> {
+  ): Promise<InspectedSource & { creditsCost: number }> {
     return this.#service.call(async ({ client, signal, picture }) => {
       const options = { ...fieldsOf(question), signal };
       const answer = await ofTools(client.inspect(textOf(code), options));
@@ -55,7 +55,8 @@ export class RemoteScenes implements AsksAboutScenes {
           singly.push({ ...of, jpeg: isSingly ? await picture(url) : new Uint8Array() });
         fetched.push({ ...scene, sheet: await picture(sheet), pictures: singly });
       }
-      return { ...found, scenes: fetched };
+      const creditsCost = scenes.reduce((sum, scene) => sum + scene.creditsCost, 0);
+      return { ...found, scenes: fetched, creditsCost };
     }, question.signal);
   }
 }
@@ -65,8 +66,8 @@ function fieldsOf({ config: _, signal: __, ...fields }: Question): Omit<Question
   return fields;
 }
 
-/** Without members that another version has added. Error: for an answer that is none of this API. */
-function valid<T>(schema: Joi.Schema, answer: unknown): T {
+/** The answer without members that another version has added. Error: for an answer that is none of this API. */
+export function valid<T>(schema: Joi.Schema, answer: unknown): T {
   const { error, value } = schema.validate(answer, { convert: false, stripUnknown: true });
   if (error)
     throw new Error(

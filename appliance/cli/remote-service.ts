@@ -56,6 +56,14 @@ export class RemoteService {
   }
 }
 
+/** Whether the same call may succeed later. */
+export function willPass(error: unknown): boolean {
+  if (!(error instanceof UserError)) return false;
+  const { cause } = error;
+  if (cause instanceof ApiError) return cause.isTransient;
+  return cause instanceof TypeError || (cause instanceof DOMException && cause.name === 'TimeoutError');
+}
+
 async function pictureAt(url: string, fetch: (url: string) => Promise<Response>): Promise<Uint8Array> {
   if (!URL.canParse(url)) throw new Error('it names a picture without an address');
   const response = await fetch(url);

@@ -70,7 +70,7 @@ export interface Waiting {
   onProgress: (progress: RenderProgress) => void;
 }
 
-/** What the tools are made of: a renderer of this machine, or a service for one of its accounts. */
+/** What the tools are made of: a renderer of this machine, or a service, here or elsewhere, for one of its accounts. */
 export interface Engine {
   /** Tells what is wrong with a source, by running its scenes or (`dryRun: false`) only by reading it. */
   check(

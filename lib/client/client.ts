@@ -6,6 +6,7 @@ import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts'
 import type {
   AccountEvent,
   ApiAccount,
+  ApiKey,
   ApiUsage,
   CheckedSource,
   CheckOptions,
@@ -268,6 +269,12 @@ export class ScenepressClient {
   async forget(jobId: string, options: RequestOptions = {}): Promise<void> {
     const { signal } = known('forget', options, SIGNAL);
     await this.#tool(`/jobs/${encodeURIComponent(jobId)}`, signal, { method: 'DELETE' });
+  }
+
+  /** The key of the requests, and what it may be used for. */
+  async describeKey(options: RequestOptions = {}): Promise<ApiKey> {
+    const { signal } = known('describeKey', options, SIGNAL);
+    return (await (await this.#tool('/key', signal)).json()) as ApiKey;
   }
 
   /** What ended renders have used, by day and key, since a time (ISO 8601; default: 30 days ago). */

@@ -9,6 +9,7 @@ export {
 export type {
   AccountEvent,
   ApiAccount,
+  ApiKey,
   ApiUsage,
   AspectRatio,
   CheckedSource,
@@ -24,6 +25,7 @@ export type {
   JobPage,
   JobStatus,
   JobsQuery,
+  KeyScope,
   Quality,
   RenderJob,
   RenderRequest,

@@ -1,3 +1,4 @@
+import type { KeyScope } from '../keys/key-scopes.ts';
 import type { ArtifactFields } from '../model/artifacts.ts';
 import type { FailedBy } from '../model/failures.ts';
 import type { Finding } from '../model/finding-types.ts';
@@ -9,6 +10,7 @@ import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts'
 import type { StillAt } from '../model/still-place.ts';
 import type { UsageOfDay } from '../model/usage.ts';
 
+export type { KeyScope } from '../keys/key-scopes.ts';
 export type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 export type { Finding } from '../model/finding-types.ts';
 export type { InspectOptions } from '../model/inspected-source.ts';
@@ -188,6 +190,15 @@ export interface StillByUrl {
 export type ApiUsage = Omit<UsageOfDay, 'failures'> & {
   failures: Partial<Record<Exclude<FailedBy, 'cancel'> | 'canceled', number>>;
 };
+
+/** The key of the requests, and what it may be used for. */
+export interface ApiKey {
+  /** Null: of a server that stores no keys. */
+  keyId: string | null;
+  /** Safe to show. */
+  keyPrefix: string;
+  scopes: readonly KeyScope[];
+}
 
 /** An event of all jobs of an account. `gap`: changes were lost, list the jobs. */
 export type AccountEvent = { type: 'job'; job: ToolJob } | { type: 'gap' };

@@ -270,6 +270,13 @@ for (const [door, open] of Object.entries(DOORS))
       await next?.cancel();
     });
 
+    t.test('tells what the key may do', async (t) => {
+      const scopes = ['render', 'check', 'read'];
+      t.same(await jsonOf(await ask('GET /key')), { keyId: 'key of ada', keyPrefix: 'svc_live_', scopes });
+      for (const token of scopes)
+        t.match(await jsonOf(await ask('GET /key', { token })), { scopes: [token] });
+    });
+
     t.test('sums the usage', async (t) => {
       const { days } = (await jsonOf(await ask('GET /usage'))) as unknown as { days: object[] };
       t.match(days, [{ keyId: 'key of ada', failures: { canceled: Number, scene: Number } }]);

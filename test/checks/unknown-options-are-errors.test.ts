@@ -152,6 +152,7 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'ScenepressClient.list': (given) => client.list({}, given),
   'ScenepressClient.details': (given) => client.details('1', given),
   'ScenepressClient.forget': (given) => client.forget('1', given),
+  'ScenepressClient.describeKey': (given) => client.describeKey(given),
   'ScenepressClient.usage': (given) => client.usage(given),
   'ScenepressClient.cancel': (given) => client.cancel('1', given),
   'ScenepressClient.download': (given) => client.download(job, 'video', given),

@@ -74,6 +74,22 @@ t.test('an agent makes a video over standard input and output', async (t) => {
   t.same(stillRunning(processes), [], 'no process is left');
 });
 
+t.test('an agent makes a video over standard input and output, by a service elsewhere', async (t) => {
+  const { url, key, ask } = await listeningAppliance(t, { renders: true });
+  const transport = new StdioClientTransport({
+    command: process.execPath,
+    args: [MAIN, 'mcp', '--server', url],
+    env: { PATH: process.env['PATH'] ?? '', SCENEPRESS_KEY: key },
+  });
+  const client = newClient('2026-07-28');
+  t.teardown(() => client.close());
+  await client.connect(transport);
+  const { structuredContent } = await author(t, client);
+  const { video } = structuredContent as { video: string };
+  t.match(await ask(new URL(video).pathname), { status: 200, headers: { 'content-type': 'video/mp4' } });
+  t.same(processesBelow(transport.pid ?? 0), [], 'no renderer was started');
+});
+
 t.test('an agent makes a video over HTTP', async (t) => {
   const { url, key, ask } = await listeningAppliance(t, { renders: true });
   const client = await httpClient(t, `${url}/mcp`, { headers: { authorization: `Bearer ${key}` } });

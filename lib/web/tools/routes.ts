@@ -1,5 +1,6 @@
 import { EVENT_ROUTES } from './events.ts';
 import { JOB_ROUTES } from './jobs.ts';
+import { KEY_ROUTES } from './key.ts';
 import { RENDER_ROUTES } from './renders.ts';
 import type { ToolRoute } from './route.ts';
 import { SCENE_ROUTES } from './scenes.ts';
@@ -12,6 +13,7 @@ export const TOOL_ROUTES: readonly ToolRoute[] = [
   ...JOB_ROUTES,
   ...EVENT_ROUTES,
   ...USAGE_ROUTES,
+  ...KEY_ROUTES,
 ];
 
 interface Found {
