@@ -15,6 +15,8 @@ export interface ForkCommand {
   frames: string | null;
   /** Takes the frames: it listens at their path. */
   isEncoder: boolean;
+  /** The folder with the files that its scene may read; null: it has none. */
+  filesFolder: string | null;
   memoryBytes: number;
   diskBytes: number;
   files: number;

@@ -20,6 +20,8 @@ class ForkCommand:
     frames: str | None
     # Takes the frames: it listens at their path.
     is_encoder: bool
+    # The folder with the files that its scene may read; null: it has none.
+    files_folder: str | None
     memory_bytes: int
     disk_bytes: int
     files: int
@@ -39,6 +41,7 @@ class ForkCommand:
             socket=str(message["socket"]),
             frames=None if message["frames"] is None else str(message["frames"]),
             is_encoder=bool(message["isEncoder"]),
+            files_folder=None if message["filesFolder"] is None else str(message["filesFolder"]),
             memory_bytes=int(message["memoryBytes"]),
             disk_bytes=int(message["diskBytes"]),
             files=int(message["files"]),

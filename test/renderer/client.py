@@ -106,7 +106,7 @@ def fork_command(folder: Path | str, job: str = "job") -> Message:
     """A command to fork a job whose socket does not exist."""
     limits = {"memoryBytes": 1 << 30, "diskBytes": 1 << 30, "files": 100, "fileSizeBytes": 1 << 30}
     place: Message = {"folder": str(folder), "socket": "/none", "outputs": {}}
-    frames: Message = {"frames": None, "isEncoder": False}
+    frames: Message = {"frames": None, "isEncoder": False, "filesFolder": None}
     return {"type": "fork", "job": job, "background": False, **frames, **place, **limits}
 
 
@@ -266,12 +266,14 @@ class Zygote:
         *,
         frames: str | None = None,
         encode: Message | None = None,
+        job_files: Path | None = None,
         **limits: int,
     ) -> Channel:
         """Fork a job named ``job`` and hand it its work.
 
         `frames`: the path of a socket that takes the frames of a render; else an encoder takes them, whose
-        job has the fields of `encode`. `limits`: `memory_bytes`, `disk_bytes`, `files`.
+        job has the fields of `encode`. `job_files`: their folder. `limits`: `memory_bytes`,
+        `disk_bytes`, `files`.
         """
         check("RendererJob", job)
         encoding = None
@@ -296,6 +298,7 @@ class Zygote:
                     "socket": path,
                     "frames": frames,
                     "isEncoder": job["kind"] == "encode",
+                    "filesFolder": None if job_files is None else str(job_files),
                     "memoryBytes": limits.get("memory_bytes", 2 << 30),
                     "diskBytes": limits.get("disk_bytes", 1 << 30),
                     "files": limits.get("files", 20_000),

@@ -130,6 +130,7 @@ export class Forks {
         socket: JobChannel.pathIn(seen),
         frames: frames ?? null,
         isEncoder: job.kind === 'encode',
+        filesFolder: null,
         memoryBytes,
         diskBytes: job.kind === 'encode' ? bytesForEncoding(this.#settings.limits, job) : diskBytes,
         files,

@@ -26,6 +26,7 @@ from ..protocol import JobChannel, connect_when_it_listens, listen
 from ..sandbox import cgroup, export, kernel, limits, mounts, priority
 from ..sandbox.layers import Sandbox
 from ..sandbox.watch import FINISHED, Findings, watch
+from . import scene_folder
 
 _STREAMS = (0, 1, 2)
 _PLAINLY = os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -224,7 +225,7 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
         os.chdir("/")  # leave the job's folder, whose mount will be removed
         # In its own namespaces, a job's processes are counted separately.
         others = 0 if sandbox.isolated else limits.running_processes()
-        sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files))
+        files = sandbox.enter(folder, mounts.Space(fork.disk_bytes, fork.files), fork.files_folder)
     except OSError as error:
         os.write(wall, str(error).encode()[:_PROBLEM_BYTES_MAX])
         return _EXIT_BROKEN
@@ -236,6 +237,8 @@ def _inner(sandbox: Sandbox, commands: int, wall: int) -> int:
     job = channel.receive()
     limits.apply(job.limits, other_processes=others)
     _prepare_environment(folder, "/tmp" if sandbox.isolated else os.path.join(folder, "tmp"))
+    if files is not None:
+        scene_folder.give(files)
     if isinstance(job, EncodeJob):
         from ..encoder.encoding import encode
 

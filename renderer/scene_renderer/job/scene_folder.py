@@ -1,6 +1,7 @@
-"""The folder of the author's own file, which ``scenepress render`` lets its scenes read; a service has none.
+"""The folder that a scene may read: that of the author's own file, or the files of a job of a service.
 
-It is visible in the sandbox, read-only. Links to its entries are in the scene's current folder, so relative
+``scenepress render`` lets all its scenes read the former; the latter are different for each job. The folder
+is visible in the sandbox, read-only. Links to its entries are in the scene's current folder, so relative
 paths, modules beside the file and ``__file__`` work as with the ``manim`` command; new files can be written.
 """
 
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 
+_FOLDER_VARIABLE = "SCENEPRESS_SCENE_FOLDER"
 _FILE_VARIABLE = "SCENEPRESS_SCENE_FILE"
 _DEFAULT_NAME = "scene.py"
 _LINKS_MAX = 2000
@@ -21,8 +23,13 @@ _MEDIA, _WRITTEN_IN_MEDIA = "media", ("Tex", "texts")
 
 def folder() -> Path | None:
     """Return the folder; None if there is none."""
-    place = os.environ.get("SCENEPRESS_SCENE_FOLDER")
+    place = os.environ.get(_FOLDER_VARIABLE)
     return Path(place) if place else None
+
+
+def give(files: str) -> None:
+    """Set the folder to that with the files of this process's job."""
+    os.environ[_FOLDER_VARIABLE] = files
 
 
 def choose(file: str) -> None:

@@ -42,11 +42,13 @@ def version() -> int:
     return kernel.system_call("landlock", _CREATE_RULESET, None, 0, _VERSION)
 
 
-def restrict(*, readable: Iterable[str], devices: Iterable[str], writable: Iterable[str]) -> None:
+def restrict(
+    *, readable: Iterable[str], data: Iterable[str], devices: Iterable[str], writable: Iterable[str]
+) -> None:
     """Forbid all file access except the following. Ignores missing paths. Raises OSError.
 
-    `readable`: read and execute; `devices`: read and write; `writable`: everything except executing files and
-    creating sockets and devices.
+    `readable`: read and execute; `data`: read; `devices`: read and write; `writable`: everything except
+    executing files and creating sockets and devices.
     """
     known = version()
     handled = _RIGHTS[min(known, _NEWEST_RIGHTS)]
@@ -59,6 +61,8 @@ def restrict(*, readable: Iterable[str], devices: Iterable[str], writable: Itera
     ruleset = kernel.system_call("landlock_create_ruleset", _CREATE_RULESET, setting, len(setting), 0)
     for path in readable:
         _allow(ruleset, path, handled & _READ)
+    for path in data:
+        _allow(ruleset, path, handled & _READ & ~_EXECUTE)
     for path in devices:
         _allow(ruleset, path, handled & (_READ_FILE | _WRITE_FILE | _TRUNCATE))
     for path in writable:

@@ -61,25 +61,34 @@ class Sandbox:
             return Sandbox(self.layers, self.readable, seccomp.make_filter(exposed=None))
         return self
 
-    def enter(self, folder: str, space: mounts.Space) -> None:
+    def enter(self, folder: str, space: mounts.Space, files: str | None = None) -> str | None:
         """Enter the sandbox, as the first process of its namespaces. Raises OSError.
 
-        `space`: passed to `mounts.enter` if jobs are isolated.
+        `space`: passed to `mounts.enter` if jobs are isolated; `files`: a folder that the job may only read,
+        whose path in the sandbox is returned. With neither namespaces nor Landlock, the job can also reach
+        what is beside that folder in the worker's, and replace its entries if it has the same user as the
+        service. It contains links for this job alone, and seccomp keeps the modes of the files, which
+        nobody may write to.
         """
         if self.isolated:
-            mounts.enter(folder, self.readable, space)
+            mounts.enter(folder, self.readable, space, files)
+            files = files and mounts.FILES_FOLDER
+        if files is not None:
+            os.stat(files)  # Landlock would ignore that it is missing
         kernel.drop_capabilities()
         os.chdir(folder)
         if "landlock" in self.layers:
             memory, proc = (mounts.MEMORY_FOLDERS, ()) if self.isolated else ((), _OF_THE_MACHINE)
             landlock.restrict(
                 readable=(*self.readable, *_OWN_PROC, *proc),
+                data=() if files is None else (files,),
                 devices=mounts.DEVICES,
                 writable=(folder, *memory),
             )
         if "seccomp" in self.layers:
             kernel.filter_system_calls(self._filter or seccomp.make_filter(exposed=os.getpid()))
             replace(selectors, DefaultSelector=selectors.PollSelector)  # asyncio's: there is no epoll
+        return files
 
 
 def find(readable: Sequence[str], without: Sequence[str]) -> tuple[Sandbox, dict[str, str]]:

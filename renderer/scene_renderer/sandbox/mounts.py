@@ -34,6 +34,8 @@ _MNT_DETACH = 2
 DEVICES = ("/dev/null", "/dev/urandom")
 # In addition to the job's own folder, in the same file system.
 MEMORY_FOLDERS = ("/tmp", "/dev/shm")
+# The mount point of the files that belong to the job.
+FILES_FOLDER = "/scenepress/files"
 # Temporary mount point; any existing folder works.
 _PLACE = "/tmp"
 # Larger files are mounted. The kernel does not mount a file that was replaced, which can still be read.
@@ -48,8 +50,11 @@ class Space:
     files: int
 
 
-def enter(folder: str, readable: Sequence[str], space: Space) -> None:
-    """Replace the root by one with an empty `folder` and the `readable` paths. Raises OSError."""
+def enter(folder: str, readable: Sequence[str], space: Space, files: str | None) -> None:
+    """Replace the root by one with an empty `folder` and the `readable` paths. Raises OSError.
+
+    `files`: a folder that is mounted at `FILES_FOLDER`.
+    """
     kernel.mount("none", "/", "none", _RECURSIVE | _PRIVATE)
     copies = {path: content for path in set(readable) if (content := _small_file(path, readable)) is not None}
     links = {path: os.readlink(path) for path in readable if _is_link_into(path, readable)}
@@ -59,6 +64,8 @@ def enter(folder: str, readable: Sequence[str], space: Space) -> None:
             trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_DEVICES)
     for path in DEVICES:
         trees[path] = _copy(path, READ_ONLY | NO_SUID | NO_EXEC)
+    if files is not None:
+        trees[FILES_FOLDER] = _copy(files, READ_ONLY | NO_SUID | NO_EXEC | NO_DEVICES)
 
     trees |= _new_folders((folder, *MEMORY_FOLDERS), space)
     kernel.mount("tmpfs", _PLACE, "tmpfs", NO_SUID | NO_DEVICES, "mode=0755,size=4m,nr_inodes=4096")

@@ -20,7 +20,7 @@ def look(folder: Path) -> Pass:
 
 def watching(folder: Path) -> DiskWatch:
     limits = {"memory_bytes": 1, "disk_bytes": 100, "files": 3, "file_size_bytes": 50}
-    fork = ForkCommand("job", str(folder), "", None, False, **limits, outputs={}, background=False)
+    fork = ForkCommand("job", str(folder), "", None, False, None, **limits, outputs={}, background=False)
     return DiskWatch(fork)
 
 
