@@ -22,7 +22,7 @@ from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import dry_run, errors, hints, output, scene, scene_folder, settings, still, studio
+from . import dry_run, errors, fonts, hints, output, scene, scene_folder, settings, still, studio
 from .capture import CaptureRenderer
 from .inspecting import InspectingRenderer
 from .timeline import Timeline
@@ -95,6 +95,8 @@ def _run(
     settings.fix(job)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
+    if (files := scene_folder.files()) is not None:
+        fonts.register(files)
     sys.setswitchinterval(_SWITCH_INTERVAL_S)
     is_tex_held = not isinstance(job, ListJob) and job.is_tex_held
     typesetting.begin_job(partial(_end_without_tex, channel, os.getpid()) if is_tex_held else None)

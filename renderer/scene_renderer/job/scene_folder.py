@@ -20,6 +20,8 @@ _LINKS_MAX = 2000
 _WRITTEN = ("channel", "tmp", "captions.vtt", "output.png", "section-videos", "sections.tar")
 _MEDIA, _WRITTEN_IN_MEDIA = "media", ("Tex", "texts")
 
+_files: Path | None = None
+
 
 def folder() -> Path | None:
     """Return the folder; None if there is none."""
@@ -29,7 +31,14 @@ def folder() -> Path | None:
 
 def give(files: str) -> None:
     """Set the folder to that with the files of this process's job."""
+    global _files
     os.environ[_FOLDER_VARIABLE] = files
+    _files = Path(files)
+
+
+def files() -> Path | None:
+    """Return the folder if it is that with the files of this process's job."""
+    return _files
 
 
 def choose(file: str) -> None:

@@ -3,6 +3,7 @@
 import socket
 import wave
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -11,6 +12,8 @@ from client import Zygote, check_job, fork_command, list_job, read_job, render_j
 from sources import scene
 
 SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2"/></svg>'
+MONO = Path("/usr/share/fonts/truetype/dejavu/DejaVuSansMono.ttf")
+OURS = "Ours for One Job"
 # For `above`: what an attempt failed by, or "it worked".
 TRY = """
 import os
@@ -49,6 +52,15 @@ def files(tmp_path: Path) -> Path:
 def protect(folder: Path) -> None:
     for path in folder.rglob("*"):
         path.chmod(0o755 if path.is_dir() else 0o444)
+
+
+def font(family: str) -> bytes:
+    """A monospaced font with another name for its family, of equal length."""
+    data, name = MONO.read_bytes(), "DejaVu Sans Mono"
+    assert len(family) == len(name)
+    for encoding in ("latin-1", "utf-16-be"):
+        data = data.replace(name.encode(encoding), family.encode(encoding))
+    return data
 
 
 def job_folder(tmp_path: Path, name: str = "job") -> Path:
@@ -290,6 +302,71 @@ def test_there_may_be_many_files(any_zygote: Zygote, tmp_path: Path, files: Path
     """
     outcome = any_zygote.run(job_folder(tmp_path), render_job(scene(body)), job_files=files)
     assert outcome.length == (1, 0.1)
+
+
+# Lines of a scene that print whether a text has the letters of a font, and whether Manim knows its family.
+SHOW = """
+def is_mono(family):
+    return Text("iiii", font=family).width / Text("MMMM", font=family).width > 0.6
+def show(family):
+    print(is_mono(family), family in manimpango.list_fonts())
+"""
+
+
+def printed(zygote: Zygote, folder: Path, *lines: str, **options: Any) -> str:
+    above = f"import manimpango\nfrom manim import Text\n{SHOW}"
+    outcome = zygote.run(folder, render_job(scene("\n".join(lines), above=above)), **options)
+    assert outcome.result["type"] == "done", outcome.result
+    return "".join(report["text"] for report in outcome.of_type("output"))
+
+
+def test_a_font_is_found_by_its_family_and_only_by_its_job(
+    any_zygote: Zygote, tmp_path: Path, files: Path
+) -> None:
+    (files / "fonts/a file.TTF").write_bytes(font(OURS))
+    texts = [
+        printed(any_zygote, job_folder(tmp_path, f"{number}"), f"show({OURS!r})", job_files=given)
+        for number, given in enumerate((None, files, None))
+    ]
+    before, during, after = texts
+    assert during == "True True\n"
+    assert before.startswith(f"WARNING: Font {OURS} not in [")
+    assert before.endswith("].\nFalse False\n")
+    assert after == before
+
+
+def test_what_is_no_font_is_left_out(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
+    whole = font(OURS)
+    for number, data in enumerate(
+        (b"", b"no font", whole[:2000], whole[:300_000], b"\0\1\0\0" + b"\xff" * 999)
+    ):
+        (files / f"fonts/0{number}.ttf").write_bytes(data)
+    (files / "fonts/ours.otf").write_bytes(whole)
+    (files / "fonts/folder.ttc").mkdir()
+    lines = (f"show({OURS!r})", "Text('text', font='Another', warn_missing_font=False)")
+    assert printed(any_zygote, job_folder(tmp_path), *lines, job_files=files) == "True True\n"
+
+
+def test_a_font_that_is_registered_for_a_while_leaves_those_of_the_job(
+    zygote: Zygote, tmp_path: Path, files: Path
+) -> None:
+    (files / "fonts/ours.ttf").write_bytes(font(OURS))
+    (files / "fonts/other.ttf").write_bytes(font("Another for Once"))
+    lines = (
+        'with register_font("fonts/other.ttf"):',
+        "    show('Another for Once')",
+        f"show({OURS!r})",
+        "show('Another for Once')",
+    )
+    assert printed(zygote, job_folder(tmp_path), *lines, job_files=files) == 3 * "True True\n"
+
+
+def test_there_may_be_fifty_fonts(zygote: Zygote, tmp_path: Path, files: Path) -> None:
+    for number in range(52):
+        (files / f"fonts/{number:02}.ttf").write_bytes(font(f"Number {number:02} of all"))
+    lines = [f"print('Number {number:02} of all' in manimpango.list_fonts())" for number in (0, 49, 50, 51)]
+    text = printed(zygote, job_folder(tmp_path), *lines, job_files=files)
+    assert text == "Of 52 font files, only the first 50 are used.\nTrue\nTrue\nFalse\nFalse\n"
 
 
 def test_names_of_a_helper_are_known_when_a_source_is_read(
