@@ -91,5 +91,6 @@ def _link(source: Path, target: Path, without: set[str], left: Iterator[int]) ->
         for entry in entries:
             if next(left) <= 0:
                 return
-            if entry.name not in without and not (target / entry.name).exists() and entry.name != _MEDIA:
-                os.symlink(entry.path, target / entry.name)
+            if entry.name not in without and entry.name != _MEDIA:
+                with suppress(FileExistsError):
+                    os.symlink(entry.path, f"{target}/{entry.name}")
