@@ -32,7 +32,10 @@ export interface RenderTask {
   inspect?: number;
   /** Of the scene's random numbers; default: another one in each render. */
   seed?: number;
-  /** Absolute path of a folder with files that the scene may read; default: none. Nothing changes it meanwhile. */
+  /**
+   * Absolute path of the folder with the job's files, which its scene reads by their paths relative to it. Nothing in it
+   * may change before the run has ended; it must be readable by the service, and its files by everyone. Default: none.
+   */
   files?: string;
   port: MessagePort;
 }
@@ -56,10 +59,10 @@ export interface ListTask {
   listScenesOf: SceneSource;
   /** The file with the source, relative to the author's folder; default: that of the renderer. */
   file?: string;
-  /** With a low CPU priority. */
-  background: boolean;
   /** As of {@link RenderTask}. */
   files?: string;
+  /** With a low CPU priority. */
+  background: boolean;
 }
 
 /** The result of a {@link ListTask}. `failed`: the code failed or exceeded a limit. */

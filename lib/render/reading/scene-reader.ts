@@ -8,6 +8,7 @@ import { Backoff } from '../../time/backoff.ts';
 import type { Timer } from '../../time/clock.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { type ForkSettings, Forks, type Occupied } from '../run/forks.ts';
+import { linksBeside } from '../run/job-files.ts';
 import { readJob } from '../run/jobs-of-tasks.ts';
 import { startZygote } from '../start/encoder-process.ts';
 import { mountsState } from '../start/launcher.ts';
@@ -32,6 +33,8 @@ export interface ReadTask {
   className?: string | undefined;
   /** Whose it is; undefined: the operator's. */
   owner?: string | undefined;
+  /** The folder with the files of its job, as of a `RenderTask`. */
+  files?: string | undefined;
 }
 
 interface Waiting {
@@ -126,7 +129,7 @@ export class SceneReader {
   }
 
   /** Undefined if it could not be read. `end`: called with what was found, before the fork has ended. */
-  async #read({ code, className }: ReadTask, end: Waiting['end']): Promise<Finding[] | undefined> {
+  async #read({ code, className, files }: ReadTask, end: Waiting['end']): Promise<Finding[] | undefined> {
     const { clock, limits } = this.#settings;
     if (this.#isStopped || clock.uptimeMs() < this.#pausedUntilMs) return undefined;
     const folder = join(this.#folder, `${++this.#reads}`);
@@ -142,6 +145,7 @@ export class SceneReader {
       const job = readJob(code, className, limits);
       const { verdict } = await this.#forks
         .run(occupied, folder, job, () => {}, {
+          files,
           onVerdict: (said) => said.type === 'read' && end(said.findings),
         })
         .finally(() => timer.cancel());
@@ -152,6 +156,7 @@ export class SceneReader {
     } finally {
       this.#occupied = undefined;
       await this.#discard(folder);
+      if (files !== undefined) await this.#discard(linksBeside(folder));
     }
   }
 

@@ -19,6 +19,7 @@ import { seenInWork, uidOf } from '../start/launcher.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { endedBefore, tooSlow } from './end-messages.ts';
 import { JobChannel } from './job-channel.ts';
+import { linkFiles, linksBeside } from './job-files.ts';
 import type { SceneReports } from './scene-reports.ts';
 import type { WorkerSettings } from './worker-settings.ts';
 
@@ -78,7 +79,8 @@ export class Forks {
 
   /**
    * Forks `current.zygote` for a job in `folder`, and waits for the end of the fork. `frames`: the path of the socket for
-   * the frames of a render, as the forks see it; `onConnected`: called when the fork can be told more. Rejects if the fork was ended by other than its job, its limits and its stop:
+   * the frames of a render, as the forks see it; `files`: the folder with the job's files, of which links are left beside
+   * its folder; `onConnected`: called when the fork can be told more. Rejects if the fork was ended by other than its job, its limits and its stop:
    * {@link JobNotRead}, {@link JobInterrupted} or `ZygoteDied`. Its zygote is then replaced.
    */
   async run(
@@ -88,10 +90,12 @@ export class Forks {
     onReport: (report: JobReport) => void,
     {
       frames,
+      files: given,
       onConnected,
       onVerdict = () => {},
     }: {
       frames?: string;
+      files?: string | undefined;
       onConnected?: (tell: (message: RenderEnded) => void) => void;
       /** Called before the fork has ended. */
       onVerdict?: (verdict: NonNullable<ForkOutcome['verdict']>) => void;
@@ -104,6 +108,8 @@ export class Forks {
     // A render sends a report before it reads the scene; other forks may die of what they read.
     let isRead = job.kind === 'encode' || job.kind === 'read';
     this.makeFolder(folder);
+    const links = linksBeside(folder);
+    if (given !== undefined) await linkFiles(given, links).catch(rejectUnread);
     const channel = await JobChannel.open({
       folder,
       uid: this.uid,
@@ -130,7 +136,7 @@ export class Forks {
         socket: JobChannel.pathIn(seen),
         frames: frames ?? null,
         isEncoder: job.kind === 'encode',
-        filesFolder: null,
+        filesFolder: given === undefined ? null : this.seen(links),
         memoryBytes,
         diskBytes: job.kind === 'encode' ? bytesForEncoding(this.#settings.limits, job) : diskBytes,
         files,

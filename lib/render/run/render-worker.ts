@@ -37,6 +37,7 @@ import {
   type Occupied,
   withFinding,
 } from './forks.ts';
+import { linksBeside } from './job-files.ts';
 import { checkJob, encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { SceneReports } from './scene-reports.ts';
@@ -163,7 +164,7 @@ export class RenderWorker {
         this.#encoding = encoding;
         encoding.begin();
         const rendered = await this.#forks
-          .run(current, jobFolder, job, hear, { frames: encoding.frames })
+          .run(current, jobFolder, job, hear, { frames: encoding.frames, files: task.files })
           .catch((error: Error) => {
             throw encoding.error ?? error;
           });
@@ -219,6 +220,7 @@ export class RenderWorker {
       this.#current = undefined;
       task.port.close();
       await this.#discard(jobFolder);
+      if (task.files !== undefined) await this.#discard(linksBeside(jobFolder));
       if (!keepOutFolder) await this.#discard(outFolder);
     }
   }
@@ -242,7 +244,7 @@ export class RenderWorker {
   /** Lists the scenes of a source by running it in the sandbox. */
   async list(task: ListTask): Promise<ListResult> {
     const job = listJob(task, this.#settings.limits);
-    return this.#runAlone(job, 'landscape', task.background, ({ verdict }, durationMs) =>
+    return this.#runAlone(job, 'landscape', task, ({ verdict }, durationMs) =>
       verdict?.type === 'scenes' ? { kind: 'listed', scenes: verdict.names, durationMs } : undefined,
     );
   }
@@ -255,7 +257,7 @@ export class RenderWorker {
     return this.#runAlone(
       job,
       orientation,
-      task.background,
+      task,
       ({ verdict }, durationMs) => {
         if (verdict?.type !== 'checked') return undefined;
         const { type: _, ...length } = verdict;
@@ -269,7 +271,7 @@ export class RenderWorker {
   async #runAlone<Result>(
     job: RendererJob,
     orientation: 'landscape' | 'portrait',
-    background: boolean,
+    { background, files }: Pick<RenderTask, 'background' | 'files'>,
     resultOf: (outcome: ForkOutcome, durationMs: number) => Result | undefined,
     hear: (report: JobReport) => void = () => {},
   ): Promise<Result | ShortFailure> {
@@ -281,7 +283,9 @@ export class RenderWorker {
       const { clock } = this.#settings;
       const startedMs = clock.uptimeMs();
       const timer = clock.after(SHORT_TIMEOUT_MS, () => this.#end('timeout'));
-      const outcome = await this.#forks.run(current, folder, job, hear).finally(() => timer.cancel());
+      const outcome = await this.#forks
+        .run(current, folder, job, hear, { files })
+        .finally(() => timer.cancel());
       const durationMs = Math.round(clock.uptimeMs() - startedMs);
       const result = resultOf(outcome, durationMs);
       if (result) return result;
@@ -306,6 +310,7 @@ export class RenderWorker {
     } finally {
       this.#current = undefined;
       await this.#discard(folder);
+      if (files !== undefined) await this.#discard(linksBeside(folder));
     }
   }
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { isShortage } from '../../../../lib/files/shortage.ts';
@@ -27,14 +28,22 @@ const FAILED: JobReport = failedReport("RuntimeError: can't start new thread");
 const LIMIT: SceneFailure = { error: 'a limit', failedBy: 'limit:memory' };
 const SHORTAGE = 'no more processes';
 
-/** Runs a fork that sends a report, or never connects, and ends. */
-function run(t: Test, report: JobReport | undefined, end: Partial<JobEnded>, endReason?: 'canceled') {
+/** Runs a fork that sends a report, or never connects, and ends. `files`: the folder in that of the test. */
+function run(
+  t: Test,
+  report: JobReport | undefined,
+  end: Partial<JobEnded>,
+  { endReason, files }: { endReason?: 'canceled'; files?: string } = {},
+) {
   const sockets = new SimulatedSockets();
-  const workFolder = testFolder(t);
+  const workFolder = testFolder(t, { given: { 'data.csv': '1,2' } });
   const folder = join(workFolder, 'w0');
   const replaced: string[] = [];
+  const commands: ForkCommand[] = [];
   const zygote = {
-    run: async ({ socket, job }: ForkCommand): Promise<JobEnded> => {
+    run: async (command: ForkCommand): Promise<JobEnded> => {
+      const { socket, job } = command;
+      commands.push(command);
       if (report)
         sockets
           .connect(socket)
@@ -64,9 +73,11 @@ function run(t: Test, report: JobReport | undefined, end: Partial<JobEnded>, end
     folder,
   );
   const occupied: Occupied = { zygote, background: false, endReason };
-  const outcome = forks.run(occupied, join(folder, '1'), JOB, () => {});
+  const outcome = forks.run(occupied, join(folder, '1'), JOB, () => {}, {
+    files: files && join(workFolder, files),
+  });
   const failure = outcome.then((outcome) => forks.failureOf(outcome, () => LIMIT, endReason, 5));
-  return { failure, replaced };
+  return { failure, replaced, commands, folder };
 }
 
 t.test('a fork that fails while the machine is short of processes was interrupted', async (t) => {
@@ -87,7 +98,7 @@ t.test(
     t.equal(await run(t, scenes, { shortage }).failure, undefined);
     const failed = { kind: 'failed', durationMs: 5 };
     t.match(await run(t, FAILED, { shortage, reason: 'disk' }).failure, { ...failed, error: 'a limit' });
-    t.match(await run(t, FAILED, { shortage }, 'canceled').failure, failed);
+    t.match(await run(t, FAILED, { shortage }, { endReason: 'canceled' }).failure, failed);
     t.match(await run(t, FAILED, {}).failure, failed);
   },
 );
@@ -102,4 +113,21 @@ t.test('a zygote that can fork no job is replaced, unless the machine is short o
   const broken = run(t, undefined, { problem });
   await t.rejects(broken.failure, { name: 'JobNotRead', message: problem });
   t.same(broken.replaced, [problem]);
+});
+
+t.test('a fork is told of links to the files of its job, in the folder of its worker', async (t) => {
+  const scenes: JobReport = { type: 'scenes', names: ['A'] };
+  const { failure, commands, folder } = run(t, scenes, {}, { files: 'given' });
+  t.equal(await failure, undefined);
+  t.same(commands[0]?.filesFolder, join(folder, '1.files'));
+  t.equal(readFileSync(join(folder, '1.files/data.csv'), 'utf8'), '1,2');
+  const without = run(t, scenes, {});
+  await without.failure;
+  t.equal(without.commands[0]?.filesFolder, null);
+});
+
+t.test('a job whose files are gone is not read', async (t) => {
+  const { failure, commands } = run(t, FAILED, {}, { files: 'gone' });
+  await t.rejects(failure, { name: 'JobNotRead', cause: { code: 'ENOENT' } });
+  t.same(commands, []);
 });
