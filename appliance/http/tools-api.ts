@@ -11,7 +11,7 @@ import {
 } from '../../lib/web/index.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
-import { discardBody, readBody } from './render-api/request-body.ts';
+import { bodyOf, discardBody, readBody } from './render-api/request-body.ts';
 import { hapiResponseOf, webHeadersOf } from './web-answer.ts';
 
 /** Options of the plugin {@link toolsApi}. */
@@ -112,6 +112,7 @@ async function answer(
         links: artifactUrl ?? urlOf(assetUrl),
         baseUrl: urlOf(publicUrl),
         readBody: (mostBytes) => readBody(req, mostBytes),
+        openBody: () => bodyOf(req),
       },
     );
     await discardBody(req);

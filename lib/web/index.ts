@@ -29,7 +29,7 @@ export { openApiDocument } from './openapi/render-document.ts';
 /** @internal */
 export { ENQUEUE, GET_ACCOUNT, GET_JOB } from './openapi/render-endpoints.ts';
 /** @internal */
-export { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+export { bodyIncomplete, bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 /** @internal */
 export { TO_READ, TO_RENDER } from './scopes.ts';
 /** @internal */

@@ -59,6 +59,11 @@ export function bodyRequired(cause?: unknown): ScenepressError {
   return new ScenepressError('invalid_request', JSON_REQUIRED, { cause });
 }
 
+/** The error of a content that was not received whole, or is not encoded as it says. */
+export function bodyIncomplete(cause: unknown): ScenepressError {
+  return new ScenepressError('invalid_request', 'The body was not received whole.', { cause });
+}
+
 /** The error of a body of more than `mostBytes`. */
 export function tooLarge(mostBytes: number = MAX_BODY_BYTES): HttpRejection {
   return new HttpRejection(413, {

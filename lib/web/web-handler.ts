@@ -10,7 +10,7 @@ import { ARTIFACT_EXPOSED_HEADERS, artifactAnswer, type RedirectTo } from './art
 import { type Authenticate, bearerTokenOf } from './caller.ts';
 import { accountBody, enqueueBody } from './endpoints.ts';
 import { answerTo, isLogged, nothingHere, unauthorized } from './http-errors.ts';
-import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
+import { bodyIncomplete, bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from './request-body.ts';
 import { assertScope, TO_READ, TO_RENDER } from './scopes.ts';
 import { answerTool, isOfTools, type ToolsContext } from './tools/answer.ts';
 import { Streams } from './tools/streams.ts';
@@ -197,27 +197,37 @@ function toolsContextOf(options: WebOptions & { streams: Streams }, request: Req
     links: linksOf(options, request),
     baseUrl: typeof publicUrl === 'string' ? publicUrl : publicUrl(request),
     readBody: (mostBytes) => readBody(request, mostBytes),
+    openBody: () => bodyOf(request),
   };
+}
+
+/** The body, decompressed. */
+async function* bodyOf(request: Request): AsyncGenerator<Buffer> {
+  if (!request.body) return;
+  const source = Readable.fromWeb(request.body as NodeStream);
+  const decoder = decoderOf(request.headers.get('content-encoding'));
+  if (decoder) source.on('error', (error) => decoder.destroy(error));
+  try {
+    yield* decoder ? source.pipe(decoder) : source;
+  } catch (cause) {
+    throw bodyIncomplete(cause);
+  } finally {
+    source.destroy();
+  }
 }
 
 /** Reads the body to its end, decompressed. Errors: 413, `invalid_request`. */
 async function readBody(request: Request, mostBytes: number): Promise<Buffer> {
-  if (!request.body) return Buffer.alloc(0);
-  const source = Readable.fromWeb(request.body as NodeStream);
-  const decoder = decoderOf(request.headers.get('content-encoding'));
-  if (decoder) source.on('error', (error) => decoder.destroy(error));
   const chunks: Buffer[] = [];
   let sizeBytes = 0;
   try {
-    for await (const chunk of decoder ? source.pipe(decoder) : source) {
+    for await (const chunk of bodyOf(request)) {
       sizeBytes += chunk.length;
       if (sizeBytes > mostBytes) break;
       chunks.push(chunk);
     }
   } catch (cause) {
     throw bodyRequired(cause);
-  } finally {
-    source.destroy();
   }
   if (sizeBytes > mostBytes) throw tooLarge(mostBytes);
   return Buffer.concat(chunks);

@@ -145,15 +145,19 @@ await until(async () => (await service.get(running.jobId)).status === 'running')
 const IDEMPOTENCY_KEY_OF_BOB = 'key-of-bob';
 await send(DOORS.hapi, { method: 'POST', path: '/api/tools/v1/jobs', ...bobsRequest() }, 'bob');
 const own = await service.wait((await service.enqueue({ code: 'x', className: 'Main', owner: 'ada' })).jobId);
+const keep = (owner: string, content: string) =>
+  service.files.put({ owner, name: `${owner}.txt`, content });
+const [ownFile, bobsFile] = [await keep('ada', 'x'), await keep('bob', SECRET)];
 const { still } = await service.still('x', { className: 'Main', owner: 'ada' });
 
 /** Valid values of the parameters in paths. */
 const VALID: Record<string, string> = {
   jobId: own.jobId,
+  fileId: ownFile.fileId,
   snapshotId: still?.snapshotId ?? '',
   name: 'still.png',
 };
-const FOREIGN = [ended.jobId, running.jobId];
+const FOREIGN = [ended.jobId, running.jobId, bobsFile.fileId];
 const TEXTS = [
   ...FOREIGN,
   ...[`${ended.jobId}/video.mp4`, `${ended.jobId}\0`, 'bob', 'key of bob', IDEMPOTENCY_KEY_OF_BOB],
@@ -233,11 +237,12 @@ async function tried(port: number, sent: Sent): Promise<string | undefined> {
 }
 
 async function stateOfBob(): Promise<string> {
-  const [jobs, usage] = [
+  const [jobs, usage, files] = [
     await service.list({ owner: 'bob', limit: 500 }),
     await service.usage({ owner: 'bob' }),
+    await service.files.list({ owner: 'bob' }),
   ];
-  return JSON.stringify({ jobs, usage });
+  return JSON.stringify({ jobs, usage, files });
 }
 const before = await stateOfBob();
 const bodyOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.schema;

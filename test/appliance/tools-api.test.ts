@@ -1,5 +1,6 @@
 // The tools API through both doors: any server with Request and Response, and hapi.
 
+import { gzipSync } from 'node:zlib';
 import { server as createHapi } from '@hapi/hapi';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import t, { type Test } from 'tap';
@@ -270,6 +271,57 @@ for (const [door, open] of Object.entries(DOORS))
       await next?.cancel();
     });
 
+    t.test('keeps files, which jobs use', async (t) => {
+      const put = (name: string, body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}) =>
+        ask(`POST /files?name=${encodeURIComponent(name)}`, { body, headers });
+      const kept = await put('voices/intro.txt', 'hello');
+      t.equal(kept.status, 201);
+      const file = (await kept.json()) as { fileId: string };
+      t.match(file, { name: 'voices/intro.txt', kind: 'data', sizeBytes: 5 });
+      t.notOk('owner' in file);
+      t.same(await (await put('voices/intro.txt', 'hello')).json(), file, 'it may be repeated');
+      const zipped = await put('large.txt', gzipSync('x'.repeat(1_000_000)), { 'content-encoding': 'gzip' });
+      t.match(await zipped.json(), { sizeBytes: 1_000_000 });
+      t.equal((await put('a.txt', 'no gzip', { 'content-encoding': 'gzip' })).status, 400);
+      for (const name of ['', '../a.txt', 'a.exe']) t.equal((await put(name, 'x')).status, 400, name);
+      t.equal((await put('a.png', 'x')).status, 400);
+      t.equal((await ask('POST /files', { body: 'x' })).status, 400);
+      // Nothing is wrong with the connection afterwards.
+      t.equal((await put('b.txt', 'x'.repeat(3_000_000))).status, 201);
+
+      const page = await (await ask('GET /files?limit=2')).json();
+      t.match(page, {
+        files: [{ name: 'b.txt' }, { name: 'large.txt' }],
+        next: 'large.txt',
+        usage: { files: 3, bytes: 4_000_005, mostFiles: 5_000 },
+      });
+      t.match(await (await ask('GET /files?limit=2&cursor=large.txt')).json(), { files: [file], next: null });
+      t.match(await (await ask('GET /files?folder=voices')).json(), { files: [file] });
+      t.same(await (await ask(`GET /files/${file.fileId}`)).json(), file);
+      const content = await ask(`GET /files/${file.fileId}/content`);
+      t.equal(await content.text(), 'hello');
+      t.match(Object.fromEntries(content.headers), {
+        'content-type': 'application/octet-stream',
+        'content-disposition': "attachment; filename*=UTF-8''intro.txt",
+        'content-security-policy': /sandbox/,
+        'x-content-type-options': 'nosniff',
+      });
+
+      const filesOf = async (jobId: string) =>
+        ((await (await ask(`GET /jobs/${jobId}`)).json()) as { files: object }).files;
+      const { jobId } = await added({ files: { 'speech.txt': file.fileId } });
+      t.same(await filesOf(jobId), { 'speech.txt': file.fileId });
+      t.match(await filesOf((await added()).jobId), { 'voices/intro.txt': file.fileId });
+      t.equal((await ask('POST /jobs', { json: { ...SCENE, files: { 'a.txt': 'f0' } } })).status, 404);
+      t.equal((await ask('POST /jobs', { json: { ...SCENE, files: [] } })).status, 400);
+      for (const path of ['', '/content'])
+        t.equal((await ask(`GET /files/${file.fileId}${path}`, { token: 'bob' })).status, 404);
+      t.equal((await ask(`DELETE /files/${file.fileId}`, { token: 'bob' })).status, 404);
+      t.equal((await ask(`DELETE /files/${file.fileId}`)).status, 204);
+      t.equal((await ask(`GET /files/${file.fileId}`)).status, 404);
+      t.equal((await ask(`POST /jobs/${jobId}/again`, { json: {} })).status, 202);
+    });
+
     t.test('tells what the key may do', async (t) => {
       const scopes = ['render', 'check', 'read'];
       t.same(await jsonOf(await ask('GET /key')), { keyId: 'key of ada', keyPrefix: 'svc_live_', scopes });
@@ -285,8 +337,9 @@ for (const [door, open] of Object.entries(DOORS))
     t.test('every route needs a live key, its scope, and a job of the account', async (t) => {
       const { jobId } = await added();
       await service.wait(jobId);
+      const { fileId } = await service.files.put({ owner: 'ada', name: 'ada.txt', content: 'x' });
       for (const { method, path, scopes, body } of TOOL_ROUTES) {
-        const request = `${method} ${path.replace('/api/tools/v1', '').replace('{jobId}', jobId)}`;
+        const request = `${method} ${path.replace('/api/tools/v1', '').replace('{jobId}', jobId).replace('{fileId}', fileId)}`;
         if (!scopes) {
           const picture = await ask(
             request.replace('{snapshotId}', 's1').replace('{name}', '..%2Fvideo.mp4'),
@@ -302,7 +355,7 @@ for (const [door, open] of Object.entries(DOORS))
           t.equal(refused.status, 403, `${request} with ${token}`);
           t.match(await refused.json(), { error: 'insufficient_scope', message: /does not have the scope/ });
         }
-        if (path.includes('{jobId}'))
+        if (path.includes('{jobId}') || path.includes('{fileId}'))
           t.equal(
             (await ask(request, { token: 'bob', ...json })).status,
             404,

@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
-import { bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from '../../../lib/web/index.ts';
+import type { Transform } from 'node:stream';
+import { bodyIncomplete, bodyRequired, decoderOf, MAX_BODY_BYTES, tooLarge } from '../../../lib/web/index.ts';
 
 /**
  * Maximum size of an unwanted body that is read before the response: most clients send the whole body before they
@@ -39,6 +41,33 @@ export async function readBody(
     await discardBody(message);
     throw error;
   }
+}
+
+/** The body, decompressed, while it is received. The connection stays open for a response when it is given up. */
+export async function* bodyOf(message: IncomingMessage): AsyncGenerator<Buffer> {
+  // The client disconnected while its key was checked: no more events will follow.
+  if (message.destroyed && !message.readableEnded) throw bodyIncomplete(undefined);
+  const pieces = message.iterator({ destroyOnReturn: false });
+  const decoder = decoderOf(message.headers['content-encoding']);
+  const fed = decoder && feed(decoder, pieces);
+  fed?.catch((error: Error) => decoder?.destroy(error));
+  try {
+    yield* decoder ?? pieces;
+  } catch (cause) {
+    throw bodyIncomplete(cause);
+  } finally {
+    decoder?.destroy();
+    await fed?.catch(() => {});
+  }
+}
+
+/** Not `pipeline`, which would destroy the connection with the decoder, before the response. */
+async function feed(decoder: Transform, pieces: AsyncIterable<Buffer>): Promise<void> {
+  for await (const piece of pieces) {
+    if (decoder.destroyed) return;
+    if (!decoder.write(piece)) await Promise.race([once(decoder, 'drain'), once(decoder, 'close')]);
+  }
+  decoder.end();
 }
 
 /** Reads and discards the rest of a body, up to a limit. */

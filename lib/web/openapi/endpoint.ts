@@ -16,6 +16,8 @@ export interface Endpoint {
   headers?: Record<string, { description: string } & Record<string, unknown>>;
   /** The name and the JSON Schema of its body. */
   body?: { name: string; schema: object };
+  /** What its body is if it is no JSON. */
+  upload?: { description: string };
   /** By status. */
   responses: Record<number, Answer>;
 }

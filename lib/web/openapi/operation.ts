@@ -35,6 +35,7 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
     query = {},
     headers = {},
     body,
+    upload,
     responses,
   } = endpoint;
   const parameters = [
@@ -48,7 +49,7 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
     ...Object.entries(query).map(([name, schema]) => ({
       name,
       in: 'query',
-      required: false,
+      required: (schema.describe().flags as { presence?: string } | undefined)?.presence === 'required',
       description: (schema.describe().flags as { description?: string } | undefined)?.description ?? '',
       schema: schemaOf(schema),
     })),
@@ -65,6 +66,9 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
     description,
     tags: [tag],
     ...(parameters.length > 0 && { parameters }),
+    ...(upload && {
+      requestBody: { ...upload, required: true, content: { 'application/octet-stream': {} } },
+    }),
     ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, { description, schema, headers, media = [] }]) => [

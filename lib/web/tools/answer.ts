@@ -22,6 +22,8 @@ export interface ToolsContext {
   baseUrl: string;
   /** Reads the body, decompressed. Error: 413 beyond so many bytes. */
   readBody: (mostBytes: number) => Promise<Uint8Array | undefined>;
+  /** The body, decompressed, while it is received. */
+  openBody: () => AsyncIterable<Uint8Array>;
   streams: Streams;
   /** Ends streams of an account's events, before the server stops; other waits end with the service. */
   stopping?: AbortSignal | undefined;
@@ -54,9 +56,9 @@ export async function answerTool(
   const query = queryOf(new URL(request.url).searchParams, route);
   const text = route.body ? await textOf(route.body, context) : '';
   const body = route.body && text !== '' ? checked('The request', parseObject(text), route.body.schema) : {};
-  const { service, links, baseUrl, streams, stopping, clock } = context;
+  const { service, links, baseUrl, streams, stopping, clock, openBody: content } = context;
   return route.answer({
-    ...{ service, caller, params, query, text, headers, links, streams, stopping, clock },
+    ...{ service, caller, params, query, text, headers, content, links, streams, stopping, clock },
     signal: request.signal,
     body: body as Record<string, unknown>,
     urlOf: (path) => `${baseUrl}${TOOLS_PATH}${path}`,

@@ -14,6 +14,7 @@ const TAGS = {
   Scenes: 'Checks and pictures, without a job.',
   Renders: 'What adds jobs.',
   Jobs: 'Jobs that there are.',
+  Files: 'Files of the account, which its scenes read.',
   Account: 'The account behind an API key.',
 };
 

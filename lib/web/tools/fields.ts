@@ -27,6 +27,12 @@ export const SCENE: Record<string, Joi.Schema> = {
   quality: described('quality', Joi.valid(...QUALITY_NAMES)),
   aspectRatio: described('aspectRatio', Joi.valid(...ASPECT_RATIOS)),
   fps: described('fps', Joi.number().integer().min(1)),
+  files: Joi.object()
+    .pattern(Joi.string(), Joi.string())
+    .description(
+      'Ids of files of the account, by the names under which scenes find them. Default: all files of the account, if they ' +
+        'are at most 500 and 200 MiB.',
+    ),
 };
 
 /** The fields of a render, with those that the contract does not have. */
@@ -185,6 +191,7 @@ export const WHOLE_JOB: Joi.ObjectSchema = named(
   'WholeJob',
   JOB.keys({
     plays: Joi.array().items(play).required(),
+    files: Joi.object().pattern(text, text).required().description('Ids of the files that it uses, by name.'),
     output: text.required().description('What the scene printed, and warnings.'),
     usage: Joi.object().unknown().allow(null).required().description('Time and memory of the render.'),
     progress,

@@ -151,10 +151,12 @@ async function list({ service, caller: { owner }, query, links }: ToolCall): Pro
 async function whole({ service, caller: { owner }, params, links }: ToolCall): Promise<Response> {
   const { jobId = '' } = params;
   const job = await service.get(jobId, { owner });
-  const [plays, output] = await Promise.all([
+  const [plays, output, used] = await Promise.all([
     service.plays(jobId, { owner }),
     service.output(jobId, { owner }),
+    service.filesOf(jobId, { owner }),
   ]);
+  const files = Object.fromEntries(used.map(({ name, fileId }) => [name, fileId]));
   const progress = isEnded(job) ? null : (service.progress(jobId) ?? null);
-  return jsonText(200, toolJobJson(job, links, { plays, output, usage: job.usage, progress }));
+  return jsonText(200, toolJobJson(job, links, { plays, files, output, usage: job.usage, progress }));
 }

@@ -42,7 +42,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
     responses: {
       200: { description: 'The job has ended.', schema: JOB },
       202: { description: 'The job is queued.', schema: JOB },
-      ...toolErrors(400, 401, 402, 403, 409, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 404, 409, 413, 429, 503),
     },
     answer: add,
   },
@@ -67,7 +67,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
         description: 'The jobs are queued, in the order of the request.',
         schema: named('Batch', Joi.object({ jobs: Joi.array().items(JOB).required() })),
       },
-      ...toolErrors(400, 401, 402, 403, 409, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 404, 409, 413, 429, 503),
     },
     answer: addAll,
   },

@@ -22,6 +22,8 @@ export interface ToolCall {
   /** The body as it was received. */
   text: string;
   headers: Headers;
+  /** The body of a route with `upload`, decompressed, while it is received. */
+  content: () => AsyncIterable<Uint8Array>;
   /** Aborted when the client has left. */
   signal: AbortSignal;
   /** Links to artifacts. */

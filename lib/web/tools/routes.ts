@@ -1,4 +1,5 @@
 import { EVENT_ROUTES } from './events.ts';
+import { FILE_ROUTES } from './files.ts';
 import { JOB_ROUTES } from './jobs.ts';
 import { KEY_ROUTES } from './key.ts';
 import { RENDER_ROUTES } from './renders.ts';
@@ -12,6 +13,7 @@ export const TOOL_ROUTES: readonly ToolRoute[] = [
   ...RENDER_ROUTES,
   ...JOB_ROUTES,
   ...EVENT_ROUTES,
+  ...FILE_ROUTES,
   ...USAGE_ROUTES,
   ...KEY_ROUTES,
 ];

@@ -50,7 +50,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
         description: 'What was found; of several sources `results` in their order.',
         schema: named('CheckResponse', Joi.alternatives(CHECKED, CHECKED_MANY)),
       },
-      ...toolErrors(400, 401, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 403, 404, 413, 429, 503),
     },
     answer: async ({ service, caller: { owner }, body, signal }) => {
       const { code, codes, ...options } = body as Partial<SceneBody> & { codes?: string[] };
@@ -74,7 +74,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     body: { name: 'InspectRequest', mostBytes: SCENE_BYTES, schema: Joi.object(SCENE) },
     responses: {
       200: { description: 'What was found.', schema: INSPECTED, media: ['image/jpeg'] },
-      ...toolErrors(400, 401, 402, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 404, 413, 429, 503),
     },
     answer: inspect,
   },
@@ -91,7 +91,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     body: { name: 'StillRequest', mostBytes: SCENE_BYTES, schema: Joi.object({ ...SCENE, at: AT }) },
     responses: {
       200: { description: 'The frame, or why there is none.', schema: STILL, media: ['image/png'] },
-      ...toolErrors(400, 401, 402, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 402, 403, 404, 413, 429, 503),
     },
     answer: still,
   },

@@ -9,6 +9,8 @@ export type ToolsService = Pick<
   | 'checkMany'
   | 'enqueue'
   | 'enqueueMany'
+  | 'files'
+  | 'filesOf'
   | 'follow'
   | 'forget'
   | 'get'
