@@ -1,6 +1,7 @@
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
+import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
 import type {
@@ -25,6 +26,7 @@ import type {
   ToolJob,
   ToolRequest,
   WholeJob,
+  WithFiles,
 } from './wire.ts';
 
 /** How long one request waits for the end of a job; less than `timeoutMs` by default. */
@@ -72,14 +74,15 @@ const OPTIONS: Names<ClientOptions> = {
   fetch: true,
   clock: true,
 };
-const INSPECT: Names<InspectOptions & RequestOptions> = {
+const INSPECT: Names<InspectOptions & WithFiles & RequestOptions> = {
   className: true,
   quality: true,
   aspectRatio: true,
   fps: true,
+  files: true,
   signal: true,
 };
-const CHECK: Names<CheckOptions & RequestOptions> = { ...INSPECT, dryRun: true };
+const CHECK: Names<CheckOptions & WithFiles & RequestOptions> = { ...INSPECT, dryRun: true };
 const JOBS_QUERY: Names<JobsQuery> = {
   status: true,
   quality: true,
@@ -104,6 +107,7 @@ const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
  * with growing delays.
  */
 export class ScenepressClient {
+  readonly files: ClientFiles;
   readonly #url: string;
   readonly #key: ClientOptions['key'];
   readonly #http: HttpOptions;
@@ -121,6 +125,7 @@ export class ScenepressClient {
     this.#key = key;
     // Browsers refuse a `fetch` that is called as a method of another object.
     this.#http = { fetch: (...of) => fetch(...of), clock, attempts, timeoutMs };
+    this.files = new ClientFiles((path, signal, init) => this.#tool(path, signal, init));
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */
@@ -201,7 +206,7 @@ export class ScenepressClient {
   }
 
   /** Tells what is wrong with the scenes of a source, without drawing them. */
-  async check(code: string, options: CheckOptions & RequestOptions = {}): Promise<CheckedSource> {
+  async check(code: string, options: CheckOptions & WithFiles & RequestOptions = {}): Promise<CheckedSource> {
     const { signal, ...asked } = known('check', options, CHECK);
     return (await (await this.#post('/check', { code, ...asked }, signal)).json()) as CheckedSource;
   }
@@ -209,7 +214,7 @@ export class ScenepressClient {
   /** Checks several sources, at most 50. */
   async checkMany(
     codes: readonly string[],
-    options: CheckOptions & RequestOptions = {},
+    options: CheckOptions & WithFiles & RequestOptions = {},
   ): Promise<CheckedSource[]> {
     const { signal, ...asked } = known('checkMany', options, CHECK);
     const response = await this.#post('/check', { codes, ...asked }, signal);
@@ -217,7 +222,10 @@ export class ScenepressClient {
   }
 
   /** Draws pictures of scenes, and tells what cannot be read or seen. */
-  async inspect(code: string, options: InspectOptions & RequestOptions = {}): Promise<InspectedByUrl> {
+  async inspect(
+    code: string,
+    options: InspectOptions & WithFiles & RequestOptions = {},
+  ): Promise<InspectedByUrl> {
     const { signal, ...asked } = known('inspect', options, INSPECT);
     return (await (await this.#post('/inspect', { code, ...asked }, signal)).json()) as InspectedByUrl;
   }

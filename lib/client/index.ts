@@ -9,6 +9,7 @@ export {
 export type {
   AccountEvent,
   ApiAccount,
+  ApiFile,
   ApiKey,
   ApiUsage,
   AspectRatio,
@@ -19,6 +20,8 @@ export type {
   EndedJob,
   Enqueued,
   FailedJob,
+  FilePage,
+  FilesQuery,
   Finding,
   InspectedByUrl,
   InspectOptions,
@@ -36,4 +39,5 @@ export type {
   ToolRequest,
   UnfinishedJob,
   WholeJob,
+  WithFiles,
 } from './wire.ts';

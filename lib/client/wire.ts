@@ -4,6 +4,7 @@ import type { FailedBy } from '../model/failures.ts';
 import type { Finding } from '../model/finding-types.ts';
 import type { InspectedPlay, InspectedScene, InspectOptions } from '../model/inspected-source.ts';
 import type { JobStatus } from '../model/job.ts';
+import type { OwnerFile } from '../model/owner-file.ts';
 import type { AspectRatio, Quality } from '../model/qualities.ts';
 import type { RenderRequest } from '../model/render-request.ts';
 import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts';
@@ -118,6 +119,8 @@ export type ToolJob = RenderJob & ToolMembers;
 /** A job with what its render has told. */
 export type WholeJob = ToolJob & {
   plays: Play[];
+  /** Ids of the files that it uses, by name. */
+  files: Record<string, string>;
   /** What the scene printed, and warnings. */
   output: string;
   usage: RenderUsage | null;
@@ -125,8 +128,36 @@ export type WholeJob = ToolJob & {
   progress: RenderProgress | null;
 };
 
+/** Files that scenes read. */
+export interface WithFiles {
+  /** Ids of files of the account, by the names under which scenes find them. Default: all files of the account. */
+  files?: Readonly<Record<string, string>>;
+}
+
+/** A file of the account. */
+export type ApiFile = Omit<OwnerFile, 'owner'>;
+
+/** A query for files, by name. */
+export interface FilesQuery {
+  /** Only those in this folder and below it, such as `voices`. */
+  folder?: string;
+  /** At most 500; default 100. */
+  limit?: number;
+  /** The `next` of the preceding page. */
+  cursor?: string;
+}
+
+/** A page of files. */
+export interface FilePage {
+  files: ApiFile[];
+  /** For the next page; null at the end. */
+  next: string | null;
+  /** Of all files of the account. `mostFiles` and `mostBytes`: null: no limit. */
+  usage: { files: number; bytes: number; mostFiles: number | null; mostBytes: number | null };
+}
+
 /** A render request with what the contract has no field for. */
-export interface ToolRequest extends RenderRequest {
+export interface ToolRequest extends RenderRequest, WithFiles {
   title?: string;
   tags?: readonly string[];
   /** Of the scene's random numbers. */
@@ -174,7 +205,7 @@ export interface InspectedByUrl {
 }
 
 /** Options of a still. */
-export interface StillOptions extends InspectOptions {
+export interface StillOptions extends InspectOptions, WithFiles {
   /** Which frame; default: the last one. */
   at?: StillAt;
 }

@@ -71,6 +71,26 @@ t.test('renders, downloads and returns the account', async (t) => {
   t.match(await client.account(), { userId: 'ada', keyId: 'k' });
 });
 
+t.test('keeps files, which jobs use', async (t) => {
+  const { client, service } = await open(t);
+  const one = await client.files.put('a/one.txt', 'one');
+  const two = await client.files.put('two.txt', new Blob(['two']));
+  t.match(two, { name: 'two.txt', kind: 'data', sizeBytes: 3 });
+  t.match(await client.files.list({ limit: 1 }), { files: [one], next: 'a/one.txt', usage: { files: 2 } });
+  t.match(await client.files.list({ cursor: 'a/one.txt' }), { files: [two], next: null });
+  t.match(await client.files.list({ folder: 'a' }), { files: [one] });
+  t.same(await client.files.get(one.fileId), one);
+  t.equal(await (await client.files.download(one.fileId)).text(), 'one');
+  const [job] = await client.enqueueMany([{ ...VALID, files: { 'b.txt': one.fileId } }]);
+  const { jobId = '' } = job ?? {};
+  t.same((await client.details(jobId)).files, { 'b.txt': one.fileId });
+  t.equal((await client.check('x', { className: 'Main', files: {} })).ok, true);
+  await client.files.remove(one.fileId);
+  await t.rejects(client.files.get(one.fileId), { name: 'ApiError', message: /404|no such file/ });
+  await t.rejects(client.files.put('a.exe', 'x'), { name: 'ApiError', message: /no kind that scenes use/ });
+  t.same(await service.filesOf(jobId), [{ name: 'b.txt', fileId: one.fileId }]);
+});
+
 t.test('follows a job by its events', async (t) => {
   const { client, service } = await open(t);
   await service.pauseQueue();
