@@ -13,7 +13,9 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { removeFolder } from '../../../../lib/render/end/remove-folder.ts';
 import { linkFiles } from '../../../../lib/render/run/job-files.ts';
+import { smallDisk } from '../../../fixtures/small-disk.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
 const NAMES = [
@@ -85,4 +87,15 @@ t.test('what an ended worker has left is replaced, and what it was linked to is 
 t.test('a folder that is gone is an error', async (t) => {
   const folder = testFolder(t);
   await t.rejects(linkFiles(join(folder, 'gone'), join(folder, '1.files')), { code: 'ENOENT' });
+});
+
+t.test('a full disk is an error, after which nothing more is linked', async (t) => {
+  const disk = smallDisk(t, 1, 8);
+  if (disk === undefined) return;
+  const from = join(testFolder(t, { from: {} }), 'from');
+  for (let number = 0; number < 40; number += 1) writeFileSync(join(from, `${number}`), '');
+  const to = join(disk, '1.files');
+  await t.rejects(linkFiles(from, to), { code: 'ENOSPC' });
+  await removeFolder(to);
+  t.same(readdirSync(disk), []);
 });
