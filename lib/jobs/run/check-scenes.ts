@@ -13,7 +13,7 @@ import type {
   ShortFailure,
 } from '../../model/render-task.ts';
 import type { ReadTask } from '../../render/reading/scene-reader.ts';
-import { assertWorker, type RunParts, type Runs, runsOfOwner } from './runs-of-owner.ts';
+import { assertWorker, filesFor, type RunParts, type Runs, runsOfOwner, withFiles } from './runs-of-owner.ts';
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
@@ -46,7 +46,10 @@ export async function checkOfOwner(
   const { owner, signal, className, dryRun = true, files, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
-  if (!dryRun) return readScenes(renderer, { code, className, owner }, signal);
+  if (!dryRun)
+    return withFiles(parts, await filesFor(parts, { owner, files }), (ofFiles) =>
+      readScenes(renderer, { code, className, owner, ...ofFiles }, signal),
+    );
   const named = className === undefined ? options : { ...options, className };
   return checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, files }));
 }

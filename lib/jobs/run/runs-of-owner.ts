@@ -1,4 +1,5 @@
 import { ScenepressError } from '../../base/errors.ts';
+import type { FileSet } from '../../model/owner-file.ts';
 import type { Role } from '../../model/roles.ts';
 import { filesOfCheck, type NamedFiles } from '../../owner-files/file-sets.ts';
 import type { FileTrees } from '../../owner-files/file-trees.ts';
@@ -36,21 +37,18 @@ export type Runs = <Result extends ShortResult>(task: (how: HowToRun) => Promise
 const NEVER: AbortSignal = new AbortController().signal;
 
 /** Runs tasks for an owner when they may, again if they failed while the machine's TeX was being changed. */
-export function runsOfOwner(
-  { shortRuns, tex, storage, trees }: Omit<RunParts, 'roles'>,
-  { owner, signal, files }: Asked,
-): Runs {
+export function runsOfOwner(parts: Omit<RunParts, 'roles'>, asked: Asked): Runs {
+  const { shortRuns, tex } = parts;
+  const { owner, signal } = asked;
   return async (task) => {
     const before = tex?.changes ?? 0;
-    const set = owner === undefined ? undefined : await filesOfCheck(storage.files, owner, files);
+    const set = await filesFor(parts, asked);
     const run = () =>
       shortRuns.run(
-        async (how) => {
-          const tree = set && (await trees?.take(set));
-          const isTexHeld = tex?.state === 'changing';
-          const given = { ...how, isTexHeld, ...(tree && { files: tree.path }) };
-          return task(given).finally(() => tree?.release());
-        },
+        (how) =>
+          withFiles(parts, set, (ofFiles) =>
+            task({ ...how, isTexHeld: tex?.state === 'changing', ...ofFiles }),
+          ),
         { owner, signal },
       );
     const first = await run();
@@ -61,6 +59,30 @@ export function runsOfOwner(
     signal?.throwIfAborted();
     return run();
   };
+}
+
+/** The files that a short task of an owner comes with: as a job would. Errors: those of {@link filesOfCheck}. */
+export async function filesFor(
+  { storage }: Pick<RunParts, 'storage'>,
+  { owner, files }: Pick<Asked, 'owner' | 'files'>,
+): Promise<FileSet | undefined> {
+  if (owner !== undefined) return filesOfCheck(storage.files, owner, files);
+  if (files === undefined) return undefined;
+  throw new ScenepressError('invalid_request', 'Files belong to an owner: give `owner`, too.');
+}
+
+/** Runs a task with the folder of its files. Errors: those of {@link FileTrees.take} and of the task. */
+export async function withFiles<Result>(
+  { trees }: Pick<RunParts, 'trees'>,
+  set: FileSet | undefined,
+  task: (ofFiles: { files?: string }) => Promise<Result>,
+): Promise<Result> {
+  const tree = set && (await trees?.take(set));
+  try {
+    return await task(tree ? { files: tree.path } : {});
+  } finally {
+    tree?.release();
+  }
 }
 
 /** Error: `renderer_unavailable` in a process without the role `worker`. */
