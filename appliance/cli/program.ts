@@ -10,6 +10,7 @@ import { creditsCommand } from './credits.ts';
 import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
 import { doctorCommand } from './doctor.ts';
+import { fileCommand } from './file.ts';
 import { healthCommand } from './health.ts';
 import { inspectCommand } from './inspect.ts';
 import { installServiceCommand } from './install-service.ts';
@@ -65,6 +66,7 @@ export function createProgram(): Command {
     .addCommand(renderCommand())
     .addCommand(checkCommand())
     .addCommand(inspectCommand())
+    .addCommand(fileCommand())
     .addCommand(skillCommand())
     .addCommand(mcpCommand())
     .commandsGroup('Administration, with or without a running server:')

@@ -3,6 +3,7 @@ import * as accounts from './accounts.ts';
 import * as credits from './credits.ts';
 import * as data from './data.ts';
 import * as deliveries from './deliveries.ts';
+import { file } from './files.ts';
 import { checkedSource, inspectedSource } from './findings.ts';
 import * as jobs from './jobs.ts';
 import { list } from './parts.ts';
@@ -16,6 +17,10 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     render: renders,
     check: checkedSource,
     inspect: inspectedSource,
+    'file put': list(file),
+    'file list': list(file),
+    'file get': file,
+    'file remove': list(file),
     'skill install': program.installedSkill,
     'skill show': program.skillPage,
     'account create': accounts.account,
