@@ -45,6 +45,7 @@ export { SCENE_FAULTS } from './model/renderer-protocol.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
 export { isSnapshotId } from './model/snapshot.ts';
 export { RENDER_WORK } from './model/work-times.ts';
+export { DEFAULT_FILES } from './owner-files/file-limits.ts';
 export { ownCacheFolder, packageRoot, rendererFolder } from './render/environment/renderer-folder.ts';
 export { type Archive, findArchive } from './render/setup/archive.ts';
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';

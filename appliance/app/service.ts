@@ -99,6 +99,12 @@ export function createService(
       storedBytes: config.maxStoredGbPerAccount * 1024 * MIB,
       jobsPerSecond: config.maxJobsPerSecondPerAccount,
     },
+    files: {
+      mostFiles: config.maxFilesPerAccount,
+      mostBytes: config.maxFilesGbPerAccount * 1024 * MIB,
+      largestBytes: config.maxFileMb * MIB,
+      cacheBytes: config.fileCacheGb * 1024 * MIB,
+    },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,
     assetUrl,

@@ -1,5 +1,5 @@
 import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, type Quality } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/internal.ts';
+import { DEFAULT_FILES, QUALITY_NAMES } from '../../lib/internal.ts';
 
 const MIB = 1024 * 1024;
 
@@ -70,6 +70,31 @@ export const JOB_OPTIONS = {
       "Maximum number of requests with one API key per second on average, ten seconds' worth at once, counted by each server; beyond it, they are answered with 429; 0 for no limit",
     type: 'amount',
     default: 0,
+  },
+  maxFilesPerAccount: {
+    description: 'Maximum number of [files](tools-api.md#files) that an account keeps; 0 for none',
+    type: 'count',
+    min: 0,
+    default: DEFAULT_FILES.mostFiles as number,
+  },
+  maxFilesGbPerAccount: {
+    description: 'Maximum size of all files of an account',
+    type: 'amount',
+    unit: 'GiB',
+    default: (DEFAULT_FILES.mostBytes / 1024 ** 3) as number,
+  },
+  maxFileMb: {
+    description: 'Maximum size of a file of an account',
+    type: 'amount',
+    unit: 'MiB',
+    default: (DEFAULT_FILES.largestBytes / 1024 ** 2) as number,
+  },
+  fileCacheGb: {
+    description: 'Maximum size of the files of accounts that a worker keeps for further renders',
+    type: 'amount',
+    unit: 'GiB',
+    default: (DEFAULT_FILES.cacheBytes / 1024 ** 3) as number,
+    commands: ['worker'],
   },
   maxRunningPerAccount: {
     description:
