@@ -1,6 +1,7 @@
 // What the appliance uses of the library beyond its entry points. The package does not export it.
 
 export type { AccountRole, AccountStore } from './accounts/account-store.ts';
+export type { AccountLimits } from './accounts/accounts.ts';
 export type { Act, ActStore } from './accounts/act-store.ts';
 export type { SessionStore } from './accounts/session-store.ts';
 export { openRegularFile } from './assets/regular-file.ts';

@@ -1,5 +1,5 @@
 import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
-import { type AccountRole, isoTime } from '../../lib/internal.ts';
+import { type AccountLimits, type AccountRole, isoTime } from '../../lib/internal.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { AdministrationParts } from './administration.ts';
 import { accountRole, addressText, check, listLimit, placeInList } from './administration-requests.ts';
@@ -139,10 +139,10 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.setRole(accountId, role));
   }
 
-  /** Changes how many of its jobs may wait; null: as many as of any account. */
-  async setLimits(request: { account: string; maxQueued: number | null }): Promise<AccountInfo> {
-    const { accountId } = await this.#accounts.find(request.account);
-    return accountInfo(await this.#accounts.setMaxQueued(accountId, request.maxQueued));
+  /** Changes how many of its jobs may wait, and how large its files may be; null: as of any account. */
+  async setLimits({ account, ...limits }: { account: string } & AccountLimits): Promise<AccountInfo> {
+    const { accountId } = await this.#accounts.find(account);
+    return accountInfo(await this.#accounts.setLimits(accountId, limits));
   }
 
   async enable(request: { account: string }): Promise<AccountInfo> {

@@ -33,6 +33,7 @@ export interface AccountInfo {
   hasPassword: boolean;
   /** How many of its jobs may wait; null: as many as of any account. */
   maxQueued: number | null;
+  maxFilesMb: number | null;
 }
 
 /** A page of a list of accounts. */
@@ -214,7 +215,16 @@ export interface JobDetails extends ShownJob {
 }
 
 export function accountInfo(account: Account): AccountInfo {
-  const { accountId, email, createdAtMs, disabledAtMs, role = 'member', passwordHash, maxQueued } = account;
+  const {
+    accountId,
+    email,
+    createdAtMs,
+    disabledAtMs,
+    role = 'member',
+    passwordHash,
+    maxQueued,
+    maxFilesMb,
+  } = account;
   return {
     userId: accountId,
     email,
@@ -223,6 +233,7 @@ export function accountInfo(account: Account): AccountInfo {
     role,
     hasPassword: passwordHash !== undefined,
     maxQueued: maxQueued ?? null,
+    maxFilesMb: maxFilesMb ?? null,
   };
 }
 

@@ -104,6 +104,7 @@ export function createService(
       mostBytes: config.maxFilesGbPerAccount * 1024 * MIB,
       largestBytes: config.maxFileMb * MIB,
       cacheBytes: config.fileCacheGb * 1024 * MIB,
+      limitsOf: (owner, tx) => accounts.fileLimitsOf(owner, tx),
     },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,

@@ -145,25 +145,29 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'set-limits <account>',
-      'Change how many of its jobs may wait; further requests get 503',
-      'scenepress account set-limits ada@example.org --max-waiting 20',
+      'Change how many of its jobs may wait, and how large its files may be; further requests get 503 and 429',
+      'scenepress account set-limits ada@example.org --max-waiting 20 --max-files-mb 500',
       ['scenepress account set-limits ada@example.org --max-waiting default', 'that of all accounts'],
     )
-      .requiredOption('--max-waiting <number>', 'a whole number of at least 1, or default')
+      .option('--max-waiting <number>', 'jobs that may wait: a whole number of at least 1, or default')
+      .option('--max-files-mb <number>', 'MiB of its files: a whole number of at least 1, or default')
       .action(async (reference: string, flags: Flags) => {
-        const given = String(flags['maxWaiting']);
-        // Text that is not a number is rejected like 0; JSON would turn it into null.
-        const maxQueued = given === 'default' ? null : Number(given) || 0;
-        const request = { account: reference, maxQueued };
+        const [maxQueued, maxFilesMb] = [limitOf(flags['maxWaiting']), limitOf(flags['maxFilesMb'])];
+        if (maxQueued === undefined && maxFilesMb === undefined)
+          throw new UserError('Name a limit: --max-waiting or --max-files-mb.', { exitCode: 2 });
         const changed = await withAdministration(configOf(flags), (admin) =>
-          admin.accounts.setLimits(request),
+          admin.accounts.setLimits({
+            account: reference,
+            ...(maxQueued !== undefined && { maxQueued }),
+            ...(maxFilesMb !== undefined && { maxFilesMb }),
+          }),
         );
         if (flags.json) return printJson(changed);
-        print(
-          changed.maxQueued === null
-            ? `Account ${changed.email} has the limits of all accounts.`
-            : `${counted(changed.maxQueued, 'job')} of account ${changed.email} may wait.`,
-        );
+        const waiting =
+          changed.maxQueued === null ? 'as many as of any account' : counted(changed.maxQueued, 'job');
+        const files =
+          changed.maxFilesMb === null ? 'as much as those of any account' : `${changed.maxFilesMb} MiB`;
+        print(`Account ${changed.email}: ${waiting} may wait; its files may take ${files}.`);
       }),
   );
 
@@ -221,4 +225,10 @@ export function accountCommand(): Command {
   );
 
   return account;
+}
+
+/** Undefined: unchanged; null: that of all accounts. Text that is not a number is rejected like 0; JSON would turn it into null. */
+function limitOf(given: unknown): number | null | undefined {
+  if (given === undefined) return undefined;
+  return given === 'default' ? null : Number(given) || 0;
 }

@@ -22,6 +22,8 @@ export interface Account {
   role?: AccountRole;
   /** How many of its jobs may wait; absent: as many as of any account. */
   maxQueued?: number;
+  /** How many MiB its files may take; absent: as many as those of any account. */
+  maxFilesMb?: number;
 }
 
 /** A query for accounts. */

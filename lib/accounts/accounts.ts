@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { ScenepressError } from '../base/errors.ts';
-import { known } from '../base/known-options.ts';
+import { known, type Names } from '../base/known-options.ts';
 import { allPages } from '../base/pages.ts';
 import { type Random, systemRandom } from '../base/random.ts';
 import { randomId } from '../model/ids.ts';
@@ -9,6 +9,17 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
+
+/** Limits of an account of its own; null: those of all accounts. */
+export interface AccountLimits {
+  /** Jobs that may wait. */
+  maxQueued?: number | null;
+  /** MiB of files. */
+  maxFilesMb?: number | null;
+}
+
+const LIMITS: Names<AccountLimits> = { maxQueued: true, maxFilesMb: true };
+const MIB = 1024 ** 2;
 
 /**
  * Manages accounts, the owners of keys, jobs and credits.
@@ -89,7 +100,7 @@ export class Accounts {
     await this.#store.changeAccount(accountId, (account) => {
       assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
       if (account.email === '') return account;
-      const { passwordHash: _, role: __, maxQueued: ___, ...kept } = account;
+      const { passwordHash: _, role: __, maxQueued: ___, maxFilesMb: ____, ...kept } = account;
       return { ...kept, email: '' };
     });
   }
@@ -123,17 +134,30 @@ export class Accounts {
   }
 
   /**
-   * Changes how many jobs of an account may wait; null: as many as of any account. Errors: `invalid_request`,
-   * `not_found`.
+   * Changes how many jobs of an account may wait, and how many MiB its files may take; null: as many as of any account.
+   * Errors: `invalid_request`, `not_found`.
    */
-  setMaxQueued(accountId: string, maxQueued: number | null): Promise<Account> {
-    if (maxQueued !== null && !(Number.isSafeInteger(maxQueued) && maxQueued >= 1)) {
+  async setLimits(accountId: string, limits: AccountLimits): Promise<Account> {
+    const given = known('setLimits', limits, LIMITS);
+    for (const limit of Object.values(given)) {
+      if (limit === null || limit === undefined || (Number.isSafeInteger(limit) && limit >= 1)) continue;
       throw new ScenepressError('invalid_request', 'A limit is a whole number of at least 1.');
     }
     return this.#store.changeAccount(accountId, (account) => {
-      const { maxQueued: _, ...rest } = existing(account);
-      return maxQueued === null ? rest : { ...rest, maxQueued };
+      const { maxQueued, maxFilesMb, ...rest } = existing(account);
+      const changed = { maxQueued, maxFilesMb, ...given };
+      return {
+        ...rest,
+        ...(typeof changed.maxQueued === 'number' && { maxQueued: changed.maxQueued }),
+        ...(typeof changed.maxFilesMb === 'number' && { maxFilesMb: changed.maxFilesMb }),
+      };
     });
+  }
+
+  /** Its own limit of files, as the options of a service take it. */
+  async fileLimitsOf(accountId: string, tx?: Transaction): Promise<{ mostBytes: number } | undefined> {
+    const mib = (await this.#store.getAccount(accountId, tx))?.maxFilesMb;
+    return mib === undefined ? undefined : { mostBytes: mib * MIB };
   }
 
   /** Its own limit of waiting jobs, as the queue options of a service take it. */

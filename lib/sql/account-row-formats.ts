@@ -15,8 +15,12 @@ export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
     passwordHash: 'optionalText',
     role: 'optionalText',
     maxQueued: 'optionalNumber',
+    maxFilesMb: 'optionalNumber',
   },
-  { derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) } },
+  {
+    added: { maxFilesMb: undefined },
+    derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) },
+  },
 );
 
 export const KEYS: RowFormat<KeyRecord> = new RowFormat<KeyRecord>(

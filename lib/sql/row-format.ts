@@ -93,7 +93,7 @@ export class RowFormat<Rec extends object> {
     }: {
       keyColumns?: number;
       derived?: Record<string, (record: Rec) => SqlValue>;
-      added?: Partial<Rec>;
+      added?: { [Field in keyof Rec]?: Rec[Field] | undefined };
     } = {},
   ) {
     const columns = columnsOf(fields, added);

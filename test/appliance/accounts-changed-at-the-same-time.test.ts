@@ -34,5 +34,5 @@ t.test('an account that was deleted meanwhile gets neither a role nor a limit', 
   const { accounts, accountId, administration } = await open(t);
   await administration.accounts.delete({ account: EMAIL });
   await t.rejects(accounts.setRole(accountId, 'admin'), { code: 'not_found' });
-  await t.rejects(accounts.setMaxQueued(accountId, 5), { code: 'not_found' });
+  await t.rejects(accounts.setLimits(accountId, { maxQueued: 5 }), { code: 'not_found' });
 });

@@ -145,8 +145,7 @@ await until(async () => (await service.get(running.jobId)).status === 'running')
 const IDEMPOTENCY_KEY_OF_BOB = 'key-of-bob';
 await send(DOORS.hapi, { method: 'POST', path: '/api/tools/v1/jobs', ...bobsRequest() }, 'bob');
 const own = await service.wait((await service.enqueue({ code: 'x', className: 'Main', owner: 'ada' })).jobId);
-const keep = (owner: string, content: string) =>
-  service.files.put({ owner, name: `${owner}.txt`, content });
+const keep = (owner: string, content: string) => service.files.put({ owner, name: `${owner}.txt`, content });
 const [ownFile, bobsFile] = [await keep('ada', 'x'), await keep('bob', SECRET)];
 const { still } = await service.still('x', { className: 'Main', owner: 'ada' });
 

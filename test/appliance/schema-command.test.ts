@@ -42,7 +42,16 @@ t.test('schema prints the schema of a command', async (t) => {
     title: 'scenepress account list --json',
     type: 'array',
     items: {
-      required: ['createdAt', 'disabledAt', 'email', 'hasPassword', 'maxQueued', 'role', 'userId'],
+      required: [
+        'createdAt',
+        'disabledAt',
+        'email',
+        'hasPassword',
+        'maxFilesMb',
+        'maxQueued',
+        'role',
+        'userId',
+      ],
       properties: { role: { enum: ['admin', 'member'] }, disabledAt: { type: ['string', 'null'] } },
       additionalProperties: false,
     },

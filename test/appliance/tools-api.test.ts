@@ -272,8 +272,11 @@ for (const [door, open] of Object.entries(DOORS))
     });
 
     t.test('keeps files, which jobs use', async (t) => {
-      const put = (name: string, body: NonNullable<RequestInit['body']>, headers: Record<string, string> = {}) =>
-        ask(`POST /files?name=${encodeURIComponent(name)}`, { body, headers });
+      const put = (
+        name: string,
+        body: NonNullable<RequestInit['body']>,
+        headers: Record<string, string> = {},
+      ) => ask(`POST /files?name=${encodeURIComponent(name)}`, { body, headers });
       const kept = await put('voices/intro.txt', 'hello');
       t.equal(kept.status, 201);
       const file = (await kept.json()) as { fileId: string };

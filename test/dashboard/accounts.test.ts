@@ -195,10 +195,28 @@ t.test('an account has a limit of waiting jobs of its own', async (t) => {
 
   const set = (limit: string) =>
     scenepress(['account', 'set-limits', member, '--max-waiting', limit, '--data-dir', dataDir]);
-  t.match(await set('3'), { code: 0, stdout: `3 jobs of account ${member} may wait.\n` });
+  t.match(await set('3'), {
+    code: 0,
+    stdout: /: 3 jobs may wait; its files may take as much as those of any/,
+  });
   t.match(await administration.accounts.show({ account: member }), { maxQueued: 3 });
   t.match(await set('none'), { code: 1, stderr: 'A limit is a whole number of at least 1.' });
-  t.match(await set('default'), { code: 0, stdout: `Account ${member} has the limits of all accounts.\n` });
+  t.match(await set('default'), { code: 0, stdout: /: as many as of any account may wait/ });
+  const files = await scenepress([
+    'account',
+    'set-limits',
+    member,
+    '--max-files-mb',
+    '1',
+    '--data-dir',
+    dataDir,
+  ]);
+  t.match(files, { code: 0, stdout: /its files may take 1 MiB/ });
+  t.match(await installation.service.files.usage(owner), { mostBytes: 1024 ** 2, mostFiles: 5_000 });
+  t.match(await scenepress(['account', 'set-limits', member, '--data-dir', dataDir]), {
+    code: 2,
+    stderr: /Name a limit/,
+  });
   const [act] = await installation.place.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
 });

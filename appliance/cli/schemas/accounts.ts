@@ -20,6 +20,7 @@ const ofAccount = {
   ),
   hasPassword: yes.description('Whether it can sign in to the dashboard.'),
   maxQueued: count.allow(null).description('How many of its jobs may wait; null: as many as of any account.'),
+  maxFilesMb: count.allow(null).description('How many MiB its files may take; null: as of any account.'),
 };
 
 export const account: Joi.ObjectSchema = object<AccountInfo>(ofAccount);

@@ -71,10 +71,11 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       }),
     ),
     changeRoute('limits', async ({ admin, form }, account) => {
-      const { maxQueued = '' } = form;
+      const limitOf = (text = '') => (text.trim() === '' ? null : Number(text));
       await admin.accounts.setLimits({
         account,
-        maxQueued: maxQueued.trim() === '' ? null : Number(maxQueued),
+        maxQueued: limitOf(form['maxQueued']),
+        maxFilesMb: limitOf(form['maxFilesMb']),
       });
       return 'The limits were changed. They apply to requests from now on.';
     }),
@@ -225,7 +226,7 @@ function stateOf({ disabledAt }: AccountInfo): Html {
 async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
   const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
-  const { userId, email, role, hasPassword, disabledAt, maxQueued } = account;
+  const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb } = account;
   const [balance, prices, stored] = await Promise.all([
     admin.credits.balance({ account: userId }),
     admin.credits.showPrices(),
@@ -260,7 +261,8 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
     html`<div class="row"><section class="card"><h2>Limits</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
-<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for all accounts"></label><button>Save</button></form></section>${
+<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for all accounts"></label>
+<label>MiB of files<input type="number" name="maxFilesMb" min="1" step="1" value="${maxFilesMb}" placeholder="as for all accounts"></label><button>Save</button></form></section>${
       prices &&
       html`<section class="card"><h2>Credits</h2>
 <p class="muted">What was added by mistake can be taken back, as long as it is neither spent nor reserved.</p>

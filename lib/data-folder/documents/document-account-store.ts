@@ -21,6 +21,7 @@ const FIELDS = new Fields<Account>({
   deletedAt: ['deletedAtMs', orAbsent(time, null)],
   role: ['role', orAbsent(text<AccountRole>('"admin" or "member"', (role) => /^(admin|member)$/.test(role)))],
   maxQueued: ['maxQueued', orAbsent(count)],
+  maxFilesMb: ['maxFilesMb', orAbsent(count)],
   passwordHash: [
     'passwordHash',
     orAbsent(text('the hash of a password', (hash) => hash.startsWith('scrypt$'))),

@@ -2,6 +2,7 @@ import { CONFIRMATIONS } from '../../databases/postgres/confirmations.ts';
 import { LEADERS } from '../../databases/postgres/locks.ts';
 import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
+import { ACCOUNT_LIMITS } from '../schema/account-limits.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
@@ -22,7 +23,7 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     // Earlier programs take a key with limits for damaged, and so accept none.
     { sql: inPostgres(KEY_LIMITS), compatibleFrom: 1 },
     // Earlier programs would render the jobs of these files without them.
-    inPostgres(FILES_TABLES),
+    inPostgres(FILES_TABLES + ACCOUNT_LIMITS),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

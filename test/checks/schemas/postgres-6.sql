@@ -30,3 +30,5 @@ CREATE TABLE job_files (
   checksum bigint NOT NULL
 );
 CREATE INDEX job_files_of_set ON job_files (set_id);
+
+ALTER TABLE accounts ADD COLUMN max_files_mb bigint CHECK (max_files_mb >= 1);

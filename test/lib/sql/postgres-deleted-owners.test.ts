@@ -91,7 +91,7 @@ t.test('an owner that is deleted while an external ledger reserves gets no job',
 t.test('the own limit of an owner holds for requests at the same time, with few connections', async (t) => {
   const { accounts, service } = await openProcess(t, newSchema(), {}, { maxConnections: 2 });
   const { accountId: owner } = await accounts.create('ada@example.org');
-  await accounts.setMaxQueued(owner, 3);
+  await accounts.setLimits(owner, { maxQueued: 3 });
   const added = await Promise.allSettled(
     Array.from({ length: 8 }, () => service.enqueue({ ...SCENE, owner })),
   );
