@@ -61,6 +61,8 @@ export { isoTime, systemClock } from './time/clock.ts';
 export { Rates } from './time/rates.ts';
 export { assertSchedule } from './time/schedule.ts';
 export { within } from './time/within.ts';
+export { beginSpan, endSpan, markFault, type Span, SpanKind } from './tracing/spans.ts';
+export { contextOf, traceContextIn, traceContextOfHeaders } from './tracing/trace-context.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export type { SentAgain } from './webhooks/deliveries.ts';
 export { DEFAULT_TOLERANCE_SECONDS } from './webhooks/signature.ts';

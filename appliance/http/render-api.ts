@@ -108,7 +108,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
         const caller = authenticated(request);
         const { req } = request.raw;
         const body = await readBody(req);
-        return h.response(await enqueueBody(service, caller, body, req.headers['idempotency-key'])).code(202);
+        return h.response(await enqueueBody(service, caller, body, req.headers)).code(202);
       },
     });
 

@@ -5,6 +5,7 @@ import type { FailedBy } from './failures.ts';
 import type { Finding } from './finding-types.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play, RenderUsage } from './render-task.ts';
+import type { JobTraceContext } from './trace-context.ts';
 
 /**
  * The lifecycle of a render job.
@@ -164,6 +165,8 @@ export interface JobRecord {
   failedBy?: FailedBy;
   /** What is known about the failure, for its author; null unless its scene failed. */
   diagnosis: Finding | null;
+  /** The trace that it belongs to; null when it was accepted without one. */
+  traceContext: JobTraceContext | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }

@@ -38,6 +38,11 @@ export interface EnqueueRequest extends RenderRequest {
    * with the same class name. Error: `not_found` if the owner has no such job.
    */
   earlierJobId?: string;
+  /**
+   * The trace that the job belongs to, as headers of a request (W3C); what is malformed is ignored. Default: that of the
+   * active span of OpenTelemetry.
+   */
+  traceContext?: { traceparent: string; tracestate?: string };
 }
 
 /** An idempotency key and what identifies the content of the request, as of {@link EnqueueRequest}. */

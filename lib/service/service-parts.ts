@@ -205,7 +205,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     secrets: webhooks.secrets,
   });
   const acceptance = new Acceptance({
-    ...{ admission, admitsOwner, fairness, storedBytes, gate, events },
+    ...{ admission, admitsOwner, fairness, storedBytes, gate, events, clock },
     onStuck: (jobId) => void cancellations.complete(jobId),
   });
   const assertAdmitted = async (owner: string, tx: Transaction) => {

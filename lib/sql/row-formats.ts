@@ -43,6 +43,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     failedBy: 'optionalText',
     forgottenAtMs: 'optionalNumber',
     diagnosis: 'sealed',
+    traceContext: 'sealed',
   },
   {
     derived: {
@@ -154,6 +155,7 @@ export const DELIVERIES: RowFormat<DeliveryRecord> = new RowFormat<DeliveryRecor
   attempts: 'json',
   dueAtMs: 'whole',
   deliveredAtMs: 'whole',
+  traceContext: 'sealed',
 });
 export const BODIES: RowFormat<{ deliveryId: string; body: string }> = new RowFormat<{
   deliveryId: string;

@@ -1,3 +1,5 @@
+import type { TraceContext } from '../model/trace-context.ts';
+
 /**
  * The lifecycle of a webhook delivery.
  *
@@ -114,6 +116,8 @@ export interface DeliveryRecord {
   dueAtMs: number | null;
   /** Epoch milliseconds; null until a receiver accepted it. */
   deliveredAtMs: number | null;
+  /** The trace of its job; null without one. */
+  traceContext: TraceContext | null;
 }
 
 /** The public view of a delivery. */

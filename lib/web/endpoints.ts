@@ -1,5 +1,6 @@
 import type { Balance } from '../ledger/ledger.ts';
 import type { RenderService } from '../service/render-service.ts';
+import { headerOf, type RequestHeaders, traceContextIn } from '../tracing/trace-context.ts';
 import type { Caller } from './caller.ts';
 import { idempotencyKeyOf, receivedRequestOf } from './request-body.ts';
 
@@ -8,12 +9,16 @@ export async function enqueueBody(
   service: Pick<RenderService, 'enqueue'>,
   { owner, keyId, webhookUrl }: Caller,
   bytes: Uint8Array,
-  idempotencyHeader: string | string[] | null | undefined,
+  headers: RequestHeaders,
 ): Promise<{ jobId: string; status: 'queued'; endpoint: 'render' }> {
   const { request, metadataJson, fingerprint } = receivedRequestOf(bytes);
-  const key = idempotencyKeyOf(idempotencyHeader);
+  const key = idempotencyKeyOf(headerOf(headers, 'idempotency-key'));
   const idempotency = key === undefined ? {} : { idempotency: { key, fingerprint: fingerprint() } };
-  const job = await service.enqueue({ webhookUrl, ...request, owner, keyId, metadataJson, ...idempotency });
+  const job = await service.enqueue({
+    ...{ webhookUrl, ...request, owner, keyId, metadataJson },
+    ...idempotency,
+    ...traceContextIn(headers),
+  });
   return { jobId: job.jobId, status: 'queued', endpoint: 'render' };
 }
 

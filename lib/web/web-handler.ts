@@ -139,12 +139,11 @@ async function answer(
   const [endpoint, jobId, ...rest] = segments.slice(2);
   if (endpoint === 'render' && jobId === undefined && request.method === 'POST') {
     assertScope(caller, TO_RENDER);
-    const idempotencyKey = request.headers.get('idempotency-key');
     const queued = await enqueueBody(
       options.service,
       caller,
       await readBody(request, MAX_BODY_BYTES),
-      idempotencyKey,
+      request.headers,
     );
     return json(202, JSON.stringify(queued));
   }

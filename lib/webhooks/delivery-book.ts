@@ -50,7 +50,7 @@ export class DeliveryBook {
    * one. Fixes the bytes to be sent.
    */
   async add(tx: Transaction, job: JobRecord): Promise<void> {
-    const { jobId, owner, keyId, webhookUrl: url, webhookSecretSealed } = job;
+    const { jobId, owner, keyId, webhookUrl: url, webhookSecretSealed, traceContext } = job;
     if (url === null) return;
     assert(job.phase === 'completed' || job.phase === 'failed');
     const nowMs = await this.#nowMs(tx);
@@ -70,6 +70,7 @@ export class DeliveryBook {
       attempts: [],
       dueAtMs: nowMs,
       deliveredAtMs: null,
+      traceContext,
     };
     await this.#storage.deliveries.insert(tx, delivery, jobJson(jobOf(job), this.#links()));
   }

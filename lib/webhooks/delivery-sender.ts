@@ -6,6 +6,7 @@ import type { DeliveryStore } from '../storage/delivery-store.ts';
 import { retry } from '../time/backoff.ts';
 import type { Clock, Timer } from '../time/clock.ts';
 import { within } from '../time/within.ts';
+import { WebhookSpan } from '../tracing/webhook-span.ts';
 import { ConcurrencyLimits, type ConcurrencyOptions, type Slot } from './concurrency-limits.ts';
 import { BEGIN_WITHIN_MS, type DeliveryBook } from './delivery-book.ts';
 import type { ExchangeResult, OutboundRequest, Sends } from './outbound.ts';
@@ -211,8 +212,9 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
     let exchange: { tookMs: number; answered: boolean } | undefined;
     let result: ExchangeResult;
     let signature: string | null = null;
+    const span = new WebhookSpan(delivery, this.#clock.now());
     try {
-      const request = await this.#requestOf(delivery);
+      const request = await this.#requestOf(delivery, span.headers);
       signature = request?.headers['svc-signature'] ?? null;
       const askedAt = this.#clock.uptimeMs();
       // The claim may have expired while the process or the disk stalled.
@@ -225,6 +227,7 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
     } finally {
       slot.leave(exchange);
     }
+    span.end(result, this.#clock.now());
     await this.#conclude(delivery, result, signature);
     const { deliveryId, jobId, host, attempts } = delivery;
     const { status, reason, detail } = result;
@@ -233,7 +236,10 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
   }
 
   /** Undefined without a signing secret. */
-  async #requestOf(delivery: DeliveryRecord): Promise<OutboundRequest | undefined> {
+  async #requestOf(
+    delivery: DeliveryRecord,
+    traceHeaders: Record<string, string>,
+  ): Promise<OutboundRequest | undefined> {
     const { deliveryId, event, url, repeats } = delivery;
     const secret = await this.#secretOf(delivery).catch((error: unknown) => {
       this.#logger.error({ err: error, deliveryId }, 'A webhook secret could not be read.');
@@ -249,6 +255,7 @@ export class DeliverySender extends EventEmitter<{ attempt: [delivery: DeliveryR
       'svc-signature': signWebhook(bytes, secret, { now: this.#clock.now() }),
       ...(repeats !== null && { 'svc-redelivery': repeats }),
       'user-agent': 'scenepress',
+      ...traceHeaders,
     };
     return { url, headers, body: bytes };
   }

@@ -37,6 +37,7 @@ const LIB: Tree = {
       'ledger',
       'databases',
       'accounts',
+      'tracing',
       'storage',
       'keys',
       'files',
@@ -91,7 +92,7 @@ const APPLIANCE: Tree = {
       'machines',
       'edge',
     ],
-    ...['place', 'packed', 'config', 'support'],
+    ...['traces', 'place', 'packed', 'config', 'support'],
   ],
   loose: ['main.ts'],
   upwards: {

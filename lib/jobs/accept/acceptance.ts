@@ -3,6 +3,8 @@ import { ScenepressError } from '../../base/errors.ts';
 import type { JobRecord } from '../../model/job.ts';
 import type { JobEvents } from '../../model/job-events.ts';
 import type { Transaction } from '../../storage/transaction.ts';
+import type { Clock } from '../../time/clock.ts';
+import { tracedAcceptance } from '../../tracing/job-spans.ts';
 import type { Fairness } from '../fairness/fairness.ts';
 import { type Admission, StuckError } from './admission.ts';
 import type { NewJob } from './new-job.ts';
@@ -18,6 +20,7 @@ export interface AcceptanceOptions {
   /** Refuses jobs while the disk is full. */
   gate: { assertDiskNotFull(): void };
   events: JobEvents;
+  clock: Clock;
   /** Called with the id of a job that could be neither added nor rolled back, which must be completed. */
   onStuck: (jobId: string) => void;
 }
@@ -36,7 +39,8 @@ export class Acceptance {
    * Admission.addAll}, `owner_refused`, and those of exceeded budgets and limits.
    */
   acceptAll(newJobs: readonly NewJob[]): Promise<JobRecord[]> {
-    return this.#inProgress.add(this.#acceptNow(newJobs));
+    const { clock } = this.#options;
+    return this.#inProgress.add(tracedAcceptance(newJobs, clock, (traced) => this.#acceptNow(traced)));
   }
 
   /** Resolves when all requests in progress have been accepted or rejected. */

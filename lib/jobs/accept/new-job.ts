@@ -6,6 +6,8 @@ import { newOwner } from '../../model/owner.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
 import { type JobFiles, validNames } from '../../owner-files/file-sets.ts';
+import type { TraceContext } from '../../model/trace-context.ts';
+import { validTraceContext } from '../../tracing/trace-context.ts';
 import { type Labels, labelsOf } from './labels.ts';
 
 /** The most bytes of an id: Postgres refuses longer values in indexes. */
@@ -30,6 +32,7 @@ const NAMES: Names<EnqueueRequest> = {
   tags: true,
   seed: true,
   files: true,
+  traceContext: true,
 };
 
 /** The data of a new job. */
@@ -45,12 +48,15 @@ export interface NewJob extends Labels, JobFiles {
   idempotency?: { key: string; fingerprint: string } | null;
   /** The job from whose video equal frames are copied. */
   earlierJobId?: string | undefined;
+  /** The trace that it belongs to. */
+  traceContext?: TraceContext | undefined;
 }
 
 /** Equal for equal requests. */
-export function fingerprintOf(
-  newJob: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId'>,
-): string {
+export function fingerprintOf({
+  traceContext: _,
+  ...newJob
+}: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId'>): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }
 
@@ -68,6 +74,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     tags,
     seed,
     files,
+    traceContext,
     ...fields
   } = known('enqueue', enqueued, NAMES);
   newOwner(owner);
@@ -78,6 +85,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const request = parseRenderRequest(webhook ? { ...fields, webhookUrl: webhook.url } : fields);
   if (webhook && (typeof webhook.secret !== 'string' || webhook.secret === ''))
     throw invalid('webhook.secret is a non-empty string');
+  if (traceContext) known('traceContext', traceContext, { traceparent: true, tracestate: true });
   const newJob = {
     owner,
     request,
@@ -97,6 +105,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   return {
     ...newJob,
     earlierJobId,
+    traceContext: traceContext && validTraceContext(traceContext),
     ...(webhook && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),
     idempotency: idempotency
       ? { key: idempotency.key, fingerprint: fingerprint ?? fingerprintOf(newJob) }

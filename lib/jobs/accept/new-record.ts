@@ -4,7 +4,7 @@ import type { NewJob } from './new-job.ts';
 
 /** The record of a new job, `queued`, without its webhook secret. */
 export function recordOf(
-  { owner, request, title, tags, seed, metadataJson, webhookUrl, keyId }: NewJob,
+  { owner, request, title, tags, seed, metadataJson, webhookUrl, keyId, traceContext }: NewJob,
   { jobId, reserveCredits, createdAtMs }: Pick<JobRecord, 'jobId' | 'reserveCredits' | 'createdAtMs'>,
 ): JobRecord {
   return {
@@ -33,5 +33,6 @@ export function recordOf(
     artifacts: [],
     error: null,
     diagnosis: null,
+    traceContext: traceContext ?? null,
   };
 }

@@ -23,6 +23,7 @@ const CHANGES: Names<Changes> = {
   tags: true,
   seed: true,
   files: true,
+  traceContext: true,
 };
 
 interface Parts {

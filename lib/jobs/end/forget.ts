@@ -34,6 +34,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,
     diagnosis: null,
+    traceContext: null,
     forgottenAtMs: job.forgottenAtMs ?? clock.now(),
   };
   // Files first: after the record has been changed, nothing would remove them.
@@ -104,7 +105,13 @@ async function forgetDeliveries(
     const attempts = delivery.attempts.map((attempt) =>
       attempt.endedAtMs === null ? { ...attempt, endedAtMs: nowMs, reason: 'interrupted' as const } : attempt,
     );
-    const forgotten: DeliveryRecord = { ...rest, attempts, url: new URL(delivery.url).origin, dueAtMs: null };
+    const forgotten: DeliveryRecord = {
+      ...rest,
+      attempts,
+      url: new URL(delivery.url).origin,
+      dueAtMs: null,
+      traceContext: null,
+    };
     await storage.deliveries.forget(tx, forgotten);
   }
 }

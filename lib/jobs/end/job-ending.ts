@@ -16,6 +16,7 @@ import type { Claim } from '../../storage/queue/queue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../../storage/transaction.ts';
 import type { Clock } from '../../time/clock.ts';
+import { recordEnd } from '../../tracing/job-spans.ts';
 import type { Admission } from '../accept/admission.ts';
 import { chargedOf } from '../accept/ledger-answers.ts';
 
@@ -205,11 +206,13 @@ export class JobEnding {
 
   /** `claim`: of the worker that ends it. */
   async #end(jobId: string, decide: Decision, claim?: Claim): Promise<EndedJob | undefined> {
+    const startMs = this.#clock.now();
     const found = this.#joined
       ? await this.#endAtOnce(jobId, decide, claim)
       : await this.#endInSteps(jobId, decide, claim);
     if (!found) return undefined;
     const { ended, options } = found;
+    recordEnd(ended, { startMs, endMs: this.#clock.now() });
     return { job: ended, orphans: mayHaveOrphans(ended, options) ? orphanKeysOf(ended) : [] };
   }
 

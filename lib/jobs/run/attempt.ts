@@ -14,6 +14,7 @@ import { isSuspect } from '../../storage/queue/suspects.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { retry } from '../../time/backoff.ts';
 import { type Clock, delay } from '../../time/clock.ts';
+import { AttemptSpans } from '../../tracing/attempt-spans.ts';
 import {
   type AttemptEnd,
   type AttemptEndParts,
@@ -71,6 +72,7 @@ export class Attempt {
   readonly isSuspect: boolean;
   readonly #job: JobRecord;
   readonly #options: AttemptOptions;
+  readonly #spans: AttemptSpans;
   /** Undefined until the source is read. */
   #render: PooledRender | undefined;
   /** Why it must stop; the first reason counts. Kept here because the worker may die before it receives it. */
@@ -86,6 +88,7 @@ export class Attempt {
     this.claim = claim;
     this.isSuspect = isSuspect(claim);
     this.#options = options;
+    this.#spans = new AttemptSpans(job, options.clock);
   }
 
   /** How long its render has taken so far. */
@@ -126,6 +129,7 @@ export class Attempt {
   async #run(renderer: Renders): Promise<void> {
     const { logger } = this.#options;
     const end = await this.#endOf(renderer).catch((error: Error) => endOfFailure(this.#job, error, logger));
+    this.#spans.ended(end);
     try {
       await this.#conclude(end);
     } catch (error) {
@@ -140,6 +144,7 @@ export class Attempt {
     const { tex } = this.#options;
     const changesBefore = tex?.changes ?? 0;
     const result = await this.#rendered(renderer, { isTexHeld: tex?.state === 'changing' });
+    this.#spans.rendered(result);
     const isOfTex = tex && result.kind === 'failed' && result.failedBy === 'tex';
     if (isOfTex && tex.mayHaveFailed(changesBefore)) return this.#waitForTex(tex);
     if (isOfTex) result.error = tex.explained(result.error);
@@ -204,6 +209,7 @@ export class Attempt {
       },
       {
         onStarted: () => {
+          this.#spans.started();
           unwatch = watchFunds(this.#job, this.#options, {
             workedMs: () => render.workedMs(),
             onRanOut: () => this.stop('funds'),

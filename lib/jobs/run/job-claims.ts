@@ -154,11 +154,13 @@ export class JobClaims {
     assert(job?.phase === 'running', 'a claimed job is running');
     const { jobId } = job;
     const interruptions = (job.interruptions ?? 0) + (interrupted ? 1 : 0);
+    const { traceContext } = job;
     const queued: JobRecord = {
       ...job,
       phase: 'queued',
       attempts: counted ? job.attempts : job.attempts - 1,
       ...(interruptions > 0 && { interruptions }),
+      ...(traceContext && { traceContext: { ...traceContext, queuedAtMs: this.#clock.now() } }),
     };
     await this.#storage.updateJob(tx, queued);
     const notBeforeMs = heldUntilMs(interruptions, await this.#nowMs(tx));

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import Joi from 'joi';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
 import type { EnqueueRequest, RenderAgainOptions } from '../../model/requests.ts';
+import { traceContextIn } from '../../tracing/trace-context.ts';
 import { rawMember } from '../json-members.ts';
 import { named } from '../openapi/endpoint.ts';
 import { IDEMPOTENCY_HEADER } from '../openapi/render-endpoints.ts';
@@ -100,7 +101,11 @@ async function add(call: ToolCall): Promise<Response> {
   const { metadata: _, ...fields } = body;
   const metadataJson = 'metadata' in body ? (rawMember(text, 'metadata') ?? null) : null;
   const { owner, keyId, webhookUrl } = caller;
-  const request = { webhookUrl, ...fields, owner, keyId, metadataJson, ...idempotencyOf(call) };
+  const request = {
+    ...{ webhookUrl, ...fields, owner, keyId, metadataJson },
+    ...idempotencyOf(call),
+    ...traceContextIn(call.headers),
+  };
   const job = await service.enqueue(request as EnqueueRequest);
   const seconds = secondsToWait(call);
   if (seconds === undefined) return jsonText(202, toolJobJson(job, links));
@@ -115,16 +120,17 @@ async function addAll(call: ToolCall): Promise<Response> {
   const { jobs } = body as { jobs: Record<string, unknown>[] };
   const large = jobs.findIndex((job) => Buffer.byteLength(JSON.stringify(job)) > MOST_JOB_BYTES);
   if (large >= 0) return json(400, { error: `jobs[${large}] is larger than ${MOST_JOB_BYTES} bytes` });
-  const requests = jobs.map((job) => ({ webhookUrl, ...job, owner, keyId }) as unknown as EnqueueRequest);
+  const common = { owner, keyId, ...traceContextIn(call.headers) };
+  const requests = jobs.map((job) => ({ webhookUrl, ...job, ...common }) as unknown as EnqueueRequest);
   const added = await service.enqueueMany(requests, idempotencyOf(call));
   return jsonText(202, `{"jobs":[${added.map((job) => toolJobJson(job, links)).join()}]}`);
 }
 
 async function again(call: ToolCall): Promise<Response> {
-  const { service, caller, params, body, text, links } = call;
+  const { service, caller, params, body, text, links, headers } = call;
   const { metadata: _, ...fields } = body;
   const metadata = 'metadata' in body ? { metadataJson: rawMember(text, 'metadata') ?? null } : {};
-  const changes = { ...fields, ...metadata, keyId: caller.keyId } as NonNullable<
+  const changes = { ...fields, ...metadata, keyId: caller.keyId, ...traceContextIn(headers) } as NonNullable<
     RenderAgainOptions['changes']
   >;
   const options = { owner: caller.owner, changes, ...idempotencyOf(call) };

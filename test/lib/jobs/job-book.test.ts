@@ -128,7 +128,7 @@ for (const [name, open] of [
         ...{ title: 'Ferns', tags: ['plants', 'è'], seed: 7 },
         ...{ keyId: 'key', reserveCredits: 20, attempts: 0, createdAtMs: clock.now() },
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
-        ...{ outcome: null, artifacts: [], error: null, diagnosis: null },
+        ...{ outcome: null, artifacts: [], error: null, diagnosis: null, traceContext: null },
       };
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);

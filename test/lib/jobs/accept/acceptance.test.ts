@@ -41,7 +41,7 @@ async function setUp(t: Test) {
   const onStuck = (jobId: string) => void resumed.push(jobId);
   const admission = new Admission({ storage, ledger, pricing: new Pricing(), clock, random: systemRandom });
   const acceptance = new Acceptance({
-    ...{ admission, admitsOwner, fairness, storedBytes, gate, events, onStuck },
+    ...{ admission, admitsOwner, fairness, storedBytes, gate, events, clock, onStuck },
   });
   const accept = async (request: NewJob) => {
     const [job] = await acceptance.acceptAll([request]);
