@@ -15,6 +15,7 @@ import { readWebhookAuthorities } from '../place/webhook-authorities.ts';
 import { Faults } from '../support/faults.ts';
 import type { Logger } from '../support/log.ts';
 import { UserError } from '../support/user-error.ts';
+import { startTraces } from '../traces/traces.ts';
 import { type Installation, openInstallation } from './installation.ts';
 import type { MoreTex } from './more-tex.ts';
 import { accountsReport } from './running-limit.ts';
@@ -63,6 +64,9 @@ export class Appliance {
    */
   async start({ signal }: { signal?: AbortSignal } = {}): Promise<StartedAppliance> {
     try {
+      const traces = await startTraces(process.env, this.#logger);
+      // First, so that it stops last, with the spans of what has ended.
+      this.#started.defer(() => traces?.stop());
       const webhookAuthorities = await readWebhookAuthorities(this.#config);
       let listening: HttpServer | undefined;
       const comparison = this.#comparison;
@@ -106,6 +110,7 @@ export class Appliance {
           ...(installation.backups?.state().warnings ?? []),
         ],
         bucket: installation.bucket,
+        isTraced: traces !== undefined,
       });
       installation.metrics.start({
         hapi: http.hapi,

@@ -12,6 +12,7 @@ import { type Finding, failed } from './finding.ts';
 import { ClockWatch, examineDisk, examineLimits, examineMachine } from './machine.ts';
 import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
+import { examineTraces } from './traces.ts';
 
 /**
  * Checks everything that a service with this configuration needs, with or without a running one, and reports each
@@ -37,6 +38,8 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
   tell(await examinePort(config, data));
   const certificate = await examineCertificate(config);
   if (certificate) tell(certificate);
+  const traces = await examineTraces(process.env);
+  if (traces) tell(traces);
   // With too small limits, they could end this process.
   if (isWorker && limits.every(({ status }) => status === 'ok')) await examineRenders(config, tell);
   tell(clock.finding(data.newestMs, data.clockAheadMs));

@@ -60,6 +60,7 @@ export const MANUAL: Record<string, ManualPage[]> = {
     ),
     page('appliance/cli.md', 'Command line', 'rendering, checking and inspecting scenes; all commands'),
     page('appliance/operations.md', 'Operations', 'configuration, data, backup, monitoring, TLS, capacity'),
+    page('appliance/traces.md', 'Traces', 'OpenTelemetry: variables, spans and attributes'),
     page('appliance/cluster.md', 'More than one machine', 'Postgres, S3, workers, moving an installation'),
     page('appliance/container/README.md', 'Containers', 'an image, and what its sandbox needs'),
     page('appliance/deployment/README.md', 'Deployment', 'files for Compose and Kubernetes'),

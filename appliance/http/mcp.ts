@@ -1,5 +1,6 @@
 import type { Request as HapiRequest, Plugin, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { ArtifactUrl, Logger } from '../../lib/index.ts';
+import { traceContextIn } from '../../lib/internal.ts';
 import { type Authenticate, HttpRejection } from '../../lib/web/index.ts';
 import type { Addresses } from '../config/addresses.ts';
 import type { EngineService } from '../mcp/service-engine.ts';
@@ -100,6 +101,7 @@ async function answer(
     }),
     {
       ...{ service, caller, artifactUrl, redirectOrigin, logger, stopping },
+      ...traceContextIn(req.headers),
       assetUrl: addresses.assetUrl(request),
       requestId: requestIdOf(request),
     },

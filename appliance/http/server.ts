@@ -23,6 +23,7 @@ import { mcp } from './mcp.ts';
 import { metricsRoute } from './metrics-route.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
+import { traceRequests } from './request-spans.ts';
 import { toolsApi } from './tools-api.ts';
 
 export interface HttpServer {
@@ -62,6 +63,8 @@ export async function createServer(options: {
   certificate?: Certificate | undefined;
   /** Conditions that will become problems. */
   warnings?: () => string[];
+  /** Whether requests have spans. */
+  isTraced?: boolean;
 }): Promise<HttpServer> {
   const { config, service, authenticate, logger } = options;
   const hapi = createHapi({
@@ -89,6 +92,7 @@ export async function createServer(options: {
     });
   takeBrokenEscapesLiterally(hapi, '/');
   logRequests(hapi, logger, config.trustProxy);
+  if (options.isTraced) traceRequests(hapi);
   // For the routes below and unknown paths; the plugins handle their own errors.
   hapi.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
 

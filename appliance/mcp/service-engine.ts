@@ -2,6 +2,7 @@ import { buffer } from 'node:stream/consumers';
 import {
   type ArtifactUrl,
   type CheckedSource,
+  type EnqueueRequest,
   isScenepressError,
   type Job,
   type RenderService,
@@ -37,6 +38,8 @@ export interface ServiceEngineOptions {
   artifactUrl?: ArtifactUrl | undefined;
   /** The origin to which the links redirect; default: they do not. */
   redirectOrigin?: (() => Promise<string>) | undefined;
+  /** The trace that the jobs belong to. */
+  traceContext?: NonNullable<EnqueueRequest['traceContext']>;
 }
 
 /** Renders by a service, for one of its accounts. */
@@ -46,13 +49,22 @@ export class ServiceEngine implements Engine {
   readonly #assetUrl: string;
   readonly #artifactUrl: ArtifactUrl | undefined;
   readonly #redirectOrigin: (() => Promise<string>) | undefined;
+  readonly #traced: Pick<ServiceEngineOptions, 'traceContext'>;
 
-  constructor({ service, caller, assetUrl, artifactUrl, redirectOrigin }: ServiceEngineOptions) {
+  constructor({
+    service,
+    caller,
+    assetUrl,
+    artifactUrl,
+    redirectOrigin,
+    traceContext,
+  }: ServiceEngineOptions) {
     this.#service = service;
     this.#caller = caller;
     this.#assetUrl = assetUrl;
     this.#artifactUrl = artifactUrl;
     this.#redirectOrigin = redirectOrigin;
+    this.#traced = traceContext ? { traceContext } : {};
   }
 
   async videoOrigins(): Promise<string[]> {
@@ -83,6 +95,7 @@ export class ServiceEngine implements Engine {
     const { jobId } = await this.#service.enqueue({
       ...{ code, className, ...chosen({ quality, aspectRatio }) },
       ...{ owner, keyId, webhookUrl },
+      ...this.#traced,
     });
     return jobId;
   }
