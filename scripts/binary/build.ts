@@ -52,6 +52,19 @@ const THREADS = [
 const DRIVERS: { [name: string]: { in: string; for: string[] } } = {
   pg: { in: 'pg', for: ['pg'] },
   s3: { in: 'scripts/binary/s3.ts', for: ['@aws-sdk/client-s3', '@aws-sdk/s3-request-presigner'] },
+  otel: {
+    in: 'scripts/binary/otel.ts',
+    for: [
+      '@opentelemetry/exporter-trace-otlp-proto',
+      '@opentelemetry/resources',
+      '@opentelemetry/sdk-trace-node',
+    ],
+  },
+  // Has the same names as the exporter of protobuf.
+  'otel-json': {
+    in: '@opentelemetry/exporter-trace-otlp-http',
+    for: ['@opentelemetry/exporter-trace-otlp-http'],
+  },
 };
 /** Files of the root that unpacking needs. */
 const TOOLS = ['ld-linux-x86-64.so.2', 'libc.so.6', 'libacl.so.1', 'libselinux.so.1', 'libpcre2-8.so.0'];
