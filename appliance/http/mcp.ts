@@ -34,7 +34,8 @@ const MOST_BODY_BYTES = 1024 * 1024;
 /** The handler reads the body itself, to limit its size. */
 const BODY_UNREAD = { parse: false, output: 'stream', maxBytes: Number.MAX_SAFE_INTEGER } as const;
 const PROTOCOL_HEADERS = ['Mcp-Protocol-Version', 'Mcp-Method', 'Mcp-Name'];
-const CORS_HEADERS = ['Accept', 'Authorization', 'Content-Type', ...PROTOCOL_HEADERS];
+const TRACE_HEADERS = ['Traceparent', 'Tracestate'];
+const CORS_HEADERS = ['Accept', 'Authorization', 'Content-Type', ...PROTOCOL_HEADERS, ...TRACE_HEADERS];
 
 /**
  * `POST /mcp`: MCP over streamable HTTP, for callers with an API key. The answer to a request without one names no

@@ -154,7 +154,7 @@ function corsOf(origins: string[]): false | RouteOptionsCors {
   if (origins.length === 0) return false;
   return {
     origin: origins,
-    headers: ['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key'],
+    headers: ['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Traceparent', 'Tracestate'],
     exposedHeaders: ['Request-Id', 'Retry-After', 'WWW-Authenticate'],
     maxAge: 600,
   };

@@ -43,7 +43,10 @@ const BODY_UNREAD = {
   maxBytes: Number.MAX_SAFE_INTEGER,
 } as const;
 const CORS = {
-  headers: ['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer'],
+  headers: [
+    ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer'],
+    ...['Traceparent', 'Tracestate'],
+  ],
   exposedHeaders: ['Preference-Applied', 'Request-Id', 'Retry-After', 'WWW-Authenticate'],
   maxAge: 600,
 };

@@ -24,7 +24,7 @@ t.test('pages of an allowed origin may send render requests and read all respons
       headers: {
         'access-control-allow-origin': STUDIO,
         'access-control-allow-methods': 'POST',
-        'access-control-allow-headers': /Authorization.*Content-Type.*Idempotency-Key/,
+        'access-control-allow-headers': /Authorization.*Content-Type.*Idempotency-Key.*Traceparent/,
       },
     },
   );

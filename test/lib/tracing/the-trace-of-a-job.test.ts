@@ -1,6 +1,6 @@
-import { trace } from '@opentelemetry/api';
+import { SpanStatusCode, trace } from '@opentelemetry/api';
 import { AlwaysOffSampler } from '@opentelemetry/sdk-trace-node';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { TestAuthority } from '../../fixtures/certificates.ts';
 import { instantService } from '../../fixtures/instant-service.ts';
 import { recordSpans, timesOf } from '../../fixtures/recorded-spans.ts';
@@ -144,6 +144,40 @@ t.test('with the provider of a host', async (t) => {
       t.equal(refused?.parentSpanContext, undefined);
     },
   );
+
+  await t.test('a canceled job has waited, without an attempt', async (t) => {
+    await service.pauseQueue();
+    const { jobId } = await service.enqueue(REQUEST);
+    await service.cancel(jobId);
+    await service.resumeQueue();
+    const ofJob = spans.all().filter(({ attributes }) => attributes['scenepress.job.id'] === jobId);
+    t.same(
+      ofJob.map(({ name }) => name),
+      ['enqueue jobs', 'job.wait', 'job.end'],
+    );
+    t.match(ofJob.at(-1), { attributes: { 'scenepress.job.failed_by': 'cancel' }, status: { code: 0 } });
+  });
+
+  await t.test('faults of the service and of receivers are errors', async (t) => {
+    const refusing = await webhookReceiver(t, authority.issue(['127.0.0.1']), (response) => {
+      response.writeHead(500).end('secret answer');
+    });
+    const url = `https://127.0.0.1:${refusing.port}/`;
+    const { jobId } = await service.enqueue({ ...REQUEST, code: 'die', webhook: { ...webhook, url } });
+    t.equal((await service.wait(jobId)).failedBy, 'service');
+    const ofJob = () => spans.all().filter(({ attributes }) => attributes['scenepress.job.id'] === jobId);
+    await until(() => ofJob().some(({ name }) => name === 'POST'));
+    const faults = ofJob().flatMap(({ name, attributes, status }) =>
+      status.code === SpanStatusCode.ERROR ? [[name, attributes['error.type'], status.message]] : [],
+    );
+    t.same(faults, [
+      ['render jobs', 'died', undefined],
+      ['render jobs', 'died', undefined],
+      ['job.end', 'service', undefined],
+      ['POST', '500', undefined],
+    ]);
+    t.equal(ofJob().filter(({ name }) => name === 'job.wait').length, 2, 'it waits again');
+  });
 });
 
 t.test('a repetition with another trace is the same request', async (t) => {
@@ -172,7 +206,7 @@ t.test('without a provider, the context of the request is passed on, and nothing
 });
 
 /** The `traceparent` of the webhook of a job. */
-async function webhookOf(t: import('tap').Test, request: object = {}): Promise<unknown> {
+async function webhookOf(t: Test, request: object = {}): Promise<unknown> {
   const receiver = await webhookReceiver(t, authority.issue(['127.0.0.1']));
   const service = await instantService(t, {
     assetUrl: 'https://assets.example.org',
