@@ -1,6 +1,8 @@
 import {
   type Attributes,
   type Context,
+  diag,
+  INVALID_SPAN_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
@@ -19,7 +21,7 @@ const FAULTS: readonly ErrorCode[] = [
   'master_key',
 ];
 
-/** Begins a span of the library, with the provider of the host. Without one it records nothing. */
+/** Begins a span, with the provider of the host. Without one it records nothing; one that throws must not fail a job. */
 export function beginSpan(
   name: string,
   {
@@ -31,12 +33,25 @@ export function beginSpan(
 ): Span {
   // Not a number: the SDK takes those before the start of the process for something else.
   const startTime = new Date(startMs);
-  return trace.getTracer('scenepress').startSpan(name, { kind, startTime, attributes }, parent);
+  try {
+    return trace.getTracer('scenepress').startSpan(name, { kind, startTime, attributes }, parent);
+  } catch (error) {
+    return notRecorded(error);
+  }
 }
 
 /** Ends a span at a time, which is not before its start although clocks of machines differ. */
 export function endSpan(span: Span, { startMs, endMs }: { startMs: number; endMs: number }): void {
-  span.end(new Date(Math.max(startMs, endMs)));
+  try {
+    span.end(new Date(Math.max(startMs, endMs)));
+  } catch (error) {
+    notRecorded(error);
+  }
+}
+
+function notRecorded(error: unknown): Span {
+  diag.error(`The provider of traces failed: ${error}`);
+  return trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
 }
 
 /** Records what has happened already. */

@@ -200,6 +200,20 @@ t.test('the decision not to sample is passed on', async (t) => {
   t.same(spans.all(), []);
 });
 
+t.test('a provider that throws fails no job', async (t) => {
+  const thrower = () => {
+    throw new Error('no traces today');
+  };
+  const [shutdown, forceFlush] = [async () => {}, async () => {}];
+  recordSpans(t, { processor: { onStart: thrower, onEnd: thrower, shutdown, forceFlush } });
+  const service = await instantService(t);
+  const { jobId } = await service.enqueue(REQUEST);
+  t.match(await service.wait(jobId), { status: 'completed', attempts: 1 });
+  recordSpans(t, { processor: { onStart: () => {}, onEnd: thrower, shutdown, forceFlush } });
+  const again = await service.enqueue(REQUEST);
+  t.match(await service.wait(again.jobId), { status: 'completed', attempts: 1 });
+});
+
 t.test('without a provider, the context of the request is passed on, and nothing without one', async (t) => {
   t.equal(await webhookOf(t, { traceContext: { traceparent: TRACEPARENT } }), TRACEPARENT);
   t.equal(await webhookOf(t), undefined);
