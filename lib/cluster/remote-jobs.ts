@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import type { Random } from '../base/random.ts';
 import { randomId } from '../model/ids.ts';
-import type { JobRecord } from '../model/job.ts';
+import type { JobRecord, JobState } from '../model/job.ts';
 import type { JobEvents } from '../model/job-events.ts';
 import type { RenderProgress } from '../model/render-task.ts';
 import type { ChangedJob, Signal, Signals } from '../storage/signals.ts';
@@ -22,7 +22,7 @@ const PREVIEW_MS = 1_000;
 const MOST_WATCHED = 10_000;
 
 export interface RemoteJobsOptions {
-  storage: Pick<Storage, 'isShared' | 'getJob'>;
+  storage: Pick<Storage, 'isShared' | 'getJob' | 'jobStates'>;
   signals: Signals;
   /** Events of jobs that this process changes and renders. */
   events: JobEvents;
@@ -219,28 +219,38 @@ export class RemoteJobs {
     removeBefore(this.#sent, nowMs - PREVIEW_MS);
     for (const [jobId, { atMs }] of this.#progress) if (atMs < nowMs - HEARD_MS) this.#progress.delete(jobId);
     this.#forgetUnfollowed();
-    const followed = [...this.#options.followed()];
+    const followed = [...new Set(this.#options.followed())];
     this.#say(followed, nowMs);
     void this.#lookAt(followed);
   }
 
-  /** One round at a time: while the database is away, each read takes seconds. */
+  /**
+   * Looks for changes of followed jobs together: most have none. One round at a time: while the database is away, a read
+   * takes seconds. A failed one is repeated by the next poll.
+   */
   async #lookAt(jobIds: string[]): Promise<void> {
-    if (this.#isLooking) return;
+    if (this.#isLooking || jobIds.length === 0) return;
     this.#isLooking = true;
     try {
-      for (const jobId of jobIds) await this.#look(jobId);
+      const states = await this.#options.storage.jobStates(jobIds);
+      for (const state of states) if (this.#isNews(state)) await this.#look(state.jobId);
+    } catch {
+      // The database is away.
     } finally {
       this.#isLooking = false;
     }
   }
 
-  /** Reads a followed job, and emits it if it is not as last seen. A failed read is repeated by the next poll. */
+  /** Reads a followed job, and emits it if it is not as last seen. */
   async #look(jobId: string): Promise<void> {
     const job = await this.#options.storage.getJob(jobId).catch(() => undefined);
-    if (!job || job.phase === 'reserving' || this.#seen.get(jobId) === stateOf(job)) return;
+    if (!job || !this.#isNews(job)) return;
     this.#seen.set(jobId, stateOf(job));
     this.events.emit('change', job);
+  }
+
+  #isNews(job: JobState): boolean {
+    return job.phase !== 'reserving' && this.#seen.get(job.jobId) !== stateOf(job);
   }
 
   #forgetUnfollowed(): void {
@@ -253,7 +263,7 @@ export class RemoteJobs {
   }
 }
 
-function stateOf({ phase, attempts }: Pick<JobRecord, 'phase' | 'attempts'>): string {
+function stateOf({ phase, attempts }: Omit<JobState, 'jobId'>): string {
   return `${phase} ${attempts}`;
 }
 

@@ -105,6 +105,9 @@ export type JobOutcome =
   /** `failedBy`: default `service`. */
   | { kind: 'failed'; error: string; failedBy?: FailedBy; diagnosis?: Finding };
 
+/** What changes of a job until it ends. */
+export type JobState = Pick<JobRecord, 'jobId' | 'phase' | 'attempts'>;
+
 /** A stored job. Times are epoch milliseconds (UTC). The scene's source is stored separately. */
 export interface JobRecord {
   /** As in `Job`. */

@@ -8,6 +8,7 @@ import type {
   IdempotentRequest,
   JobPhase,
   JobRecord,
+  JobState,
   JobStatus,
   RenderTrace,
   UnfinishedPhase,
@@ -18,6 +19,7 @@ import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../storage/transaction.ts';
 import { endedSums, recentEnds } from './ended-jobs.ts';
+import { jobStates } from './job-states.ts';
 import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
@@ -191,6 +193,10 @@ export class SqlStorage implements Storage {
     if (tx) return (await this.#lockedJobs.lock(this.#database.inside(tx), jobId))?.job;
     if (!this.#cache) return this.#read(jobId);
     return this.#cache.get(jobId, async () => frozen(await this.#read(jobId)));
+  }
+
+  jobStates(jobIds: readonly string[]): Promise<JobState[]> {
+    return jobStates(this.#database, jobIds);
   }
 
   async listJobs({ metadata = true, limit = DEFAULT_LIMIT, ...query }: JobQuery): Promise<JobRecord[]> {

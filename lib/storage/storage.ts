@@ -3,6 +3,7 @@ import type {
   EndedRender,
   IdempotentRequest,
   JobRecord,
+  JobState,
   JobStatus,
   RenderTrace,
   UnfinishedPhase,
@@ -127,6 +128,8 @@ export interface Storage {
 
   /** Undefined if there is none. */
   getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined>;
+  /** The states of the jobs with these ids that exist, in any order; any number of ids, each once. */
+  jobStates(jobIds: readonly string[]): Promise<JobState[]>;
   /** Visible jobs (not `reserving`), newest first. */
   listJobs(query: JobQuery): Promise<JobRecord[]>;
   /** The number of visible jobs with each status. */

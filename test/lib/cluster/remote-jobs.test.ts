@@ -37,7 +37,9 @@ class Pair {
   readonly clock = new FakeClock('2026-11-21T10:00:00Z');
   readonly sent: Signal[] = [];
   readonly stored = new Map<string, JobRecord>();
+  /** The jobs that were read one by one, and those whose states were read together. */
   readonly reads: string[] = [];
+  readonly rounds: string[][] = [];
   readonly signals = new LocalSignals();
   readonly worker: Side;
   readonly watcher: Side;
@@ -56,7 +58,11 @@ class Pair {
     const followed = new Set<string>();
     const running = new Map<string, RenderProgress>();
     const jobs = new RemoteJobs({
-      storage: { isShared: this.isShared, getJob: async (jobId) => this.#read(jobId) },
+      storage: {
+        isShared: this.isShared,
+        getJob: async (jobId) => this.#read(jobId),
+        jobStates: async (jobIds) => this.#states(jobIds),
+      },
       signals: this.signals,
       events: own,
       followed: () => followed,
@@ -77,6 +83,11 @@ class Pair {
   #read(jobId: string): JobRecord | undefined {
     this.reads.push(jobId);
     return this.stored.get(jobId);
+  }
+
+  #states(jobIds: readonly string[]): JobRecord[] {
+    this.rounds.push([...jobIds]);
+    return jobIds.flatMap((jobId) => this.stored.get(jobId) ?? []);
   }
 
   /** A change by the worker, stored and announced. */
@@ -175,7 +186,7 @@ t.test('a stop announces what was gathered, and ends everything', async (t) => {
   pair.signals.publish({ kind: 'progress', from: 'another', jobId: '1', progress: PROGRESS });
   await turn();
   t.same(pair.heardBy(watcher), []);
-  t.same(pair.reads, []);
+  t.same(pair.rounds, []);
   t.equal(clock.nextInMs, undefined, 'no timer is left');
 });
 
@@ -184,7 +195,7 @@ t.test('a second start replaces the first', async (t) => {
   pair.watcher.jobs.start();
   pair.watcher.followed.add('1');
   await pair.poll();
-  t.same(pair.reads, ['1']);
+  t.same(pair.rounds, [['1']]);
   pair.signals.publish({ kind: 'progress', from: 'another', jobId: '1', progress: PROGRESS });
   t.same(pair.heardBy(pair.watcher), [['progress', '1', PROGRESS]]);
 });
@@ -421,8 +432,26 @@ t.test('a change by this process is not emitted again', async (t) => {
   pair.worker.followed.add('1');
   pair.change(jobRecord('1', { phase: 'running' }));
   await pair.poll();
-  t.same(pair.reads, ['1']);
+  t.same(pair.rounds, [['1']]);
+  t.same(pair.reads, []);
   t.same(pair.heardBy(pair.worker), []);
+});
+
+t.test('a poll reads the states of all followed jobs together, and the jobs that have changed', async (t) => {
+  const pair = new Pair(t);
+  const ids = Array.from({ length: 700 }, (_, number) => `${number}`);
+  for (const jobId of ids) {
+    pair.watcher.followed.add(jobId);
+    pair.stored.set(jobId, jobRecord(jobId));
+  }
+  await pair.poll();
+  t.equal(pair.heardBy(pair.watcher).length, 700);
+  pair.reads.length = 0;
+  pair.stored.set('5', jobRecord('5', { phase: 'running' }));
+  await pair.poll();
+  t.same(pair.heardBy(pair.watcher), [['change', '5', 'running', 0]]);
+  t.same(pair.reads, ['5']);
+  t.same(pair.rounds, [ids, ids]);
 });
 
 t.test('what was seen of a job is forgotten when it is no longer followed', async (t) => {
@@ -448,15 +477,15 @@ t.test('what was seen of a job is forgotten when it is no longer followed', asyn
 
 t.test('followed jobs are not read again before the last reads are answered', async (t) => {
   const clock = new FakeClock('2026-11-21T10:00:00Z');
-  const reads: PromiseWithResolvers<JobRecord | undefined>[] = [];
-  const getJob = () => {
-    const read = Promise.withResolvers<JobRecord | undefined>();
+  const reads: PromiseWithResolvers<JobRecord[]>[] = [];
+  const jobStates = () => {
+    const read = Promise.withResolvers<JobRecord[]>();
     reads.push(read);
     return read.promise;
   };
   const changes: string[] = [];
   const jobs = new RemoteJobs({
-    storage: { isShared: true, getJob },
+    storage: { isShared: true, getJob: async () => jobRecord('1'), jobStates },
     signals: new LocalSignals(),
     events: new EventEmitter(),
     followed: () => ['1'],
@@ -473,7 +502,7 @@ t.test('followed jobs are not read again before the last reads are answered', as
   await turn();
   clock.advance(POLL_MS);
   t.equal(reads.length, 2);
-  reads[1]?.resolve(jobRecord('1'));
+  reads[1]?.resolve([jobRecord('1')]);
   await turn();
   t.same(changes, ['1']);
 });
