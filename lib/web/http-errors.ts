@@ -144,10 +144,14 @@ function ofLibrary({ code, message, retryAfterMs = 0 }: ScenepressError): HttpEr
       return unavailable(message, TRY_LATER);
     case 'storage_full':
       return unavailable(DISK_FULL_TO_CLIENTS, TRY_LATER);
-    case 'not_running':
+    // These messages are for the operator: they name folders and programs.
     case 'renderer_unavailable':
+      return unavailable(
+        'This server has no renderer now. Try again shortly, or ask another one.',
+        TRY_AGAIN,
+      );
+    case 'not_running':
     case 'storage_failed':
-      // Their messages are for the operator: they name folders and programs.
       return unavailable("The service can't accept this request now. Try again shortly.", TRY_AGAIN);
     case 'storage_locked':
     case 'storage_damaged':
