@@ -1,10 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { processesBelow } from '../../test/fixtures/processes.ts';
 import {
   enqueueInBoss,
   fillBoss,
@@ -18,6 +16,7 @@ import {
 } from './cluster-queues.ts';
 import { installPeerPackages, type PgBossInstance } from './peer-packages.ts';
 import { startPeerServer } from './peers.ts';
+import { cpuMsOf } from './postgres-cpu.ts';
 
 const WORKER = join(import.meta.dirname, 'cluster-worker.ts');
 const WORKERS = [1, 2, 4, 8];
@@ -27,7 +26,6 @@ const ENQUEUED_AT_ONCE = 8;
 const WARM_UP = 300;
 const CLAIMS = 1_000;
 const ROUNDS_OF_SMALL = 20;
-const TICKS_PER_SECOND = 100;
 /** As in the service: between looks for leases that have expired. */
 const SWEEP_MS = 4_000;
 
@@ -302,26 +300,6 @@ async function measured(place: string, jobs: number, work: () => Promise<void>):
   const tookMs = await timeOf(work);
   const cpuMs = cpuMsOf(place) - before;
   return { perSecond: (1000 * jobs) / tookMs, cpuMs: cpuMs / jobs, cores: cpuMs / tookMs };
-}
-
-/** CPU time of the server's processes, also of those that have ended. */
-function cpuMsOf(place: string): number {
-  const pid = Number(readFileSync(join(place, 'data/postmaster.pid'), 'utf8').split('\n')[0]);
-  const ticks = [pid, ...processesBelow(pid).map((process) => process.pid)].map((pid) => {
-    try {
-      const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-      // Its own time, and that of its children that have ended (`man proc_pid_stat`).
-      const [utime = 0, stime = 0, cutime = 0, cstime = 0] = stat
-        .slice(stat.lastIndexOf(')') + 2)
-        .split(' ')
-        .slice(11)
-        .map(Number);
-      return utime + stime + cutime + cstime;
-    } catch {
-      return 0; // It ends now.
-    }
-  });
-  return (1000 * ticks.reduce((sum, one) => sum + one, 0)) / TICKS_PER_SECOND;
 }
 
 function columns(rows: number[][]): number[][] {

@@ -12,6 +12,7 @@ import { bench as render } from './render.ts';
 import { bench as service } from './service.ts';
 import { bench as siege } from './siege.ts';
 import { bench as together } from './together.ts';
+import { bench as waiting } from './waiting.ts';
 import { bench as webhooks } from './webhooks.ts';
 
 const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Promise<void> }> = {
@@ -67,6 +68,10 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   together: {
     about: 'time of four different scenes, one after another and posted together',
     bench: together,
+  },
+  waiting: {
+    about: 'CPU time of 500 waits and 200 streams of events, compared with hapi that holds as many requests',
+    bench: waiting,
   },
   webhooks: {
     about: 'webhook deliveries per second to one host and to 1,000, including dead ones',
