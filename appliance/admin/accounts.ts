@@ -2,7 +2,14 @@ import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from
 import { type AccountLimits, type AccountRole, isoTime } from '../../lib/internal.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { AdministrationParts } from './administration.ts';
-import { accountRole, addressText, check, listLimit, placeInList } from './administration-requests.ts';
+import {
+  accountIdentity,
+  accountRole,
+  addressText,
+  check,
+  listLimit,
+  placeInList,
+} from './administration-requests.ts';
 import {
   type AccountInfo,
   type AccountPage,
@@ -143,6 +150,16 @@ export class AccountAdministration {
   async setLimits({ account, ...limits }: { account: string } & AccountLimits): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(account);
     return accountInfo(await this.#accounts.setLimits(accountId, limits));
+  }
+
+  /** Lets access tokens of a person act for an account; null: of nobody. */
+  async setIdentity(request: {
+    account: string;
+    identity: { issuer: string; subject: string } | null;
+  }): Promise<AccountInfo> {
+    const { accountId } = await this.#accounts.find(request.account);
+    const identity = check(accountIdentity, request.identity);
+    return accountInfo(await this.#accounts.setIdentity(accountId, identity));
   }
 
   async enable(request: { account: string }): Promise<AccountInfo> {

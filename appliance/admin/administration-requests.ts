@@ -4,6 +4,7 @@ import {
   type AccountRole,
   areScopes,
   type DeliveryState,
+  type Identity,
   isWebhookUrl,
   KEY_SCOPES,
   type KeyScope,
@@ -42,6 +43,15 @@ export const keyRequest: Joi.ObjectSchema<KeyRequest> = Joi.object<KeyRequest>({
     .default(null)
     .messages({ '*': 'The expiry of a key must be a text.' }),
 });
+
+/** A person at an issuer; its texts are checked where it is stored. */
+export const accountIdentity: Joi.ObjectSchema<Identity | null> = Joi.object<Identity | null>({
+  issuer: Joi.string().allow('').required(),
+  subject: Joi.string().allow('').required(),
+})
+  .allow(null)
+  .required()
+  .messages({ '*': 'An identity has an issuer and a subject.' });
 
 /** The most credits of one grant: sums of thousands of grants are still exact. */
 export const MOST_GRANTED = 1_000_000_000_000;

@@ -13,6 +13,7 @@ import type {
 import {
   type AccountRole,
   type Charges,
+  type Identity,
   isoTime,
   isSnapshotId,
   type KeyRecord,
@@ -34,6 +35,8 @@ export interface AccountInfo {
   /** How many of its jobs may wait; null: as many as of any account. */
   maxQueued: number | null;
   maxFilesMb: number | null;
+  /** The person whose access tokens act for it; null: nobody. */
+  identity: Identity | null;
 }
 
 /** A page of a list of accounts. */
@@ -224,6 +227,8 @@ export function accountInfo(account: Account): AccountInfo {
     passwordHash,
     maxQueued,
     maxFilesMb,
+    issuer,
+    subject,
   } = account;
   return {
     userId: accountId,
@@ -234,6 +239,7 @@ export function accountInfo(account: Account): AccountInfo {
     hasPassword: passwordHash !== undefined,
     maxQueued: maxQueued ?? null,
     maxFilesMb: maxFilesMb ?? null,
+    identity: issuer === undefined || subject === undefined ? null : { issuer, subject },
   };
 }
 

@@ -46,6 +46,7 @@ export const OPERATIONS: {
     changePassword: acts('account', 'Changed the password'),
     setRole: acts('nothing', 'Changed a role'),
     setLimits: acts('nothing', 'Changed limits'),
+    setIdentity: acts('nothing', 'Changed whose access tokens act for an account'),
     storedBytes: reads('account'),
     showSetupLink: reads('nothing'),
     invite: acts('nothing', 'Made a password link'),

@@ -1,4 +1,5 @@
 import type { RenderService } from '../../lib/index.ts';
+import { systemClock } from '../../lib/internal.ts';
 import { COMMAND_LINE } from '../admin/acts.ts';
 import { AdminSocket } from '../admin/admin-socket.ts';
 import { configuredAssetUrl, configuredPublicUrl } from '../config/addresses.ts';
@@ -7,6 +8,8 @@ import { Certificate } from '../edge/certificate.ts';
 import { authenticator, type InternalToken } from '../http/authentication.ts';
 import { KeyRate } from '../http/key-rate.ts';
 import { KeyUses } from '../http/key-uses.ts';
+import { configuredIssuer } from '../http/oidc/configured-issuer.ts';
+import { SignIn } from '../http/oidc/sign-in.ts';
 import type { HttpServer } from '../http/server.ts';
 import { Comparison } from '../machines/comparison.ts';
 import { OwnMachine } from '../machines/own-machine.ts';
@@ -99,6 +102,7 @@ export class Appliance {
         config: this.#config,
         service,
         authenticate,
+        signIn: await this.#signIn(installation),
         logger: this.#logger,
         metrics: installation.metrics,
         installation: this.#config.dashboard === 'on' ? installation : undefined,
@@ -190,6 +194,14 @@ export class Appliance {
     administration.data.completeRotation().catch((err: unknown) => {
       this.#logger.warn({ err }, 'An interrupted rotation of the master key could not be completed.');
     });
+  }
+
+  /** Undefined without an issuer. */
+  async #signIn({ accounts }: Installation): Promise<SignIn | undefined> {
+    const address = await configuredIssuer(this.#config);
+    if (!address) return undefined;
+    const { oidcAudience: audience } = this.#config;
+    return new SignIn({ ...address, audience, accounts, logger: this.#logger, clock: systemClock });
   }
 
   async #openCertificate(): Promise<void> {

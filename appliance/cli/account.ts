@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import type { AccountRole } from '../../lib/internal.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../support/user-error.ts';
+import { linkCommand, unlinkCommand } from './account-identity.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { wholeNumber } from './job.ts';
@@ -170,6 +171,9 @@ export function accountCommand(): Command {
         print(`Account ${changed.email}: ${waiting} may wait; its files may take ${files}.`);
       }),
   );
+
+  account.addCommand(linkCommand());
+  account.addCommand(unlinkCommand());
 
   account.addCommand(
     administrative(

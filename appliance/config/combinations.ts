@@ -31,6 +31,9 @@ export function combinationProblems(settings: Setting[]): string[] {
     if (!isSet(name) || has('s3Bucket')) continue;
     problems.push(`${named(name)} needs a bucket: set ${named('s3Bucket')} too.`);
   }
+  for (const name of ['oidcAudience', 'oidcCa'] as const)
+    if (has(name) && !has('oidcIssuer'))
+      problems.push(`${named(name)} is for access tokens: set ${named('oidcIssuer')} too.`);
   problems.push(...backupProblems(given));
   if (has('s3Bucket') && has('artifactDir'))
     problems.push(`Artifacts are kept in one place: remove ${named('artifactDir')} or ${named('s3Bucket')}.`);

@@ -11,6 +11,7 @@ export interface OptionValues {
   host: string;
   url: string;
   endpoint: string;
+  issuer: string;
   postgresUrl: string;
   schemaName: string;
   machineName: string;
@@ -117,6 +118,18 @@ const TYPES: Record<Exclude<keyof OptionValues, 'count' | 'choice'>, OptionType>
       return value;
     }),
     shown: withoutPassword,
+  },
+  issuer: {
+    allowed: 'an http:// or https:// URL without credentials, query and fragment',
+    value: 'url',
+    // Compared as text, so that a final slash stays.
+    schema: Joi.string()
+      .uri({ scheme: ['http', 'https'] })
+      .custom((value: string) => {
+        const { username, password, search, hash } = new URL(value);
+        if (username + password + search + hash !== '') throw new Error('more than an address');
+        return value;
+      }),
   },
   postgresUrl: {
     allowed: 'a URL like postgres://user@host:5432/name',

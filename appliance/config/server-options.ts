@@ -98,6 +98,22 @@ export const WEB_OPTIONS = {
     type: 'origins',
     default: [],
   },
+  oidcIssuer: {
+    description:
+      'OpenID Connect issuer whose [access tokens](mcp.md#sign-in-with-an-identity-provider) MCP over HTTP accepts besides API keys, e.g. https://id.example.org/realms/studio',
+    type: 'issuer',
+    otherwise: 'none: API keys only',
+  },
+  oidcAudience: {
+    description: 'Audience of access tokens for this service: what the issuer writes into their aud',
+    type: 'word',
+    otherwise: 'the URL of MCP: that of the service with /mcp',
+  },
+  oidcCa: {
+    description:
+      'File with CA certificates (PEM) that are trusted for the issuer in addition to the well-known ones',
+    type: 'file',
+  },
   dashboard: {
     description: 'Whether the [dashboard](README.md#dashboard) is served, at /dashboard',
     type: 'choice',

@@ -21,7 +21,7 @@ import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions
 import { Turns } from './turns.ts';
 
 export interface DashboardOptions {
-  config: Pick<Config, 'trustProxy' | 'assetUrl' | 's3Bucket' | 's3Endpoint' | 's3Links'>;
+  config: Pick<Config, 'trustProxy' | 'assetUrl' | 's3Bucket' | 's3Endpoint' | 's3Links' | 'oidcIssuer'>;
   installation: Installation;
   addresses: Addresses;
   logger: Logger;
@@ -72,6 +72,7 @@ export const dashboard: Plugin<DashboardOptions> = {
       live,
       backups,
       addressOf,
+      oidcIssuer: config.oidcIssuer,
     })) {
       server.route({
         method: route.method,

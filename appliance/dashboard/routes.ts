@@ -32,6 +32,8 @@ export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'ma
   live: LiveEvents;
   backups: BackupDownload;
   addressOf: (request: Request) => string;
+  /** Whose access tokens accounts can be linked to. */
+  oidcIssuer: string | undefined;
 }
 
 /** All routes with pages. */

@@ -9,6 +9,7 @@ import { examineArtifacts } from './artifacts.ts';
 import { examineBackups } from './backups.ts';
 import { type DataReport, examineData } from './data.ts';
 import { type Finding, failed } from './finding.ts';
+import { examineIssuer } from './issuer.ts';
 import { ClockWatch, examineDisk, examineLimits, examineMachine } from './machine.ts';
 import { examineCertificate, examinePort } from './network.ts';
 import { examineRenders } from './renders.ts';
@@ -40,6 +41,8 @@ export async function examine(config: Config, tell: (finding: Finding) => void):
   if (certificate) tell(certificate);
   const traces = await examineTraces(process.env);
   if (traces) tell(traces);
+  const issuer = await examineIssuer(config);
+  if (issuer) tell(issuer);
   // With too small limits, they could end this process.
   if (isWorker && limits.every(({ status }) => status === 'ok')) await examineRenders(config, tell);
   tell(clock.finding(data.newestMs, data.clockAheadMs));

@@ -1,10 +1,12 @@
 import type { Request as HapiRequest, Plugin, ResponseObject, ResponseToolkit } from '@hapi/hapi';
 import type { ArtifactUrl, Logger } from '../../lib/index.ts';
 import { traceContextIn } from '../../lib/internal.ts';
-import { type Authenticate, HttpRejection } from '../../lib/web/index.ts';
+import { type Authenticate, HttpRejection, unauthorized } from '../../lib/web/index.ts';
 import type { Addresses } from '../config/addresses.ts';
 import type { EngineService } from '../mcp/service-engine.ts';
 import { answerErrors } from './http-errors.ts';
+import { resourceAt } from './oidc/protected-resource.ts';
+import type { SignIn } from './oidc/sign-in.ts';
 import { authenticated, bearerScheme } from './render-api/bearer.ts';
 import { discardBody, readBody } from './render-api/request-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -15,6 +17,8 @@ export interface McpEndpointOptions {
   service: EngineService;
   /** The owner of a bearer token. */
   authenticate: Authenticate;
+  /** Accepts access tokens, too; default: API keys only. */
+  signIn?: SignIn | undefined;
   addresses: Addresses;
   /** Makes the links to artifacts instead. */
   artifactUrl?: ArtifactUrl | undefined;
@@ -27,7 +31,8 @@ export interface McpEndpointOptions {
   stopping: AbortSignal;
 }
 
-const PATH = '/mcp';
+/** The path of the endpoint. */
+export const MCP_PATH = '/mcp';
 const AUTH = 'scenepress-mcp-key';
 /** A source has at most 200 KiB; as JSON it is longer. */
 const MOST_BODY_BYTES = 1024 * 1024;
@@ -38,34 +43,49 @@ const TRACE_HEADERS = ['Traceparent', 'Tracestate'];
 const CORS_HEADERS = ['Accept', 'Authorization', 'Content-Type', ...PROTOCOL_HEADERS, ...TRACE_HEADERS];
 
 /**
- * `POST /mcp`: MCP over streamable HTTP, for callers with an API key. The answer to a request without one names no
- * authorization server, so that clients do not begin a sign-in.
+ * `POST /mcp`: MCP over streamable HTTP, for callers with an API key or an access token. Without an issuer of access tokens,
+ * the answer to a request without a key names none, so that clients do not begin a sign-in.
  */
 export const mcp: Plugin<McpEndpointOptions> = {
   name: 'scenepress-mcp',
   register(server, options) {
-    const { authenticate, corsOrigins, logger } = options;
-    server.auth.scheme(AUTH, () => bearerScheme(authenticate));
+    const { corsOrigins, logger } = options;
+    server.auth.scheme(AUTH, () => schemeOf(options));
     server.auth.strategy(AUTH, AUTH);
     server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });
     const isOpen = corsOrigins.length > 0;
     const route = {
       auth: AUTH,
       payload: BODY_UNREAD,
-      cors: isOpen && { origin: corsOrigins, headers: CORS_HEADERS, maxAge: 600 },
+      cors: isOpen && {
+        ...{ origin: corsOrigins, headers: CORS_HEADERS, maxAge: 600 },
+        exposedHeaders: ['WWW-Authenticate'],
+      },
     };
     server.ext('onPreAuth', checkOrigin(options), { sandbox: 'plugin' });
     server.route({
       method: 'POST',
-      path: PATH,
+      path: MCP_PATH,
       options: route,
       handler: (request, h) => answer(request, h, options),
     });
     // With CORS, hapi answers OPTIONS.
     for (const method of isOpen ? (['*'] as const) : (['*', 'OPTIONS'] as const))
-      server.route({ method, path: PATH, options: route, handler: refuseMethod });
+      server.route({ method, path: MCP_PATH, options: route, handler: refuseMethod });
   },
 };
+
+function schemeOf({ authenticate, signIn, addresses }: McpEndpointOptions) {
+  if (!signIn) return bearerScheme(authenticate);
+  const here = (request: HapiRequest) => resourceAt(MCP_PATH, addresses, request);
+  return bearerScheme(
+    async (token, request) => (await signIn.callerOf(token, here(request))) ?? (await authenticate(token)),
+    {
+      refusal: (request) =>
+        unauthorized('The API key or access token is invalid or missing.', here(request).challenge()),
+    },
+  );
+}
 
 /** Keeps pages of other sites from calling a service in the network of their reader. */
 function checkOrigin({ addresses, corsOrigins }: McpEndpointOptions) {
@@ -94,7 +114,7 @@ async function answer(
   // Loaded with the first request, because loading takes long.
   const { answerMcp } = await import('../mcp/http.ts');
   const answer = await answerMcp(
-    new Request(`http://localhost${PATH}`, {
+    new Request(`http://localhost${MCP_PATH}`, {
       method: 'POST',
       headers: headersOf(req.rawHeaders),
       body: new Uint8Array(body),

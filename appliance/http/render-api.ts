@@ -94,7 +94,7 @@ export const renderApi: Plugin<RenderApiOptions> = {
       [AUTH.render, TO_RENDER],
       [AUTH.read, TO_READ],
     ] as const) {
-      server.auth.scheme(name, () => bearerScheme(authenticate, anyOf));
+      server.auth.scheme(name, () => bearerScheme(authenticate, anyOf && { anyOf }));
       server.auth.strategy(name, name);
     }
     server.ext('onPreResponse', answerErrors(logger), { sandbox: 'plugin' });

@@ -19,8 +19,10 @@ import { Draining } from './draining.ts';
 import { healthRoutes, type Readiness, readinessOf } from './health.ts';
 import { answerErrors } from './http-errors.ts';
 import { manualRoutes } from './manual.ts';
-import { mcp } from './mcp.ts';
+import { MCP_PATH, mcp } from './mcp.ts';
 import { metricsRoute } from './metrics-route.ts';
+import { metadataRoutes } from './oidc/protected-resource.ts';
+import type { SignIn } from './oidc/sign-in.ts';
 import { type Authenticate, renderApi } from './render-api.ts';
 import { logRequests } from './request-log.ts';
 import { traceRequests } from './request-spans.ts';
@@ -50,9 +52,12 @@ export async function createServer(options: {
     | 'maxConnectionsPerAddress'
     | 'roles'
     | 's3Links'
+    | 'oidcIssuer'
   >;
   service: Pick<RenderService, 'status'> & EngineService & ToolsService;
   authenticate: Authenticate;
+  /** Accepts access tokens for MCP. */
+  signIn?: SignIn | undefined;
   logger: Logger;
   metrics: Metrics;
   /** Dependencies of the dashboard; absent: it isn't served. */
@@ -66,7 +71,7 @@ export async function createServer(options: {
   /** Whether requests have spans. */
   isTraced?: boolean;
 }): Promise<HttpServer> {
-  const { config, service, authenticate, logger } = options;
+  const { config, service, authenticate, signIn, logger } = options;
   const hapi = createHapi({
     host: config.host,
     port: config.port,
@@ -113,7 +118,8 @@ export async function createServer(options: {
       {
         plugin: mcp,
         options: {
-          ...{ service, authenticate, addresses, ...links, corsOrigins, logger },
+          ...{ service, authenticate, signIn },
+          ...{ addresses, ...links, corsOrigins, logger },
           ...(bucket && config.s3Links === 'presigned' && { redirectOrigin: () => originOf(bucket) }),
           stopping: draining.signal,
         },
@@ -157,6 +163,7 @@ export async function createServer(options: {
             },
     },
     ...(isApi ? [openApiRoute(addresses), ...manualRoutes(addresses)] : []),
+    ...(isApi && signIn ? metadataRoutes(MCP_PATH, { addresses, issuer: signIn.issuer }) : []),
     metricsRoute(options.metrics, config.metricsToken),
     ...healthRoutes(readiness),
   ]);

@@ -1,5 +1,6 @@
 import type { Page } from '../base/pages.ts';
 import type { Transaction } from '../storage/transaction.ts';
+import type { Identity } from './identity.ts';
 
 /** An `admin` acts for all accounts, a `member` for its own. */
 export type AccountRole = 'admin' | 'member';
@@ -24,6 +25,10 @@ export interface Account {
   maxQueued?: number;
   /** How many MiB its files may take; absent: as many as those of any account. */
   maxFilesMb?: number;
+  /** The issuer of access tokens (OpenID Connect) that knows its person as `subject`; absent: none. */
+  issuer?: string;
+  /** Present where `issuer` is. */
+  subject?: string;
 }
 
 /** A query for accounts. */
@@ -40,12 +45,12 @@ export interface AccountQuery extends Page {
  * - Reads see durable data only. Accounts are never removed.
  */
 export interface AccountStore {
-  /** Adds an account. An `accountId` must not be reused. Error: `conflict` when another account has the address. */
+  /** Adds an account. An `accountId` must not be reused. Error: `conflict` when another has its address or identity. */
   insertAccount(account: Account): Promise<void>;
   /**
    * Atomically replaces an account by the result of `change`, which may be called more than once and must not change
    * `accountId` or `createdAtMs`. Nothing is written when it returns its argument. Errors: `not_found`; `conflict`
-   * when another account has the address.
+   * when another account has the address or identity.
    */
   changeAccount(accountId: string, change: (account: Account) => Account): Promise<Account>;
   /**
@@ -55,6 +60,8 @@ export interface AccountStore {
   getAccount(accountId: string, tx?: Transaction): Promise<Account | undefined>;
   /** By the address in lower case; undefined if there is none. */
   findAccountByEmail(email: string): Promise<Account | undefined>;
+  /** Undefined if there is none. */
+  findAccountByIdentity(identity: Identity): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
   listAccounts(query?: AccountQuery): Promise<Account[]>;
 }

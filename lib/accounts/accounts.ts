@@ -8,6 +8,7 @@ import type { Transaction } from '../storage/transaction.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
 import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
+import { checkIdentity, type Identity } from './identity.ts';
 import { checkPassword, hashPassword, verifyPassword } from './password.ts';
 
 /** Limits of an account of its own; null: those of all accounts. */
@@ -100,7 +101,8 @@ export class Accounts {
     await this.#store.changeAccount(accountId, (account) => {
       assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
       if (account.email === '') return account;
-      const { passwordHash: _, role: __, maxQueued: ___, maxFilesMb: ____, ...kept } = account;
+      const { passwordHash: _, role: __, maxQueued: ___, maxFilesMb: ____, ...rest } = account;
+      const { issuer: _____, subject: ______, ...kept } = rest;
       return { ...kept, email: '' };
     });
   }
@@ -158,6 +160,24 @@ export class Accounts {
   async fileLimitsOf(accountId: string, tx?: Transaction): Promise<{ mostBytes: number } | undefined> {
     const mib = (await this.#store.getAccount(accountId, tx))?.maxFilesMb;
     return mib === undefined ? undefined : { mostBytes: mib * MIB };
+  }
+
+  /**
+   * Lets access tokens of a person act for an account, instead of those of another; null: of nobody. Errors:
+   * `invalid_request`, `not_found`; `conflict` when they act for another account.
+   */
+  setIdentity(accountId: string, identity: Identity | null): Promise<Account> {
+    if (identity !== null) checkIdentity(identity);
+    return this.#store.changeAccount(accountId, (account) => {
+      const { issuer: _, subject: __, ...rest } = existing(account);
+      return identity === null ? rest : { ...rest, ...identity };
+    });
+  }
+
+  /** The enabled account for which access tokens of a person act. Read for each request, so changes take effect at once. */
+  async ofIdentity(identity: Identity): Promise<Account | undefined> {
+    const account = await this.#store.findAccountByIdentity(identity);
+    return account?.disabledAtMs === undefined ? account : undefined;
   }
 
   /** Its own limit of waiting jobs, as the queue options of a service take it. */

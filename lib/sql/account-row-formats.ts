@@ -16,10 +16,12 @@ export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
     role: 'optionalText',
     maxQueued: 'optionalNumber',
     maxFilesMb: 'optionalNumber',
+    issuer: 'optionalText',
+    subject: 'optionalText',
   },
   {
-    added: { maxFilesMb: undefined },
     derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) },
+    added: { maxFilesMb: undefined, issuer: undefined, subject: undefined },
   },
 );
 

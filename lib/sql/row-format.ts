@@ -81,7 +81,7 @@ export class RowFormat<Rec extends object> {
    * `fields`: in column order; the first `keyColumns` (default 1) are the primary key. `derived`: additional columns,
    * computed for constraints and sums. `added`: the last fields, if a later migration added their columns, with the
    * values that rows from before have; these are stored as NULL. The checksum leaves out NULLs at the end of these
-   * columns, so that it stays that of rows from before.
+   * columns, so that it stays that of rows from before. Of an optional field: undefined.
    */
   constructor(
     table: string,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountQuery, AccountStore } from '../accounts/account-store.ts';
+import { type Identity, identityTaken } from '../accounts/identity.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { DEFAULT_PAGE } from '../base/pages.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
@@ -8,6 +9,7 @@ import { ACCOUNT_RECORDS } from './account-row-formats.ts';
 import { startOfPage } from './page-order.ts';
 
 const BY_ADDRESS = `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE address = ?`;
+const BY_IDENTITY = `SELECT ${ACCOUNT_RECORDS.names} FROM accounts WHERE issuer = ? AND subject = ?`;
 
 /** Accounts in an SQL database. */
 export class SqlAccountStore implements AccountStore {
@@ -49,6 +51,11 @@ export class SqlAccountStore implements AccountStore {
     return row && ACCOUNT_RECORDS.record(row);
   }
 
+  async findAccountByIdentity({ issuer, subject }: Identity): Promise<Account | undefined> {
+    const row = await this.#database.get(BY_IDENTITY, issuer, subject);
+    return row && ACCOUNT_RECORDS.record(row);
+  }
+
   async listAccounts({ limit = DEFAULT_PAGE, after, text = '' }: AccountQuery = {}): Promise<Account[]> {
     const start = await startOfPage(this.#database, ACCOUNT_RECORDS, 'account', after);
     const rows = await this.#database.all(
@@ -62,10 +69,11 @@ export class SqlAccountStore implements AccountStore {
   }
 }
 
-/** When another transaction takes the address meanwhile, the unique index refuses it and this one is repeated. */
-async function assertFree(tx: SqlTransaction, { accountId, email }: Account): Promise<void> {
-  if (email === '') return;
-  const other = await tx.get<{ account_id: string }>(BY_ADDRESS, email.toLowerCase());
-  if (!other || other.account_id === accountId) return;
-  throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
+/** When another transaction takes them meanwhile, the unique index refuses it and this one is repeated. */
+async function assertFree(tx: SqlTransaction, { accountId, email, issuer, subject }: Account): Promise<void> {
+  const isOther = (row: { account_id: string } | undefined) => row && row.account_id !== accountId;
+  if (email !== '' && isOther(await tx.get(BY_ADDRESS, email.toLowerCase())))
+    throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
+  if (issuer === undefined || subject === undefined) return;
+  if (isOther(await tx.get(BY_IDENTITY, issuer, subject))) throw identityTaken();
 }

@@ -42,8 +42,11 @@ export class HttpRejection extends Error {
 }
 
 /** The error of a request without a live key. */
-export function unauthorized(message = 'The API key is invalid or missing.'): HttpRejection {
-  return new HttpRejection(401, { error: 'Unauthorized', message }, { 'www-authenticate': 'Bearer' });
+export function unauthorized(
+  message = 'The API key is invalid or missing.',
+  challenge = 'Bearer',
+): HttpRejection {
+  return new HttpRejection(401, { error: 'Unauthorized', message }, { 'www-authenticate': challenge });
 }
 
 /** The error of an unknown address. */

@@ -6,8 +6,8 @@ import { FakeClock } from '../fixtures/fake-clock.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
-async function administrator(t: Test) {
-  const appliance = await peopledAppliance(t);
+async function administrator(t: Test, options: Parameters<typeof peopledAppliance>[1] = {}) {
+  const appliance = await peopledAppliance(t, options);
   const client = await signedIn(t, appliance.port, appliance.admin);
   const { administration } = appliance.installation;
   const userIdOf = async (account: string) => (await administration.accounts.show({ account })).userId;
@@ -219,6 +219,27 @@ t.test('an account has a limit of waiting jobs of its own', async (t) => {
   });
   const [act] = await installation.place.actStore.listActs({ limit: 1 });
   t.match(act, { action: 'accounts.setLimits', actor: null, subject: owner });
+});
+
+t.test('an account is linked to a person at an issuer', async (t) => {
+  const issuer = 'https://id.example.org';
+  const { client, member, administration, userIdOf, port } = await administrator(t, {
+    oidcIssuer: issuer,
+  });
+  const path = `/dashboard/accounts/${await userIdOf(member)}`;
+  t.match((await client.get(path)).text, `name="issuer" value="${issuer}"`);
+  const link = (subject: string) => client.post(`${path}/identity`, { issuer, subject });
+  t.equal((await link(' ada ')).status, 303);
+  t.match((await client.get(path)).text, 'name="subject" value="ada"');
+  t.match(await administration.accounts.show({ account: member }), { identity: { issuer, subject: 'ada' } });
+  const other = `/dashboard/accounts/${await userIdOf('ada@example.org')}/identity`;
+  const refused = await client.post(other, { issuer, subject: 'ada' });
+  t.match([refused.status, refused.text], [400, 'Another account is linked to this subject of the issuer.']);
+  t.match((await client.post(other, { issuer: 'id', subject: 'x' })).text, 'An issuer is named by its URL.');
+  t.equal((await link('')).status, 303);
+  t.match(await administration.accounts.show({ account: member }), { identity: null });
+  const theirs = await signedIn(t, port, member);
+  t.equal((await theirs.post(`${path}/identity`, { issuer, subject: 'eve' })).status, 403);
 });
 
 t.test('accounts are searched, and listed in pages', async (t) => {

@@ -31,6 +31,8 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'account invite': accounts.invitation,
     'account set-role': accounts.account,
     'account set-limits': accounts.account,
+    'account link': accounts.account,
+    'account unlink': accounts.account,
     'account acts': list(accounts.act),
     'account delete': accounts.deletedAccount,
     'setup-link': accounts.setupLink,

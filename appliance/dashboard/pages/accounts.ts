@@ -19,7 +19,9 @@ const CREATED = 'The account was created. Its owner needs a link for setting a p
 const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
-export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
+export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' | 'oidcIssuer'>): Route[] {
+  const accountPage = (visit: Visit, problem?: Value) => accountPageOf(visit, oidcIssuer, problem);
+  const changeRoute = changeRoutes(accountPage);
   const ofAnother = changesOfOthers(place);
   const deleteAccount = ofAnother(async ({ admin }, account) => {
     await admin.accounts.delete({ account });
@@ -79,6 +81,14 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
       });
       return 'The limits were changed. They apply to requests from now on.';
     }),
+    changeRoute('identity', async ({ admin, form }, account) => {
+      const subject = (form['subject'] ?? '').trim();
+      const identity = subject === '' ? null : { issuer: (form['issuer'] ?? '').trim(), subject };
+      await admin.accounts.setIdentity({ account, identity });
+      return identity
+        ? 'Access tokens of this person act for the account.'
+        : 'No access tokens act for the account.';
+    }),
     changeRoute('enable', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
       return 'The account is enabled.';
@@ -108,9 +118,11 @@ export function accountsRoutes({ place }: Pick<RouteParts, 'place'>): Route[] {
   ];
 }
 
-/** A form of an account's page, which shows its error there. */
-function changeRoute(name: string, change: Change): Route {
-  return {
+type AccountPage = (visit: Visit, problem?: Value) => Promise<Html>;
+
+/** Makes forms of an account's page, which show their errors there. */
+function changeRoutes(accountPage: AccountPage): (name: string, change: Change) => Route {
+  return (name, change) => ({
     method: 'POST',
     path: `/accounts/{userId}/${name}`,
     for: 'admins',
@@ -123,7 +135,7 @@ function changeRoute(name: string, change: Change): Route {
         return { page: await accountPage(visit, note('bad', error.message)), status: 400 };
       }
     },
-  };
+  });
 }
 
 const good = (text: string): Told => ({ note: { kind: 'good', text } });
@@ -223,10 +235,10 @@ function stateOf({ disabledAt }: AccountInfo): Html {
     : html`<span class="tag bad">Disabled</span>`;
 }
 
-async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
+async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, problem?: Value): Promise<Html> {
   const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
-  const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb } = account;
+  const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb, identity } = account;
   const [balance, prices, stored] = await Promise.all([
     admin.credits.balance({ account: userId }),
     admin.credits.showPrices(),
@@ -276,6 +288,8 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
 <form method="post" action="${BASE}${to('role')}" class="fields">${csrfField(csrf)}
 <label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator</option></select></label><button>Save</button></form></section>`
     }</div>`,
+    (identity !== null || oidcIssuer !== undefined) &&
+      identityCard(identity, { issuer: oidcIssuer, to: to('identity'), csrf }),
     !isOwn &&
       html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>
 <p class="muted">${disabledAt === null ? "The keys of a disabled account are rejected, and it can't sign in. It can be enabled again." : 'The account was disabled; its keys are rejected.'}</p>
@@ -285,6 +299,17 @@ async function accountPage(visit: Visit, problem?: Value): Promise<Html> {
           : postButton({ to: to('enable'), csrf, label: 'Enable' })
       }<a class="button" href="${BASE}${to('delete')}">Delete …</a></div></section>`,
   );
+}
+
+/** Whose access tokens act for an account; an empty subject is nobody. */
+function identityCard(
+  identity: AccountInfo['identity'],
+  { issuer = '', to, csrf }: { issuer: string | undefined; to: string; csrf: string },
+): Html {
+  return html`<section class="card"><h2>Access tokens</h2>
+<p class="muted">Programs of the person with this subject at the issuer act for the account, over MCP. Without a subject nobody’s do.</p>
+<form method="post" action="${BASE}${to}" class="fields">${csrfField(csrf)}
+<label>Issuer<input name="issuer" value="${identity?.issuer ?? issuer}" size="40"></label><label>Subject<input name="subject" value="${identity?.subject}" maxlength="255" size="40"></label><button>Save</button></form></section>`;
 }
 
 function invitationCard({ url = '', expiresAt = '' }: Record<string, string>): Html {

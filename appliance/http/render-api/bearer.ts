@@ -1,9 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import type { Request, ServerAuthSchemeObject } from '@hapi/hapi';
 import {
-  type Authenticate,
   bearerTokenOf,
   type Caller,
+  type HttpRejection,
   hasScope,
   type KeyScope,
   unauthorized,
@@ -17,21 +17,31 @@ export function bearerToken({ headers }: IncomingMessage): string | undefined {
 
 const EXPECTS_CONTINUE = /^100-continue$/i;
 
+interface BearerOptions {
+  /** The caller needs one of these scopes; default: any key. */
+  anyOf?: readonly KeyScope[];
+  /** The answer to a request without a live key. */
+  refusal?: (request: Request) => HttpRejection;
+}
+
 /**
- * A hapi auth scheme of `/api/v2`: `Authorization: Bearer <key>`, or 401, also for a key without any of the scopes. hapi checks
+ * A hapi auth scheme: `Authorization: Bearer <key>`, or 401, also for a key without any of the scopes. hapi checks
  * scopes of its own later, when it has told the client to send its body.
  */
 export function bearerScheme(
-  authenticate: Authenticate,
-  anyOf?: readonly KeyScope[],
+  authenticate: (token: string, request: Request) => Promise<Caller | null> | Caller | null,
+  { anyOf, refusal = () => unauthorized() }: BearerOptions = {},
 ): ServerAuthSchemeObject {
+  const callerOf = async (request: Request): Promise<Caller> => {
+    const token = bearerToken(request.raw.req);
+    const caller = token === undefined ? null : await authenticate(token, request);
+    if (!caller || (anyOf && !hasScope(caller, ...anyOf))) throw refusal(request);
+    return caller;
+  };
   return {
     async authenticate(request, h) {
-      const token = bearerToken(request.raw.req);
       try {
-        const caller = token === undefined ? null : await authenticate(token);
-        if (!caller || (anyOf && !hasScope(caller, ...anyOf))) throw unauthorized();
-        return h.authenticated({ credentials: { app: { caller } } });
+        return h.authenticated({ credentials: { app: { caller: await callerOf(request) } } });
       } catch (error) {
         const { req } = request.raw;
         // A client that waits for 100 (Continue) hasn't sent its body.

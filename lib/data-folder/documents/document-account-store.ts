@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Account, AccountQuery, AccountRole, AccountStore } from '../../accounts/account-store.ts';
 import { isEmail } from '../../accounts/email.ts';
+import { type Identity, identityTaken } from '../../accounts/identity.ts';
 import { ScenepressError } from '../../base/errors.ts';
 import { DATA_FILES } from '../../files/data-files.ts';
 import { Document } from './document.ts';
@@ -22,6 +23,8 @@ const FIELDS = new Fields<Account>({
   role: ['role', orAbsent(text<AccountRole>('"admin" or "member"', (role) => /^(admin|member)$/.test(role)))],
   maxQueued: ['maxQueued', orAbsent(count)],
   maxFilesMb: ['maxFilesMb', orAbsent(count)],
+  issuer: ['issuer', orAbsent(text('the URL of an issuer', (issuer) => URL.canParse(issuer)))],
+  subject: ['subject', orAbsent(text('the subject of a person at the issuer', (subject) => subject !== ''))],
   passwordHash: [
     'passwordHash',
     orAbsent(text('the hash of a password', (hash) => hash.startsWith('scrypt$'))),
@@ -29,8 +32,11 @@ const FIELDS = new Fields<Account>({
 });
 
 const EMAIL = 'email';
+const SUBJECT = 'subject';
 const UNIQUE: UniqueValues<Account> = {
   [EMAIL]: ({ email }) => (email === '' ? undefined : email.toLowerCase()),
+  [SUBJECT]: ({ issuer, subject }) =>
+    issuer === undefined || subject === undefined ? undefined : identityKey({ issuer, subject }),
 };
 
 export const ACCOUNTS_FORMAT: ListFormat<Account> = listFormat('accounts', {
@@ -87,17 +93,27 @@ export class DocumentAccountStore implements AccountStore {
     return this.#table.find(EMAIL, email.toLowerCase());
   }
 
+  async findAccountByIdentity(identity: Identity): Promise<Account | undefined> {
+    return this.#table.find(SUBJECT, identityKey(identity));
+  }
+
   async listAccounts({ text = '', ...page }: AccountQuery = {}): Promise<Account[]> {
     const wanted = text.toLowerCase();
     return this.#table.list(page, ({ email }) => email !== '' && email.toLowerCase().includes(wanted));
   }
 }
 
-function assertFree(draft: Draft<Account>, { accountId, email }: Account): void {
-  if (email === '') return;
-  const other = draft.find(EMAIL, email.toLowerCase());
-  if (!other || other.accountId === accountId) return;
-  throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
+/** URLs have no spaces. */
+function identityKey({ issuer, subject }: Identity): string {
+  return `${issuer} ${subject}`;
+}
+
+function assertFree(draft: Draft<Account>, { accountId, email, issuer, subject }: Account): void {
+  const isOther = (found: Account | undefined) => found && found.accountId !== accountId;
+  if (email !== '' && isOther(draft.find(EMAIL, email.toLowerCase())))
+    throw new ScenepressError('conflict', `An account with the address ${email} already exists.`);
+  if (issuer === undefined || subject === undefined) return;
+  if (isOther(draft.find(SUBJECT, identityKey({ issuer, subject })))) throw identityTaken();
 }
 
 function put(draft: Draft<Account>, account: Account): void {

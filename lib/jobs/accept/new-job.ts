@@ -5,8 +5,8 @@ import { isStorableText } from '../../base/storable-text.ts';
 import { newOwner } from '../../model/owner.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
-import { type JobFiles, validNames } from '../../owner-files/file-sets.ts';
 import type { TraceContext } from '../../model/trace-context.ts';
+import { type JobFiles, validNames } from '../../owner-files/file-sets.ts';
 import { validTraceContext } from '../../tracing/trace-context.ts';
 import { type Labels, labelsOf } from './labels.ts';
 

@@ -7,6 +7,7 @@ import { ACCOUNT_TABLES } from '../schema/accounts.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
+import { IDENTITIES } from '../schema/identities.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
@@ -22,8 +23,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     { sql: inPostgres(SNAPSHOTS_TABLE), compatibleFrom: 1 },
     // Earlier programs take a key with limits for damaged, and so accept none.
     { sql: inPostgres(KEY_LIMITS), compatibleFrom: 1 },
-    // Earlier programs would render the jobs of these files without them.
-    inPostgres(FILES_TABLES + ACCOUNT_LIMITS),
+    // Earlier programs would render jobs without their files.
+    inPostgres(FILES_TABLES + ACCOUNT_LIMITS + IDENTITIES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

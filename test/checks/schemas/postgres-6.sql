@@ -32,3 +32,7 @@ CREATE TABLE job_files (
 CREATE INDEX job_files_of_set ON job_files (set_id);
 
 ALTER TABLE accounts ADD COLUMN max_files_mb bigint CHECK (max_files_mb >= 1);
+
+ALTER TABLE accounts ADD COLUMN issuer text COLLATE "C";
+ALTER TABLE accounts ADD COLUMN subject text COLLATE "C" CHECK ((subject IS NULL) = (issuer IS NULL));
+CREATE UNIQUE INDEX one_account_of_identity ON accounts (issuer, subject);

@@ -45,6 +45,7 @@ t.test('queries of the service use indexes and scan no table', async (t) => {
   await accounts.listAccounts();
   await accounts.listAccounts({ text: 'a' });
   await accounts.findAccountByEmail('a');
+  await accounts.findAccountByIdentity({ issuer: 'https://id.example.org', subject: 'a' });
 
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -1,0 +1,6 @@
+/** The person at an issuer of access tokens who acts for an account; NULL: nobody. */
+export const IDENTITIES: string = `
+ALTER TABLE accounts ADD COLUMN issuer TEXT;
+ALTER TABLE accounts ADD COLUMN subject TEXT CHECK ((subject IS NULL) = (issuer IS NULL));
+CREATE UNIQUE INDEX one_account_of_identity ON accounts (issuer, subject);
+`;
