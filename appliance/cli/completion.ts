@@ -21,6 +21,8 @@ interface Completed {
   files: boolean;
 }
 
+const SCHEMA = 'scenepress schema';
+
 const MAKE: Record<Shell, (commands: Completed[]) => string> = { bash, zsh, fish };
 
 /** `scenepress completion bash` */
@@ -28,7 +30,11 @@ export function completionCommand(): Command {
   const command = new Command('completion')
     .description('Print a script that lets a shell complete commands and options')
     .addArgument(new Argument('<shell>', 'shell to print the script for').choices(SHELLS))
-    .action((shell: Shell) => print(MAKE[shell](completed(rootOf(command)))));
+    .action(async (shell: Shell) => {
+      // Slow to load, and needed by few commands.
+      const { OUTPUTS } = await import('./schemas/outputs.ts');
+      print(MAKE[shell](withSchemas(completed(rootOf(command)), [...OUTPUTS.keys()])));
+    });
   return addExamples(
     command,
     ['source <(scenepress completion bash)', 'in ~/.bashrc'],
@@ -57,6 +63,30 @@ function completed(command: Command, above = ''): Completed[] {
     files: command.registeredArguments.some((argument) => kindOf(`<${argument.name()}>`) === 'file'),
   };
   return [own, ...command.commands.flatMap((sub) => completed(sub, `${path} `))];
+}
+
+/** Completes the operands of `schema`, which are the words of commands, as commands below it. */
+function withSchemas(all: Completed[], documented: string[]): Completed[] {
+  const schema = all.find(({ path }) => path === SCHEMA);
+  if (!schema) throw new Error(`there is no command ${SCHEMA}`);
+  const descriptionOf = (words: string) =>
+    all.find(({ path }) => path === `scenepress ${words}`)?.description ?? '';
+  const below = (above: string): Completed => {
+    const rests = documented
+      .filter((words) => words.startsWith(above))
+      .map((words) => words.slice(above.length));
+    const next = [...new Set(rests.map((rest) => rest.split(' ', 1)[0] ?? ''))];
+    const commands = next.map((name) => ({ name, description: descriptionOf(`${above}${name}`) }));
+    return { ...schema, path: `${SCHEMA} ${above}`.trimEnd(), commands };
+  };
+  const groups = new Set(
+    documented.filter((words) => words.includes(' ')).map((words) => words.split(' ')[0]),
+  );
+  const leaves = documented.map((words) => ({ ...schema, path: `${SCHEMA} ${words}` }));
+  return [
+    ...all.filter((command) => command !== schema),
+    ...[below(''), ...[...groups].map((group) => below(`${group} `)), ...leaves],
+  ];
 }
 
 function kindOf(flags: string): 'anything' | 'file' {

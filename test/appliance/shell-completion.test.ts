@@ -5,12 +5,21 @@ import t, { type Test } from 'tap';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress } from './command.ts';
 
+const printed = new Map<string, Promise<string>>();
+
+/** What the program prints for a shell. */
+async function scriptFor(t: Test, shell: string): Promise<string> {
+  const { code, stdout } = await scenepress(['completion', shell]);
+  t.equal(code, 0);
+  return stdout;
+}
+
 /** Runs a shell script beside the file `completion`, printed by the program for that shell. Returns lines. */
 async function complete(t: Test, shell: string, script: string): Promise<string[]> {
   const folder = await temporaryFolder(t);
-  const { code, stdout } = await scenepress(['completion', shell]);
-  t.equal(code, 0);
-  await writeFile(join(folder, 'completion'), stdout);
+  const completion = printed.get(shell) ?? scriptFor(t, shell);
+  printed.set(shell, completion);
+  await writeFile(join(folder, 'completion'), await completion);
   await writeFile(join(folder, 'scene.py'), '');
   const options = { cwd: folder, encoding: 'utf8', env: { ...process.env, HOME: folder } } as const;
   const ended = spawnSync(shell, [...(shell === 'bash' ? ['--norc'] : []), '-c', script], options);
@@ -35,6 +44,16 @@ t.test('bash completes commands, options, their values and files', async (t) => 
   t.strictSame(await afterInBash(t, 'scenepress', 'job', 'list', '--status', 'c'), ['completed']);
   t.strictSame(await afterInBash(t, 'scenepress', 'render', 'sc'), ['scene.py']);
   t.strictSame(await afterInBash(t, 'scenepress', '--config', 'x', 'render', '--asp'), ['--aspect']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'check', '--ser'), ['--server']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'account', 'li'), ['list', 'link']);
+});
+
+t.test('bash completes the words of commands that have a schema', async (t) => {
+  t.strictSame(await afterInBash(t, 'scenepress', 'schema', 'que'), ['queue']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'schema', 'queue', ''), ['show', 'pause', 'resume']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'schema', 'ins'), ['inspect', 'installation']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'schema', 'serv'), [''], 'it has none');
+  t.strictSame(await afterInBash(t, 'scenepress', 'schema', 'queue', 'show', '--j'), ['--json']);
 });
 
 const missing = (shell: string) =>
@@ -47,6 +66,7 @@ t.test('fish completes commands, option values and files', { skip: missing('fish
   t.strictSame((await after('scenepress queue ')).sort(), ['pause', 'resume', 'show']);
   t.strictSame(await after('scenepress job list --status c'), ['completed']);
   t.ok((await after('scenepress render sc')).includes('scene.py'));
+  t.strictSame((await after('scenepress schema queue ')).sort(), ['pause', 'resume', 'show']);
 });
 
 t.test('zsh loads the completion', { skip: missing('zsh') }, async (t) => {
