@@ -31,6 +31,7 @@ export class SignIn {
   readonly #audience: string | undefined;
   readonly #keys: IssuerKeys;
   readonly #accounts: SignInOptions['accounts'];
+  readonly #logger: Logger;
   readonly #clock: Clock;
 
   constructor({ issuer, authorities, audience, accounts, logger, clock }: SignInOptions) {
@@ -43,6 +44,7 @@ export class SignIn {
         logger.warn({ err, issuer }, 'The keys of the issuer of access tokens can not be fetched.'),
     });
     this.#accounts = accounts;
+    this.#logger = logger;
     this.#clock = clock;
   }
 
@@ -62,7 +64,14 @@ export class SignIn {
     }
     const { sub: subject = '' } = payload;
     const account = await this.#accounts.ofIdentity({ issuer: this.issuer, subject });
-    if (!account) throw unknown(subject);
+    if (!account) {
+      // Clients seldom show the answer to their users.
+      this.#logger.info(
+        { issuer: this.issuer, subject },
+        'No account is linked to the subject of an access token.',
+      );
+      throw unknown(subject);
+    }
     return { owner: account.accountId, keyId: null, keyPrefix: 'access token', webhookUrl: null, scopes };
   }
 

@@ -93,11 +93,12 @@ t.test('a token has the tools of its scopes', async (t) => {
 });
 
 t.test('a subject acts for the account that it is linked to, from then on', async (t) => {
-  const { askAs, issuer, accounts, link, token, dataDir, newKey } = await signedIn(t);
+  const { askAs, issuer, accounts, link, token, dataDir, newKey, log } = await signedIn(t);
   const status = async () => (await askAs(token(), '/mcp', POST)).status;
   const unknown = await askAs(token(), '/mcp', POST);
   t.match(unknown, { status: 403, json: { message: /linked to the subject "ada" of this issuer/ } });
   t.equal(unknown.headers['www-authenticate'], undefined);
+  t.match(log(), /"subject":"ada".*No account is linked to the subject/);
   const cli = (...args: string[]) => scenepress(['account', ...args, '--data-dir', dataDir]);
   const account = 'ada@example.org';
   const linked = await cli('link', account, '--subject', 'ada', '--issuer', issuer.url);
