@@ -58,7 +58,6 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'Accounts.constructor': (given) => new Accounts(given),
   'Accounts.find': (given) => accounts.find('ada', given),
   'Accounts.setPassword': (given) => accounts.setPassword('ada', given),
-  'Accounts.setLimits': (given) => accounts.setLimits('ada', given),
   'Accounts.list': (given) => accounts.list(given),
   'ApiKeys.constructor': (given) => new ApiKeys(given),
   'ApiKeys.mint': (given) => keys.mint(given),
