@@ -40,7 +40,7 @@ function fieldsOf(value: Fields, plain: Finding): Finding {
     sourceLine: text(value['sourceLine'], LONGEST.line),
     hint: text(value['hint'], LONGEST.hint) ?? plain.hint,
     candidates: texts(value['candidates'], MOST.candidates),
-    fix: isObject(value['fix']) ? fix(value['fix']) : null,
+    fix: isObject(value['fix']) ? fix(value['fix'], position(value['line'])) : null,
     tex: isObject(value['tex']) ? tex(value['tex']) : null,
     layout: isObject(value['layout']) ? layout(value['layout']) : null,
     play: value['play'] === 0 ? 0 : position(value['play']),
@@ -60,12 +60,13 @@ export function parseFindings(value: unknown): Finding[] {
     });
 }
 
-function fix({ column, endColumn, text: replacement }: Fields): Fix | null {
+/** `foundLine`: the line of the finding, which is that of the fix if it names none. */
+function fix({ line, column, endColumn, text: replacement }: Fields, foundLine: number | null): Fix | null {
   const [from, to] = [position(column), position(endColumn)];
-  const written = text(replacement, LONGEST.name);
-  return from === null || to === null || to <= from || written === null
+  const [at, written] = [position(line) ?? foundLine, lines(replacement, LONGEST.line)];
+  return at === null || from === null || to === null || to < from || written === null
     ? null
-    : { column: from, endColumn: to, text: written };
+    : { line: at, column: from, endColumn: to, text: written };
 }
 
 function layout({ mobject, box: place, seconds }: Fields): LayoutFinding {
@@ -111,6 +112,13 @@ function text(value: unknown, longest: number): string | null {
   if (typeof value !== 'string') return null;
   const line = withoutControlCharacters(value.slice(0, longest)).replaceAll(/\s/g, ' ').trim();
   return line === '' ? null : line.toWellFormed();
+}
+
+/** As it is, but for control characters other than line breaks. Null when it is no text, or empty. */
+function lines(value: unknown, longest: number): string | null {
+  if (typeof value !== 'string' || value === '') return null;
+  const kept = value.slice(0, longest).split('\n').map(withoutControlCharacters);
+  return kept.join('\n').toWellFormed();
 }
 
 function position(value: unknown): number | null {

@@ -36,12 +36,15 @@ export type FindingKind =
   | 'limit:frames'
   | 'limit:output';
 
-/** A replacement that is certainly meant, of a part of the line of a finding. */
+/** A replacement that is certainly meant, of a part of a line. Without a length it is an insertion. */
 export interface Fix {
+  /** From 1; not that of the finding where an import or the base of the class is at fault. */
+  line: number;
   /** The first column, from 1, in characters. */
   column: number;
   /** The column after the last character. */
   endColumn: number;
+  /** It may contain line breaks. */
   text: string;
 }
 

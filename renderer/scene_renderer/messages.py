@@ -616,12 +616,15 @@ FindingKind = Literal[
 
 
 class Fix(TypedDict):
-    """A replacement that is certainly meant, of a part of the line of a finding."""
+    """A replacement that is certainly meant, of a part of a line. Without a length it is an insertion."""
 
+    # From 1; not that of the finding where an import or the base of the class is at fault.
+    line: int
     # The first column, from 1, in characters.
     column: int
     # The column after the last character.
     endColumn: int
+    # It may contain line breaks.
     text: str
 
 

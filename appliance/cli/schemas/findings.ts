@@ -34,9 +34,14 @@ export const finding: Joi.ObjectSchema = object<Finding>({
   hint: text.allow(null).description('What to do about it, in a sentence; null: not known.'),
   candidates: list(text).description('What can be written instead, the likeliest first.'),
   fix: object<NonNullable<Finding['fix']>>({
+    line: count.description(
+      'From 1; not that of the finding where an import or the base of the class is at fault.',
+    ),
     column: count.description('The first column, from 1, in characters.'),
-    endColumn: count.description('The column after the last character.'),
-    text,
+    endColumn: count.description(
+      'The column after the last character; the first column: it is an insertion.',
+    ),
+    text: text.description('It may contain line breaks.'),
   })
     .allow(null)
     .description('What to write instead, if it is certain; null: it is not.'),

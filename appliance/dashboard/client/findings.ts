@@ -9,7 +9,7 @@ export interface Finding {
   column: number | null;
   hint: string | null;
   /** Columns count characters, from 1. */
-  fix: { column: number; endColumn: number; text: string } | null;
+  fix: { line: number; column: number; endColumn: number; text: string } | null;
 }
 
 /** What both answers have found: what was found by running replaces what was found by reading at the same place. */
@@ -34,10 +34,10 @@ export function faultOf(finding: Finding, code: string): Fault {
   };
 }
 
-/** The editor counts UTF-16 units, and findings count characters. */
+/** One in the line of the finding. The editor counts UTF-16 units, and findings count characters. */
 function fixOf({ line, fix }: Finding, lines: string[]): Fix | undefined {
   const source = line === null ? undefined : lines[line - 1];
-  if (fix === null || source === undefined) return undefined;
+  if (fix === null || fix.line !== line || source === undefined) return undefined;
   const characters = Array.from(source);
   const unitsBefore = (column: number) => characters.slice(0, column - 1).join('').length;
   return { from: unitsBefore(fix.column), to: unitsBefore(fix.endColumn), text: fix.text };

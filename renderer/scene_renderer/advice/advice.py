@@ -4,7 +4,7 @@ import difflib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from ..messages import FindingKind
+from ..messages import FindingKind, Fix
 from .place import Span
 from .renamed import Renamed
 
@@ -23,6 +23,8 @@ class Advice:
     candidates: tuple[str, ...] = ()
     # Where exactly, if that is known better than by the traceback.
     span: Span | None = None
+    # What is certainly meant, where that does not follow from the rest.
+    fix: Fix | None = None
 
 
 def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
@@ -30,14 +32,23 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     names = sorted({other for other in known if not other.startswith("_")})
     folded = name.replace("_", "").casefold()
     same = [other for other in names if other.replace("_", "").casefold() == folded]
+    other_number = [other for other in names if other != name and _singular(other) == _singular(name)]
     words = set(name.split("_"))
     longer = [other for other in names if words < set(other.split("_"))]
     close = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_SIMILARITY)
     misspelled = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_MISSPELLED)
     # A name whose words are in one other name only, such as `center` in `arc_center`.
     meant = longer if len(longer) == 1 else []
-    found = dict.fromkeys([*same, *misspelled, *meant, *close])
-    return tuple(other for other in found if other in same or _has_same_words(name, other))[:CANDIDATES_MAX]
+    sure = [*same, *other_number]
+    found = dict.fromkeys([*sure, *misspelled, *meant, *close])
+    return tuple(other for other in found if other in sure or _has_same_words(name, other))[:CANDIDATES_MAX]
+
+
+def _singular(name: str) -> str:
+    for plural, singular in (("ices", "ex"), ("ies", "y"), ("s", "")):
+        if name.endswith(plural):
+            return name.removesuffix(plural) + singular
+    return name
 
 
 def _has_same_words(name: str, other: str) -> bool:

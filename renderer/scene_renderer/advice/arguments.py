@@ -1,15 +1,16 @@
 """Advice for calls that fail: unknown or missing arguments, and objects of the wrong type."""
 
 import ast
+import dataclasses
 import re
 from collections.abc import Sequence
 
 import manim
 
-from . import renamed, signatures
+from . import edits, renamed, signatures
 from .advice import Advice, did_you_mean, instead, nearest
 from .names import missing_attribute
-from .place import Place, callee_of, keyword_of, span_of, value_of
+from .place import Place, callee_of, keyword_of, last_name, span_of, value_of
 
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '([^']+)'")
 _CALLED = re.compile(r"(\w+)(?:\.(\w+))?\(\)")
@@ -31,19 +32,18 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
     """Return advice for an argument or an operand that doesn't fit."""
     message = str(error)
     if _GETTER.search(message):
-        return _of_accessor(place)
+        return _of_accessor(place, code)
     if match := _UNEXPECTED.search(message):
         return _of_keyword(match[1], message, place, code)
     if match := _MISSING.search(message):
         return Advice("scene:argument", _of_missing(message, place))
     if _TOO_MANY.search(message):
-        return Advice("scene:argument", _of_too_many(message, place))
+        fix = edits.without_star(place, code)
+        return Advice("scene:argument", _of_too_many(message, place), fix=fix)
     if match := _TWICE.search(message):
-        return Advice(
-            "scene:argument", f"`{match[1]}` is given twice: by position and by name. {_call(place)}".strip()
-        )
+        return _of_twice(match[1], place, code)
     if _NOT_AN_ANIMATION.search(message) or "to Scene.play" in message:
-        return Advice("scene:argument", _of_play(message, place))
+        return Advice("scene:argument", _of_play(message, place), fix=edits.animated(message, place, code))
     if message == "Animation only works on Mobjects":
         hint = "The first argument of an animation is its mobject. For several mobjects use `VGroup(…)`."
         return Advice("scene:argument", hint)
@@ -52,7 +52,8 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
     if match := _CONCATENATED.search(message):
         return Advice("scene:type", _of_concatenation(match[1], match[2]))
     if match := _OPERANDS.search(message):
-        return Advice("scene:type", _of_operands(match[1], match[2], match[3]))
+        fix = edits.called(place, code)
+        return Advice("scene:type", _of_operands(match[1], match[2], match[3]), fix=fix)
     if "can't multiply sequence by non-int" in message:
         return Advice("scene:type", "For points and vectors use `np.array([x, y, 0])` instead of a list.")
     if "VMobject can be added" in message and "is of type str" in message:
@@ -64,9 +65,16 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
     return Advice("scene:type")
 
 
-def _of_accessor(place: Place | None) -> Advice:
+def _of_accessor(place: Place | None, code: str) -> Advice:
     """Advise on `get_…` and `set_…`, for which Manim makes a function whatever follows."""
     node = place.node if place else None
+    found = _of_called(node, place)
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and found.candidates:
+        return dataclasses.replace(found, span=last_name(node.func, code))
+    return found
+
+
+def _of_called(node: ast.expr | None, place: Place | None) -> Advice:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = value_of(node.func.value, place.frame if place else None)
         if owner is not None:
@@ -106,6 +114,17 @@ def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> A
         return Advice("scene:argument", written, (new.name,) if new.name else (), span)
     hint = did_you_mean(candidates) or _accepts(called, accepted)
     return Advice("scene:argument", hint, candidates, span)
+
+
+def _of_twice(keyword: str, place: Place | None, code: str) -> Advice:
+    node, frame = (place.node, place.frame) if place else (None, None)
+    called, found = callee_of(node, frame), keyword_of(node, keyword)
+    new = renamed_keyword(called, keyword, signatures.keywords_of(called))
+    if new is not None and new.name is not None and found is not None:
+        hint = new.advice or f"`{keyword}` is not accepted here: use `{new.name}`."
+        return Advice("scene:argument", hint, (new.name,), span_of(found, code))
+    hint = f"`{keyword}` is given twice: by position and by name. {_call(place)}".strip()
+    return Advice("scene:argument", hint)
 
 
 def _given(node: ast.AST | None, called: object) -> set[str]:

@@ -30,7 +30,7 @@ def _of_kind(error: BaseException, place: Place | None, code: str) -> Advice:
     if isinstance(error, ImportError):
         return of_import(error)
     if isinstance(error, AttributeError):
-        return of_attribute(error, place)
+        return of_attribute(error, place, code)
     if isinstance(error, TypeError):
         return of_type(error, place, code)
     if isinstance(error, LookupError):

@@ -1,6 +1,8 @@
 """Advice for names, modules and attributes that don't exist."""
 
+import ast
 import builtins
+import dataclasses
 import re
 import sys
 import traceback
@@ -13,7 +15,7 @@ import numpy as np
 from . import renamed
 from .advice import Advice, did_you_mean, instead, nearest
 from .phrases import of_text
-from .place import Place
+from .place import Place, last_name
 
 _IMPORTS = {
     "np": "import numpy as np",
@@ -95,7 +97,10 @@ def of_import(error: ImportError) -> Advice:
     if match and match[2] in sys.modules:
         name, is_manim = match[1], match[2].partition(".")[0] == "manim"
         if is_manim and (new := renamed.NAMES.get(name)) is not None:
-            return Advice("scene:import", instead(name, new), (new.name,) if new.name else ())
+            is_importable = new.name is not None and new.name in vars(manim)
+            return Advice(
+                "scene:import", instead(name, new), (new.name,) if new.name and is_importable else ()
+            )
         candidates = nearest(name, vars(manim if is_manim else sys.modules[match[2]]))
         return Advice("scene:import", did_you_mean(candidates), candidates)
     top = (error.name or "").partition(".")[0]
@@ -132,7 +137,7 @@ def import_hint(module: str, *, is_local: bool) -> str:
     )
 
 
-def of_attribute(error: AttributeError, place: Place | None) -> Advice:
+def of_attribute(error: AttributeError, place: Place | None, code: str) -> Advice:
     """Return advice for an attribute that an object doesn't have."""
     message = str(error)
     owner, name = error.obj, error.name
@@ -151,7 +156,11 @@ def of_attribute(error: AttributeError, place: Place | None) -> Advice:
     if owner is None and "NoneType" not in message:
         modules = (sys.modules[word] for word in re.findall(r"\w+", message) if word in sys.modules)
         owner = next(modules, np if "np." in message else object())
-    return missing_attribute(owner, name)
+    found = missing_attribute(owner, name)
+    node = place.node.func if place and isinstance(place.node, ast.Call) else None
+    if isinstance(node, ast.Attribute) and node.attr == name:
+        return dataclasses.replace(found, span=last_name(node, code))
+    return found
 
 
 def missing_attribute(owner: object, name: str) -> Advice:

@@ -77,6 +77,14 @@ def span_of(node: ast.expr | ast.keyword | ast.stmt, code: str, lines: Sequence[
     return _span(code if lines is None else lines, *place)
 
 
+def last_name(node: ast.Attribute, code: str) -> Span:
+    """Return where the name of an attribute is."""
+    name = ast.copy_location(ast.Name(node.attr, ast.Load()), node)
+    end = node.end_col_offset or 0
+    name.lineno, name.col_offset = node.end_lineno or node.lineno, max(0, end - len(node.attr.encode()))
+    return span_of(name, code)
+
+
 def locate(found: Finding, span: Span, code: str) -> None:
     """Say in a finding where it is."""
     found["line"], found["column"] = span.line, span.column

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Renamed(NamedTuple):
-    """What to write instead: an identifier, if it can simply be put in place, and a sentence if it can't."""
+    """What to write instead: a name, if it can simply be put in place, and a sentence if it can't."""
 
     name: str | None
     advice: str | None = None
@@ -23,7 +23,6 @@ def _write(advice: str, name: str | None = None) -> Renamed:
 
 _FADE_IN = _write("Use `FadeIn(mobject, shift=DOWN)` with the direction in which it moves.", "FadeIn")
 _FADE_OUT = _write("Use `FadeOut(mobject, shift=DOWN)` with the direction in which it moves.", "FadeOut")
-_FRAME = "Use `config.{0}`."
 _CONFIG = "Give the values as arguments of `__init__`: Manim does not read CONFIG dictionaries."
 
 # Classes, functions and constants.
@@ -211,21 +210,21 @@ NAMES: dict[str, Renamed] = {
     "ZoomScene": _to("ZoomedScene"),
     "PlotScene": _write("Use `Scene` with `Axes(…)` and its `plot`.", "Scene"),
     # Constants
-    "FRAME_WIDTH": _write(_FRAME.format("frame_width")),
-    "FRAME_HEIGHT": _write(_FRAME.format("frame_height")),
-    "FRAME_X_RADIUS": _write(_FRAME.format("frame_x_radius")),
-    "FRAME_Y_RADIUS": _write(_FRAME.format("frame_y_radius")),
-    "ASPECT_RATIO": _write(_FRAME.format("aspect_ratio")),
-    "PIXEL_WIDTH": _write(_FRAME.format("pixel_width")),
-    "PIXEL_HEIGHT": _write(_FRAME.format("pixel_height")),
-    "FRAME_RATE": _write(_FRAME.format("frame_rate")),
-    "SPACE_WIDTH": _write(_FRAME.format("frame_x_radius")),
-    "SPACE_HEIGHT": _write(_FRAME.format("frame_y_radius")),
-    "TOP_SIDE": _write("Use `config.top`."),
-    "BOTTOM": _write("Use `config.bottom`, or `to_edge(DOWN)`."),
-    "TOP": _write("Use `config.top`, or `to_edge(UP)`."),
-    "LEFT_SIDE": _write("Use `config.left_side`, or `to_edge(LEFT)`."),
-    "RIGHT_SIDE": _write("Use `config.right_side`, or `to_edge(RIGHT)`."),
+    "FRAME_WIDTH": _to("config.frame_width"),
+    "FRAME_HEIGHT": _to("config.frame_height"),
+    "FRAME_X_RADIUS": _to("config.frame_x_radius"),
+    "FRAME_Y_RADIUS": _to("config.frame_y_radius"),
+    "ASPECT_RATIO": _to("config.aspect_ratio"),
+    "PIXEL_WIDTH": _to("config.pixel_width"),
+    "PIXEL_HEIGHT": _to("config.pixel_height"),
+    "FRAME_RATE": _to("config.frame_rate"),
+    "SPACE_WIDTH": _to("config.frame_x_radius"),
+    "SPACE_HEIGHT": _to("config.frame_y_radius"),
+    "TOP_SIDE": _write("Use `config.top`.", "config.top"),
+    "BOTTOM": _write("Use `config.bottom`, or `to_edge(DOWN)`.", "config.bottom"),
+    "TOP": _write("Use `config.top`, or `to_edge(UP)`.", "config.top"),
+    "LEFT_SIDE": _write("Use `config.left_side`, or `to_edge(LEFT)`.", "config.left_side"),
+    "RIGHT_SIDE": _write("Use `config.right_side`, or `to_edge(RIGHT)`.", "config.right_side"),
     "CENTER": _to("ORIGIN"),
     "BELOW": _to("DOWN"),
     "UNDER": _to("DOWN"),
@@ -258,7 +257,7 @@ NAMES: dict[str, Renamed] = {
     "ease_in": _to("rush_into"),
     "ease_out": _to("rush_from"),
     "color_to_rgb_float": _to("color_to_rgb"),
-    "get_norm": _write("Use `np.linalg.norm`."),
+    "get_norm": _to("np.linalg.norm"),
     "rotation_matrix_transpose": _write("Use `rotation_matrix(angle, axis).T`.", "rotation_matrix"),
     "digest_config": _write(_CONFIG),
     "digest_locals": _write(_CONFIG),
@@ -523,6 +522,7 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
 # Keyword arguments, by the class that is made, or one of its bases, or by the function that is called.
 KEYWORDS: dict[str, dict[str, Renamed]] = {
     "Dot": {"size": _to("radius")},
+    "Sector": {"outer_radius": _to("radius")},
     "Rotating": {"radians": _to("angle")},
     "Rotate": {
         "radians": _to("angle"),

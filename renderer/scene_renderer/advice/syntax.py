@@ -2,6 +2,7 @@
 
 import re
 
+from . import syntax_fixes
 from .advice import Advice
 
 _QUOTES = re.compile("[\u2018\u2019\u201c\u201d\u00b4\u201e]")
@@ -15,7 +16,7 @@ def of_syntax(error: SyntaxError, code: str) -> Advice:
     message = error.msg or ""
     lines = code.split("\n")
     line = lines[error.lineno - 1] if error.lineno and 1 <= error.lineno <= len(lines) else ""
-    return Advice("scene:syntax", _hint(error, message, line, lines))
+    return Advice("scene:syntax", _hint(error, message, line, lines), fix=syntax_fixes.fix_of(error, code))
 
 
 def _hint(error: SyntaxError, message: str, line: str, lines: list[str]) -> str | None:

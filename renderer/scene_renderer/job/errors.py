@@ -9,12 +9,12 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from ..advice import typeset
+from ..advice import tex_fixes, typeset
 from ..advice.advice import Advice
 from ..advice.causes import advise
 from ..advice.fixes import fix_of
 from ..advice.names import import_hint
-from ..advice.place import Place, Span, line_of, locate, place_of, whole_line
+from ..advice.place import Place, Span, line_of, locate, place_of
 from ..messages import Call, Finding, FindingKind, SceneFault
 from ..protocol import ERROR_BYTES_MAX
 from ..scene_error import Failure, SceneError, finding
@@ -63,9 +63,9 @@ def describe(
     if place is not None:
         span = advice.span or place.span
         locate(found, span, code)
-        found["fix"] = fix_of(advice.kind, advice.hint, advice.candidates, span, whole_line(code, span.line))
+        found["fix"] = fix_of(advice, span, code)
     if tex is not None:
-        _explain_tex(found, tex, place)
+        _explain_tex(found, tex, place, code)
     return Failure(_text(message, tex, place, code, calls), fault, found)
 
 
@@ -78,11 +78,12 @@ def _text(message: str, tex: TexError | None, place: Place | None, code: str, ca
     return text.encode("utf-8", "replace")[:ERROR_BYTES_MAX].decode("utf-8", "ignore")
 
 
-def _explain_tex(found: Finding, tex: TexError, place: Place | None) -> None:
+def _explain_tex(found: Finding, tex: TexError, place: Place | None, code: str) -> None:
     packages = typeset.packages_for(tex.message)
     is_math = place is None or typeset.is_of_math(place.node)
     hint, candidates = typeset.advice_for(tex.message, tex.source, is_math=is_math)
     found["hint"], found["candidates"] = hint, list(candidates)
+    found["fix"] = tex_fixes.fix_of(tex.message, candidates, place.node if place else None, code)
     found["tex"] = {
         "source": tex.source,
         "logLine": tex.message.removeprefix("TeX: "),

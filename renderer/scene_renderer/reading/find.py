@@ -7,6 +7,7 @@ import warnings
 
 from manim import Scene
 
+from ..advice.fixes import fix_of
 from ..advice.place import Span, locate, place_of
 from ..advice.syntax import of_syntax
 from ..messages import Finding
@@ -64,6 +65,7 @@ def _of_syntax(error: SyntaxError, code: str) -> Finding:
     place = place_of(error, "scene.py", code)
     if place is not None:
         locate(found, place.span, code)
+        found["fix"] = fix_of(advice, place.span, code)
     return found
 
 

@@ -9,7 +9,7 @@ from ..advice.advice import Advice
 from ..advice.causes import advise
 from ..advice.fixes import fix_of
 from ..advice.names import import_hint
-from ..advice.place import Names, Place, Span, locate, span_of, whole_line
+from ..advice.place import Names, Place, Span, locate, span_of
 from ..messages import Finding
 from ..scene_error import SceneError, finding
 from .values import Value, shown
@@ -74,9 +74,7 @@ class Report:
             one["hint"], one["candidates"] = error.hint, list(error.candidates)
         span = advice.span or span
         locate(one, span, self.code)
-        one["fix"] = fix_of(
-            advice.kind, advice.hint, advice.candidates, span, whole_line(self.code, span.line)
-        )
+        one["fix"] = fix_of(advice, span, self.code)
         if is_warning:
             one["severity"] = "warning"
         self.add(one)

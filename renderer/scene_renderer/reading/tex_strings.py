@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from manim import BulletedList, Tex
 
-from ..advice import typeset
+from ..advice import tex_fixes, typeset
 from ..advice.advice import Advice
 from ..scene_error import SceneError
 from ..tex.errors import COMMENT, ends_in_comment
@@ -112,7 +112,8 @@ def _report(reading: Reading, arguments: "Arguments", message: str, text: str) -
     said = f"TeX: {message}"
     hint, candidates = typeset.advice_for(said, text, is_math=is_math)
     error = SceneError(said, "tex", hint=hint, candidates=candidates)
-    reading.error(error, arguments.node, advice=Advice("tex", hint, candidates))
+    fix = tex_fixes.fix_of(said, candidates, arguments.node, reading.report.code)
+    reading.error(error, arguments.node, advice=Advice("tex", hint, candidates, fix=fix))
 
 
 def _is_text(reading: Reading, arguments: "Arguments") -> bool:

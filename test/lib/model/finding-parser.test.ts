@@ -9,7 +9,7 @@ t.test('a finding is kept as it is', async (t) => {
   const finding = {
     ...{ kind: 'scene:name', severity: 'error', message: 'NameError: x', hint: 'Did you mean `y`?' },
     ...{ line: 3, column: 5, endLine: 3, endColumn: 6, sourceLine: 'x', candidates: ['y'], play: 0 },
-    fix: { column: 5, endColumn: 6, text: 'y' },
+    fix: { line: 1, column: 1, endColumn: 1, text: 'import y\n' },
     layout: { mobject: 'title', box: { left: -1, right: 1, bottom: -0.5, top: 0.5 }, seconds: 2.5 },
     tex: { source: '\\foo', logLine: 'Undefined control sequence', packages: ['bar'] },
     calls: [{ file: 'scene.py', line: 3, function: 'construct', source: 'x' }],
@@ -45,9 +45,22 @@ t.test('fields of other types and numbers out of range are not known', async (t)
   }
   const texts = { message: 1, hint: [], sourceLine: {}, candidates: 'abc', tex: 'x', calls: { length: 3 } };
   t.same(parseFinding({ ...texts, play: -1, severity: 'warning' }, FAILURE), PLAIN);
-  const places = { fix: { column: 3, endColumn: 3, text: 'x' }, layout: { box: { left: 1 }, seconds: -1 } };
+  const places = {
+    fix: { line: 1, column: 3, endColumn: 2, text: 'x' },
+    layout: { box: { left: 1 }, seconds: -1 },
+  };
   t.match(parseFinding(places, FAILURE), { fix: null, layout: { mobject: null, box: null, seconds: 0 } });
   t.same(parseFinding({ candidates: [1, '', 'y'], calls: [null, 1, 'x'] }, FAILURE).candidates, ['y']);
+});
+
+t.test('a fix without a line is in the line of the finding', async (t) => {
+  const fix = { column: 3, endColumn: 4, text: 'x' };
+  t.same(parseFinding({ line: 7, fix }, FAILURE).fix, { line: 7, ...fix });
+  t.equal(parseFinding({ fix }, FAILURE).fix, null);
+  t.equal(parseFinding({ line: 7, fix: { ...fix, text: '' } }, FAILURE).fix, null);
+  t.match(parseFinding({ line: 7, fix: { ...fix, text: '    x\u001b\ny' } }, FAILURE), {
+    fix: { text: '    x\ny' },
+  });
 });
 
 t.test('texts are cut, in one line and without control characters', async (t) => {

@@ -68,5 +68,5 @@ def test_replaces_quotes() -> None:
     code = "Dot().to_edge('UP')"
     found = _advice(code)
     assert found.span is not None
-    fix = fix_of(found.kind, found.hint, found.candidates, found.span, code)
-    assert fix == {"column": 15, "endColumn": 19, "text": "UP"}
+    fix = fix_of(found, found.span, code)
+    assert fix == {"line": 1, "column": 15, "endColumn": 19, "text": "UP"}

@@ -253,10 +253,10 @@ def test_a_finding_has_its_place_and_what_to_write() -> None:
     assert (found["line"], found["column"], found["endColumn"]) == (_FIRST + 2, 17, 25)
     assert found["sourceLine"] == "radios=2,"
     assert found["hint"] == "`radios` is not accepted here: use `radius`."
-    assert found["fix"] == {"column": 17, "endColumn": 23, "text": "radius"}
+    assert found["fix"] == {"line": _FIRST + 2, "column": 17, "endColumn": 23, "text": "radius"}
     found = _one("é = Circl()")
     assert (found["column"], found["endColumn"], found["candidates"][0]) == (13, 18, "Circle")
-    assert found["fix"] == {"column": 13, "endColumn": 18, "text": "Circle"}
+    assert found["fix"] == {"line": _FIRST, "column": 13, "endColumn": 18, "text": "Circle"}
 
 
 @pytest.mark.parametrize(

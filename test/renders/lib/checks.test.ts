@@ -23,7 +23,7 @@ t.test('a check finds what a render fails on, with place and advice', async (t) 
     {
       ...{ kind: 'scene:argument', severity: 'error', line: BODY_LINE, candidates: ['radius'] },
       hint: '`radios` is not accepted here: use `radius`.',
-      fix: { column: 16, endColumn: 22, text: 'radius' },
+      fix: { line: 6, column: 16, endColumn: 22, text: 'radius' },
     },
   ]);
   const job = await render(service, { code: BROKEN });
