@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import manim
 
-from . import edits, renamed, signatures
+from . import call_edits, renamed, signatures
 from .advice import Advice, did_you_mean, instead, nearest
 from .names import missing_attribute
 from .place import Place, callee_of, keyword_of, last_name, span_of, value_of
@@ -21,7 +21,7 @@ _GETTER = re.compile(r"\.(?:getter|setter)\(\) (?:takes|missing|got)")
 _NOT_AN_ANIMATION = re.compile(r"cannot be converted to an animation$")
 _NOT_CALLABLE = re.compile(r"'([^']+)' object is not callable")
 _OPERANDS = re.compile(r"unsupported operand type\(s\) for (\S+): '([^']+)' and '([^']+)'")
-_CONCATENATED = re.compile(r"can only concatenate (list|tuple|str) \(not \"(\w+)\"\)")
+_CONCATENATED = re.compile(r"can only concatenate (list|tuple|str) \(not \"([\w.]+)\"\)")
 _FAILED = re.compile(r"([\w.<>]+)\(\) (?:missing|takes)")
 _CONVERTED = re.compile(r"Object (\w+) cannot be converted to an animation$")
 _SHOWN_MAX = 12
@@ -36,23 +36,27 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
     if match := _UNEXPECTED.search(message):
         return _of_keyword(match[1], message, place, code)
     if match := _MISSING.search(message):
-        return Advice("scene:argument", _of_missing(message, place))
+        fix = call_edits.without_parameter(place, code)
+        return Advice("scene:argument", _of_missing(message, place), fix=fix)
     if _TOO_MANY.search(message):
-        fix = edits.without_star(place, code)
+        fix = call_edits.method_with_self(message, code) or call_edits.without_star(place, code)
         return Advice("scene:argument", _of_too_many(message, place), fix=fix)
     if match := _TWICE.search(message):
         return _of_twice(match[1], place, code)
     if _NOT_AN_ANIMATION.search(message) or "to Scene.play" in message:
-        return Advice("scene:argument", _of_play(message, place), fix=edits.animated(message, place, code))
+        return Advice(
+            "scene:argument", _of_play(message, place), fix=call_edits.animated(message, place, code)
+        )
     if message == "Animation only works on Mobjects":
         hint = "The first argument of an animation is its mobject. For several mobjects use `VGroup(…)`."
         return Advice("scene:argument", hint)
     if match := _NOT_CALLABLE.search(message):
         return Advice("scene:type", _of_not_callable(match[1], place))
     if match := _CONCATENATED.search(message):
-        return Advice("scene:type", _of_concatenation(match[1], match[2]))
+        fix = call_edits.as_text(place, code) if match[1] == "str" else None
+        return Advice("scene:type", _of_concatenation(match[1], match[2]), fix=fix)
     if match := _OPERANDS.search(message):
-        fix = edits.called(place, code)
+        fix = call_edits.called(place, code)
         return Advice("scene:type", _of_operands(match[1], match[2], match[3]), fix=fix)
     if "can't multiply sequence by non-int" in message:
         return Advice("scene:type", "For points and vectors use `np.array([x, y, 0])` instead of a list.")
@@ -111,9 +115,10 @@ def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> A
     new = renamed_keyword(called, keyword, accepted)
     if new is not None and (new.name is not None or not candidates):
         written = new.advice or f"`{keyword}` is not accepted here: use `{new.name}`."
-        return Advice("scene:argument", written, (new.name,) if new.name else (), span)
+        fix = call_edits.within(called, keyword, place, code)
+        return Advice("scene:argument", written, (new.name,) if new.name else (), span, fix)
     hint = did_you_mean(candidates) or _accepts(called, accepted)
-    return Advice("scene:argument", hint, candidates, span)
+    return Advice("scene:argument", hint, candidates, span, call_edits.within(called, keyword, place, code))
 
 
 def _of_twice(keyword: str, place: Place | None, code: str) -> Advice:

@@ -4,6 +4,7 @@ import dataclasses
 
 from .advice import Advice
 from .arguments import of_type
+from .call_edits import getter_called, without_quotes
 from .names import of_attribute, of_import, of_name
 from .phrases import of_font, of_phrase, of_quotes
 from .place import Place
@@ -19,6 +20,10 @@ def advise(error: BaseException, place: Place | None, code: str) -> Advice:
     """
     message = str(error)
     found = of_quotes(message, place, code) or of_font(message) or _of_kind(error, place, code)
+    if found.fix is None and (fix := without_quotes(message, place, code)) is not None:
+        return dataclasses.replace(found, hint=f"Give the number without quotes: `{fix['text']}`.", fix=fix)
+    if found.fix is None and (fix := getter_called(message, place, code)) is not None:
+        return dataclasses.replace(found, hint="It is a method: call it, with `()`.", fix=fix)
     return dataclasses.replace(found, hint=of_phrase(message)) if found.hint is None else found
 
 
@@ -26,7 +31,7 @@ def _of_kind(error: BaseException, place: Place | None, code: str) -> Advice:
     if isinstance(error, SyntaxError):
         return of_syntax(error, code)
     if isinstance(error, NameError):
-        return of_name(error, place)
+        return of_name(error, place, code)
     if isinstance(error, ImportError):
         return of_import(error)
     if isinstance(error, AttributeError):

@@ -14,6 +14,7 @@ import numpy as np
 
 from . import renamed
 from .advice import Advice, did_you_mean, instead, nearest
+from .call_edits import shifted
 from .phrases import of_text
 from .place import Place, last_name
 
@@ -50,7 +51,7 @@ _GRAPHS = (manim.Graph, manim.DiGraph)
 _PACKAGES = "Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst and the standard library."
 
 
-def of_name(error: NameError, place: Place | None) -> Advice:
+def of_name(error: NameError, place: Place | None, code: str) -> Advice:
     """Return advice for a name that isn't defined."""
     name = error.name or ""
     if isinstance(error, UnboundLocalError):
@@ -61,7 +62,8 @@ def of_name(error: NameError, place: Place | None) -> Advice:
         )
         return Advice("scene:name", hint)
     if (new := renamed.NAMES.get(name)) is not None:
-        return Advice("scene:name", instead(name, new), (new.name,) if new.name else ())
+        fix = shifted(name, place, code)
+        return Advice("scene:name", instead(name, new), (new.name,) if new.name else (), fix=fix)
     if name in vars(manim) and not name.startswith("_"):
         return Advice("scene:name", f"Import it: `from manim import {name}`, or `from manim import *`.")
     if name in _IMPORTS:

@@ -73,7 +73,7 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 )
 _FONT = re.compile(r"There is no Font \w+ Called (.+)")
 _ABOUT_TEXT = re.compile(r"'str' object|\bufunc\b|StrDType|<U\d")
-_OF_TEXT = ("Text", "MarkupText", "Tex", "MathTex", "Title", "Paragraph", "BulletedList", "Code", "str")
+OF_TEXT = ("Text", "MarkupText", "Tex", "MathTex", "Title", "Paragraph", "BulletedList", "Code", "str")
 _TEXTS = ("submobjects", "points", "updaters", "family_members_with_points")
 
 
@@ -98,7 +98,7 @@ def of_quotes(message: str, place: Place | None, code: str) -> Advice | None:
     if place is None or place.node is None or not _ABOUT_TEXT.search(message):
         return None
     for call in ast.walk(place.node):
-        if not isinstance(call, ast.Call) or getattr(call.func, "id", None) in _OF_TEXT:
+        if not isinstance(call, ast.Call) or getattr(call.func, "id", None) in OF_TEXT:
             continue
         for given in (*call.args, *(keyword.value for keyword in call.keywords)):
             name = given.value if isinstance(given, ast.Constant) else None

@@ -137,9 +137,12 @@ def _value_of(node: ast.expr, frame: Frame) -> object:
         owner = _value_of(node.value, frame)
         if isinstance(owner, ModuleType):
             return vars(owner).get(node.attr, _UNKNOWN)
+        if isinstance(owner, manim.Mobject) and node.attr == "animate":
+            return owner  # What it returns has the methods of the mobject.
         if owner is not _UNKNOWN:
             # Without calling `__getattr__` or a property.
-            return inspect.getattr_static(owner, node.attr, _UNKNOWN)
+            found = inspect.getattr_static(owner, node.attr, _UNKNOWN)
+            return _UNKNOWN if isinstance(found, property) else found
     elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
         parts, index = _value_of(node.value, frame), node.slice.value
         if isinstance(parts, manim.Mobject):

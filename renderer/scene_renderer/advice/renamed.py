@@ -523,6 +523,19 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
 KEYWORDS: dict[str, dict[str, Renamed]] = {
     "Dot": {"size": _to("radius")},
     "Sector": {"outer_radius": _to("radius")},
+    "Star": {"points": _to("n"), "num_points": _to("n")},
+    "set_fill": {
+        "alpha": _to("opacity"),
+        "fill_opacity": _to("opacity"),
+        "fill_color": _to("color"),
+    },
+    "set_stroke": {
+        "alpha": _to("opacity"),
+        "stroke_opacity": _to("opacity"),
+        "stroke_color": _to("color"),
+        "stroke_width": _to("width"),
+        "thickness": _to("width"),
+    },
     "Rotating": {"radians": _to("angle")},
     "Rotate": {
         "radians": _to("angle"),
@@ -643,4 +656,37 @@ KEYWORDS: dict[str, dict[str, Renamed]] = {
         "anchor": _to("about_point"),
         "angles": _to("angle"),
     },
+}
+
+# Keyword arguments that are values of a dictionary now: its keyword, and the key.
+WITHIN: dict[str, dict[str, tuple[str, str]]] = {
+    "Code": {name: ("paragraph_config", name) for name in ("font", "font_size", "line_spacing")},
+    "CoordinateSystem": {
+        name: ("axis_config", name) for name in ("include_numbers", "include_ticks", "numbers_to_include")
+    },
+    "Table": {"line_color": ("line_config", "color"), "line_width": ("line_config", "stroke_width")},
+}
+
+
+class Shifted(NamedTuple):
+    """How an animation is called that had a second argument, such as a direction."""
+
+    name: str
+    keyword: str
+    # Its value if it is not given; None: it must be.
+    default: str | None = None
+    sign: str = ""
+    has_argument: bool = True
+
+
+SHIFTED: dict[str, Shifted] = {
+    "FadeInFrom": Shifted("FadeIn", "shift", "UP", "-"),
+    "FadeInFromDown": Shifted("FadeIn", "shift", "UP", has_argument=False),
+    "FadeInFromUp": Shifted("FadeIn", "shift", "DOWN", has_argument=False),
+    "FadeInFromLarge": Shifted("FadeIn", "scale", "2"),
+    "FadeInFromPoint": Shifted("FadeIn", "target_position"),
+    "FadeInAndShift": Shifted("FadeIn", "shift", "DOWN"),
+    "FadeOutAndShift": Shifted("FadeOut", "shift", "DOWN"),
+    "FadeOutAndShiftDown": Shifted("FadeOut", "shift", "DOWN", has_argument=False),
+    "FadeOutToPoint": Shifted("FadeOut", "target_position"),
 }

@@ -27,6 +27,8 @@ def fix_of(error: SyntaxError, code: str) -> Fix | None:
         return None
     if "expected ':'" in message:
         fixes = _with_colon(line, code)
+    elif "unterminated string literal" in message:
+        fixes = _quoted(error, code)
     elif match := _UNCLOSED.search(message):
         fixes = _closed(match[1], line, code)
     elif message == "invalid syntax":
@@ -62,7 +64,26 @@ def _is_of_text(node: ast.AST) -> bool:
 
 
 def _with_colon(line: int, code: str) -> Iterator[Fix]:
-    yield _at(line, _end(whole_line(code, line) or ""), ":")
+    text = whole_line(code, line) or ""
+    if match := re.match(r"\s*else if ", text):
+        yield {
+            "line": line,
+            "column": 1,
+            "endColumn": match.end(),
+            "text": match[0].replace("else if", "elif")[:-1],
+        }
+    yield _at(line, _end(text), ":")
+
+
+def _quoted(error: SyntaxError, code: str) -> Iterator[Fix]:
+    """End a text before the brackets and the comma or colon at the end of its line."""
+    line = error.lineno or 0
+    text = whole_line(code, line) or ""
+    quote = text[(error.offset or 1) - 1 :].lstrip("rRfFbBuU")[:1]
+    end = len(text.rstrip())
+    behind = len(text[:end]) - len(text[:end].rstrip(")]},:"))
+    for column in range(end - behind, end + 1):
+        yield _at(line, column + 1, quote)
 
 
 def _closed(bracket: str, line: int, code: str) -> Iterator[Fix]:

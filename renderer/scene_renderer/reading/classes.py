@@ -7,6 +7,7 @@ import unicodedata
 from manim import Scene
 
 from ..advice import scenes
+from ..advice.edits import with_self
 from ..advice.place import Span, line_of, locate
 from ..scene_error import SceneError, finding
 from . import own
@@ -99,4 +100,5 @@ def _report(reading: Reading, error: SceneError, line: int | None) -> None:
     found = finding("scene:class", str(error).partition("\n")[0], error.hint, error.candidates)
     if line is not None:
         locate(found, Span(line), reading.report.code)
+        found["fix"] = with_self(line, reading.report.code)
     reading.report.add(found)

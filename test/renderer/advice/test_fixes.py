@@ -5,7 +5,7 @@ import ast
 import manim
 import pytest
 
-from scene_renderer.advice import tex_fixes
+from scene_renderer.advice import call_edits, tex_fixes
 from scene_renderer.advice.causes import advise
 from scene_renderer.advice.fixes import fix_of
 from scene_renderer.advice.place import place_of
@@ -42,6 +42,19 @@ def _mended(code: str) -> str:
         # Arguments
         ("Sector(outer_radius=2)", "Sector(radius=2)"),
         ("VMobject().set_points_as_corners(*[UP, DOWN])", "set_points_as_corners([UP, DOWN])"),
+        ("Circle().set_fill(BLUE, alpha=0.5)", "Circle().set_fill(BLUE, opacity=0.5)"),
+        (
+            "Code(code_string='x', font_size=24)",
+            "Code(code_string='x', paragraph_config={\"font_size\": 24})",
+        ),
+        ("Axes(include_numbers=True)", 'Axes(axis_config={"include_numbers": True})'),
+        ("self.wait('2')", "self.wait(2)"),
+        ("always_redraw(lambda m: Dot())", "always_redraw(lambda: Dot())"),
+        ("'a' + np.pi", "'a' + str(np.pi)"),
+        # Animations of earlier versions
+        ("self.play(FadeInFrom(Dot(), DOWN))", "self.play(FadeIn(Dot(), shift=-DOWN))"),
+        ("self.play(FadeOutAndShift(Dot(), 2 * UP, run_time=2))", "FadeOut(Dot(), shift=2 * UP, run_time=2)"),
+        ("self.play(FadeInFromDown(Dot()))", "self.play(FadeIn(Dot(), shift=UP))"),
         # Animations
         ("c = Circle()\nself.play(c.shift, UP, run_time=2)", "self.play(c.animate.shift(UP), run_time=2)"),
         ("c = Circle()\nself.play(c.shift(UP).scale(2))", "self.play(c.animate.shift(UP).scale(2))"),
@@ -54,6 +67,8 @@ def _mended(code: str) -> str:
         ("Circle(radius=1 color=RED)", "Circle(radius=1, color=RED)"),
         ("VGroup(\n    Dot()\n    Circle(),\n)", "    Dot(),\n"),
         ("x = 1\n y = 2", "\n        y = 2"),
+        ("x = 1\nif x:\n    pass\nelse if x == 2:\n    pass", "\n        elif x == 2:"),
+        ("Title(\"Euler's number)", 'Title("Euler\'s number")'),
         # Formulas
         ("Tex('5% of it', color=RED)", r"'5\\% of it'"),
         ("Tex(r'5% of it', color=RED)", r"r'5\% of it'"),
@@ -84,6 +99,10 @@ def test_an_import_is_written_below_the_others() -> None:
         "Text('a'.shift(UP)",
         # An operator may be meant.
         "print(2 Dot())",
+        # The dictionary has other values already.
+        "Code(code_string='x', font_size=24, paragraph_config={'line_spacing': 1})",
+        # The parameter is used.
+        "always_redraw(lambda m: Dot(m))",
         # Two blocks are as near.
         "if True:\n    x = 1\n  y = 2",
         # Its last backslash is Python's.
@@ -92,6 +111,17 @@ def test_an_import_is_written_below_the_others() -> None:
 )
 def test_what_is_not_certain_is_no_replacement(body: str) -> None:
     assert _first(scene(body))["fix"] is None
+
+
+@pytest.mark.parametrize("name", ["construct", "setup"])
+def test_a_method_gets_self(name: str) -> None:
+    code = f"from manim import *\nclass Demo(Scene):\n    def {name}():\n        Dot()\n"
+    found = find(code, "Demo")
+    if name == "construct":
+        assert found[0]["fix"] == {"line": 3, "column": 19, "endColumn": 19, "text": "self"}
+    fix = call_edits.method_with_self(f"Demo.{name}() takes 0 positional arguments but 1 was given", code)
+    assert fix is not None
+    assert f"def {name}(self):" in applied(fix, code)
 
 
 def test_only_a_base_of_the_class_that_is_needed_is_replaced() -> None:
@@ -106,6 +136,10 @@ def test_only_a_base_of_the_class_that_is_needed_is_replaced() -> None:
         ("2 * Circle().get_center", None),
         ("(c := Circle()) and 2 * c.get_center", "(c := Circle()) and 2 * c.get_center()"),
         ("(c := Circle()) and c.shift + UP", None),
+        (
+            "(c := Circle()) and Arrow(c.get_right, c.get_right() + UP)",
+            "(c := Circle()) and Arrow(c.get_right(), c.get_right() + UP)",
+        ),
         ("(g := Graph([1], [])).vertex", "(g := Graph([1], [])).vertices"),
         ("(c := Circle()) and Scene().play(c.get_center())", None),
     ],
