@@ -82,7 +82,7 @@ def _of_called(node: ast.expr | None, place: Place | None) -> Advice:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         owner = value_of(node.func.value, place.frame if place else None)
         if owner is not None:
-            found = missing_attribute(owner, node.func.attr)
+            found = _methods_first(missing_attribute(owner, node.func.attr), owner)
             said = f"`{type(owner).__name__}` has no method `{node.func.attr}`."
             hint = said if not found.hint or found.hint.startswith("`") else f"{said} {found.hint}"
             return Advice("scene:attribute", found.hint if _is_renaming(found) else hint, found.candidates)
@@ -93,6 +93,14 @@ def _of_called(node: ast.expr | None, place: Place | None) -> Advice:
             return Advice("scene:attribute", instead(node.func.attr, new), (new.name,) if new.name else ())
         return Advice("scene:attribute", f"{said} {did_you_mean(candidates) or ''}".strip(), candidates)
     return Advice("scene:attribute", "There is no method of this name with these arguments.")
+
+
+def _methods_first(found: Advice, owner: object) -> Advice:
+    """Leave out names of attributes that can't be called, if others remain."""
+    methods = tuple(one for one in found.candidates if callable(getattr(type(owner), one, None)))
+    if not methods or methods[0] == found.candidates[0]:
+        return found
+    return dataclasses.replace(found, hint=did_you_mean(methods), candidates=methods)
 
 
 def _is_renaming(found: Advice) -> bool:

@@ -35,6 +35,7 @@ def _mended(code: str) -> str:
         ("self.set_camera_orientation(phi=1)", "class Demo(ThreeDScene):"),
         ("self.camera.frame.save_state()", "class Demo(MovingCameraScene):"),
         # Of methods whose names begin with get or set
+        ("t = Text('a')\nt.set_gradient(RED, BLUE, RED)", "t.set_color_by_gradient(RED, BLUE, RED)"),
         ("Matrix([[1]]).get_cols()", "Matrix([[1]]).get_columns()"),
         ("Axes().get_graph(lambda x: x, color=RED)", "Axes().plot(lambda x: x, color=RED)"),
         # Names with a namespace
