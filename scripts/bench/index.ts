@@ -6,6 +6,7 @@ import { bench as edit } from './edit.ts';
 import { bench as encoding } from './encoding.ts';
 import { bench as inspect } from './inspect.ts';
 import { bench as latency } from './latency.ts';
+import { bench as loop } from './loop.ts';
 import { bench as month } from './month.ts';
 import { bench as profile } from './profile.ts';
 import { bench as render } from './render.ts';
@@ -46,6 +47,11 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   latency: {
     about: 'time from POST to the first line of a scene, and from its last line to `completed`, by steps',
     bench: latency,
+  },
+  loop: {
+    about:
+      'how many broken scenes end in a video if only the replacements of findings are written, beside `manim`',
+    bench: loop,
   },
   month: {
     about: 'what a service notices of a month of updates, cleaners, full disks, kills and restarts',

@@ -27,7 +27,7 @@ export interface ManimRender extends Taken {
 /** Renders with `manim`, without a cache, in a new folder: it would reuse formulas of an earlier render. */
 export async function renderWithManim(
   folder: string,
-  { name, file }: BenchScene,
+  { name, file }: Pick<BenchScene, 'name' | 'file'>,
   { quality, encoders = 1 }: { quality: Quality; encoders?: number },
 ): Promise<ManimRender> {
   const media = await mkdtemp(join(folder, 'manim-'));
