@@ -22,9 +22,9 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: isDeep ? 3 : 1, hours: isDeep ? 2 : 1, options: {} },
+  'with a busy service': { runs: isDeep ? 2 : 1, hours: 1, options: {} },
   'with stores that answer late': {
-    runs: isDeep ? 3 : 1,
+    runs: isDeep ? 2 : 1,
     hours: isDeep ? 1 : 0.5,
     options: { isLate: true },
   },
@@ -35,7 +35,7 @@ const KINDS: Record<string, Kind> = {
   },
   'over a month': {
     runs: 1,
-    hours: (isDeep ? 30 : 10) * 24,
+    hours: (isDeep ? 20 : 10) * 24,
     options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS },
   },
 };
