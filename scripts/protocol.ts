@@ -10,6 +10,8 @@ const WIDTH = 110;
 const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFinding', 'Finding'];
 /** Definitions of what a render makes, in a file of their own. */
 const OUTPUTS = ['LocalOutput', 'StillPlace'];
+/** Definitions of what a scene declares, in a file of their own. */
+const PARAMS = ['ParamType', 'Param'];
 
 /** The part of JSON Schema that the protocol uses. */
 export interface Schema {
@@ -37,9 +39,10 @@ export function generated(schemas: Record<string, Schema>): Record<string, strin
   return {
     'lib/model/finding-types.ts': typescript(named(FINDINGS)),
     'lib/model/output-types.ts': typescript(named(OUTPUTS)),
+    'lib/model/param-types.ts': typescript(named(PARAMS)),
     'lib/model/renderer-messages.ts': typescript(
-      entries.filter(([name]) => !FINDINGS.includes(name) && !OUTPUTS.includes(name)),
-      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, StillPlace } from './output-types.ts';\n\n",
+      entries.filter(([name]) => ![FINDINGS, OUTPUTS, PARAMS].flat().includes(name)),
+      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
     ),
     'renderer/scene_renderer/messages.py': python(schemas),
   };

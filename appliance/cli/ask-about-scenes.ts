@@ -6,6 +6,7 @@ import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { readManimConfig } from './manim-config.ts';
 import { RENDERER_FLAGS, withOwnRenderer } from './own-renderer.ts';
+import { type ParamFlags, paramsOfFlags } from './param-flags.ts';
 import { ProgressLine } from './progress-line.ts';
 import type { AsksAboutScenes, Question } from './remote-scenes.ts';
 import { RemoteService } from './remote-service.ts';
@@ -14,7 +15,7 @@ import { refuseWithServer, type Server, type ServerFlags, serverOf } from './ser
 import { whyWithheld } from './withheld-folder.ts';
 
 /** Options of `check` and `inspect`. */
-export interface CheckFlags extends ServerFlags, Record<string, unknown> {
+export interface CheckFlags extends ServerFlags, ParamFlags, Record<string, unknown> {
   quality?: Quality;
   aspect: AspectRatio;
   frame_rate?: number;
@@ -61,6 +62,7 @@ export async function askAboutScenes(
     ...(className !== undefined && { className }),
     ...{ quality, aspectRatio },
     ...(fps !== undefined && { fps }),
+    ...paramsOfFlags(flags),
   };
   const server = serverOf(flags);
   const asking = server

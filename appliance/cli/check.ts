@@ -7,6 +7,7 @@ import { addExamples } from './describe.ts';
 import { wholeNumber } from './job.ts';
 import { remedyOf } from './missing-files.ts';
 import { print, printable, printJson } from './output.ts';
+import { addParamFlags } from './param-flags.ts';
 import { qualityOf } from './render-request.ts';
 import { addServerFlags } from './server-flags.ts';
 
@@ -37,7 +38,7 @@ export function checkCommand(): Command {
 
 /** Adds the file, the scene, and for which render it is looked at. */
 export function addSceneFlags(command: Command): Command {
-  return addConfigFlags(command, 'render')
+  return addParamFlags(addConfigFlags(command, 'render'))
     .argument('<file>', 'Python file; - reads standard input')
     .argument('[scene]', 'scene class (default: all of the file)')
     .option(

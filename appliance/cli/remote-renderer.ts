@@ -104,16 +104,17 @@ type Told = Pick<LocalRender, 'failedBy' | 'diagnosis' | 'output' | 'usage'>;
 
 const NOTHING_TOLD: Told = { failedBy: null, diagnosis: null, output: '', usage: null };
 
-/** Any service has the endpoint of the contract; only the tools API has random seeds. */
+/** Any service has the endpoint of the contract; only the tools API has random seeds and parameters. */
 async function enqueued(
   client: ScenepressClient,
-  { code, className, quality, aspectRatio, fps, output }: LocalRequest,
+  { code, className, quality, aspectRatio, fps, params, output }: LocalRequest,
   signal: AbortSignal,
 ): Promise<string> {
   const request = { code: textOf(code), className, quality, aspectRatio, fps } as RenderRequest;
   const seed = output?.config?.['seed'];
-  if (seed === undefined) return (await client.enqueue(request, { signal })).jobId;
-  const [job] = await ofTools(client.enqueueMany([{ ...request, seed: Number(seed) }], { signal }));
+  if (seed === undefined && params === undefined) return (await client.enqueue(request, { signal })).jobId;
+  const more = { ...(seed !== undefined && { seed: Number(seed) }), ...(params && { params }) };
+  const [job] = await ofTools(client.enqueueMany([{ ...request, ...more }], { signal }));
   if (!job) throw new Error('the service did not report the job');
   return job.jobId;
 }

@@ -19,6 +19,7 @@ import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
+import { type ParamFlags, paramsOfFlags } from './param-flags.ts';
 import {
   checkTargets,
   type Format,
@@ -32,7 +33,7 @@ import { refuseWithServer, type Server, type ServerFlags, serverOf } from './ser
 import { whyWithheld } from './withheld-folder.ts';
 
 /** The flags of `scenepress render`. */
-export interface RenderFlags extends OutputFlags, ServerFlags, Record<string, unknown> {
+export interface RenderFlags extends OutputFlags, ServerFlags, ParamFlags, Record<string, unknown> {
   quality?: Quality;
   aspect: AspectRatio;
   resolution?: { width: number; height: number };
@@ -175,6 +176,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
     aspectRatio: aspect,
     ...(sizePx && { sizePx }),
     ...(fps !== undefined && { fps }),
+    ...paramsOfFlags(flags),
     incremental: !flags.disable_caching,
     output: {
       format,

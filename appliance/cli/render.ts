@@ -9,6 +9,7 @@ import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { print, printable, printJson } from './output.ts';
 import { forgetKeptVideos, hostOwnRenderer } from './own-renderer.ts';
+import { addParamFlags } from './param-flags.ts';
 import { ProgressLine } from './progress-line.ts';
 import { FORMATS, OTHER_ARTIFACTS } from './render-output.ts';
 import { type Asked, askedOf, qualityOf, type RenderFlags, wrongUsage } from './render-request.ts';
@@ -70,7 +71,7 @@ export function renderCommand(): Command {
     .option('--seed <number>', 'random seed', wholeNumber)
     .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber);
-  addServerFlags(command, { does: 'render' })
+  addServerFlags(addParamFlags(command), { does: 'render' })
     .option(
       '--watch',
       'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',
@@ -108,6 +109,7 @@ export function renderCommand(): Command {
     ['scenepress render scene.py Hello -s -o hello.png', 'only the last picture'],
     ['scenepress render scene.py Hello --at 2.5 -o hello.png', 'only the frame at 2.5 seconds'],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
+    ['scenepress render scene.py Hello --param name=Ada', 'a parameter that the scene declares'],
     ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved, in a page'],
     ['scenepress render scene.py --list', 'list its scenes'],
     ['scenepress render intro.py proof.py -o videos/ --json', 'several files; a line of JSON for each event'],

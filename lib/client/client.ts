@@ -80,6 +80,7 @@ const INSPECT: Names<InspectOptions & WithFiles & RequestOptions> = {
   aspectRatio: true,
   fps: true,
   files: true,
+  params: true,
   signal: true,
 };
 const CHECK: Names<CheckOptions & WithFiles & RequestOptions> = { ...INSPECT, dryRun: true };

@@ -5,6 +5,7 @@ import type { Finding } from '../model/finding-types.ts';
 import type { InspectedPlay, InspectedScene, InspectOptions } from '../model/inspected-source.ts';
 import type { JobStatus } from '../model/job.ts';
 import type { OwnerFile } from '../model/owner-file.ts';
+import type { Params } from '../model/params.ts';
 import type { AspectRatio, Quality } from '../model/qualities.ts';
 import type { RenderRequest } from '../model/render-request.ts';
 import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts';
@@ -104,6 +105,8 @@ interface ToolMembers {
   title: string | null;
   tags: string[];
   seed: number | null;
+  /** Values of the scene's parameters, by name. */
+  params: Params | null;
   attempts: number;
   /** ISO 8601; null before its first attempt. */
   startedAt: string | null;
@@ -162,6 +165,8 @@ export interface ToolRequest extends RenderRequest, WithFiles {
   tags?: readonly string[];
   /** Of the scene's random numbers. */
   seed?: number;
+  /** Values of parameters that the scene declares, by name. */
+  params?: Params;
 }
 
 /** A query for jobs, newest first. */

@@ -30,7 +30,7 @@ import { type LocalRequest, parseLocalRequest } from './local-request.ts';
 /** What both checks and inspections are given. */
 const CHECKED: Names<LocalCheckOptions> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ config: true, signal: true },
+  ...{ params: true, config: true, signal: true },
 };
 /** Results after which a render is tried again. */
 const MAY_SUCCEED = new Set<RenderResult['kind']>(['died', 'killed', 'interrupted', 'unavailable']);
@@ -222,7 +222,8 @@ export class LocalRenderer {
   ): Promise<CheckedSource> {
     const names = { ...CHECKED, dryRun: true };
     const { signal, config = {}, dryRun = true, ...named } = known('check', options, names);
-    if (!dryRun) return readScenes(this.#renderer, { code, className: named.className }, signal);
+    if (!dryRun)
+      return readScenes(this.#renderer, { code, className: named.className, params: named.params }, signal);
     const local = outputOf({ config }, named.aspectRatio);
     const checks: ChecksScenes = {
       listScenes: (source, how) => this.#renderer.listScenes(source, how),
@@ -271,6 +272,7 @@ export class LocalRenderer {
       fps = QUALITIES[quality].fps,
       sizePx,
       file,
+      params,
       output = {},
       incremental = true,
     } = valid;
@@ -286,6 +288,7 @@ export class LocalRenderer {
     const task = {
       ...{ code, className, fps, ...size, previewIntervalMs: 0, local },
       ...(still && { still }),
+      ...(params && { params }),
       isIndexed: kept !== undefined,
       ...(earlier && { earlier }),
     };

@@ -1,4 +1,6 @@
 import { known, type Names } from '../base/known-options.ts';
+import { paramsOf } from '../model/param-rules.ts';
+import type { Params } from '../model/params.ts';
 import {
   checkSource,
   parseRenderRequest,
@@ -42,6 +44,8 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
   sizePx?: { width: number; height: number };
   /** The file with the source, relative to the renderer's `sceneFolder`; default: the one that is named there. */
   file?: string;
+  /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
+  params?: Params;
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
   /** Default true. False: neither copies frames of the last video of the scene, nor keeps this one for the next render. */
@@ -66,6 +70,7 @@ const REQUEST: Names<LocalRequest> = {
   fps: true,
   sizePx: true,
   file: true,
+  params: true,
   output: true,
   incremental: true,
 };
@@ -82,9 +87,14 @@ export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, file, output, incremental, ...others } = known('render', request, REQUEST);
+  const { code, className, sizePx, file, params, output, incremental, ...others } = known(
+    'render',
+    request,
+    REQUEST,
+  );
   if (sizePx) known('sizePx', sizePx, { width: true, height: true });
   if (output) known('output', output, OUTPUT);
+  const validParams = paramsOf(params);
   checkSource(code);
   const isBytes = code instanceof Uint8Array;
   const isIdentifier = typeof className === 'string' && IDENTIFIER.test(className);
@@ -99,6 +109,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(isIdentifier && { className }),
     ...(sizePx && { sizePx }),
     ...(file !== undefined && { file }),
+    ...(validParams && { params: validParams }),
     ...(output && { output }),
     ...(incremental !== undefined && { incremental }),
   };

@@ -1,4 +1,5 @@
 import type { Finding } from './finding-types.ts';
+import type { DeclaredParam, Params } from './params.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play } from './renderer-messages.ts';
 import type { WaitOptions } from './requests.ts';
@@ -13,6 +14,8 @@ export interface CheckOptions {
   aspectRatio?: AspectRatio;
   /** Frames per second; default: those of the quality. */
   fps?: number;
+  /** Values of parameters that the scenes declare, by name. */
+  params?: Params;
   /**
    * Whether the scenes are run, without drawing them; default true. False: the code is only read, and what is certainly wrong
    * in it is told within some milliseconds. Takes no worker and no budget, and finds less: `scenes` is empty.
@@ -48,6 +51,8 @@ export interface CheckedSource {
   ok: boolean;
   /** What is wrong, each once, in the order of lines. */
   findings: Finding[];
+  /** The parameters that the scenes declare with `scenepress_scene.param`, each once. */
+  params: DeclaredParam[];
   /** The scenes that would be rendered. */
   scenes: CheckedScene[];
 }

@@ -15,6 +15,7 @@ export type FindingKind =
   | 'scene:unsupported'
   | 'scene:points'
   | 'scene:class'
+  | 'scene:param'
   | 'scene:exit'
   | 'scene:error'
   | 'tex'

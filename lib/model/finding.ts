@@ -21,6 +21,7 @@ export type { Finding } from './finding-types.ts';
  * | `scene:unsupported` | it needs a window, OpenGL, a person's input, or what Manim does not support |
  * | `scene:points` | points of a mobject are not numbers |
  * | `scene:class` | the class is not there or cannot be rendered |
+ * | `scene:param` | a parameter is declared wrongly, has a value that it must not have, or is not declared |
  * | `scene:exit` | the code ended the render |
  * | `scene:error` | any other error of the code |
  * | `tex` | TeX could not set a formula |
@@ -50,6 +51,7 @@ export const FINDING_KINDS: readonly FindingKind[] = Object.keys({
   'scene:unsupported': true,
   'scene:points': true,
   'scene:class': true,
+  'scene:param': true,
   'scene:exit': true,
   'scene:error': true,
   tex: true,

@@ -3,6 +3,7 @@ import { isoTime } from '../time/clock.ts';
 import { ARTIFACT_NAMES, type ArtifactName } from './artifacts.ts';
 import type { FailedBy } from './failures.ts';
 import type { Finding } from './finding-types.ts';
+import type { Params } from './params.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play, RenderUsage } from './render-task.ts';
 import type { JobTraceContext } from './trace-context.ts';
@@ -170,6 +171,8 @@ export interface JobRecord {
   diagnosis: Finding | null;
   /** The trace that it belongs to; null when it was accepted without one. */
   traceContext: JobTraceContext | null;
+  /** Values of the scene's parameters; null when the request had none. */
+  params: Params | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
@@ -221,6 +224,8 @@ export interface Job {
   tags: string[];
   /** Of the scene's random numbers; null: another one in each render. */
   seed: number | null;
+  /** Values of the scene's parameters, by name; null when the request had none. */
+  params: Params | null;
   /** The metadata of the request, parsed; null when there was none. */
   readonly metadata: unknown;
   /** The metadata of the request as JSON text, verbatim; null when there was none. */
@@ -280,7 +285,7 @@ const METADATA: PropertyDescriptor & ThisType<Job> = {
 export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
-  const { title, tags, seed, creditsCost, artifacts, error, attempts } = record;
+  const { title, tags, seed, params, creditsCost, artifacts, error, attempts } = record;
   const job: Omit<Job, 'metadata'> = {
     jobId,
     owner,
@@ -292,6 +297,7 @@ export function jobOf(record: JobRecord): Job {
     title,
     tags: [...(tags ?? [])],
     seed,
+    params,
     metadataJson,
     webhookUrl,
     creditsCost,

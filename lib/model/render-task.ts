@@ -2,6 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
 import type { LocalOutput, StillPlace } from './output-types.ts';
+import type { DeclaredParam, Params } from './params.ts';
 import type { Picture, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
@@ -32,6 +33,8 @@ export interface RenderTask {
   inspect?: number;
   /** Of the scene's random numbers; default: another one in each render. */
   seed?: number;
+  /** Of the scene; default: none. */
+  params?: Params;
   /**
    * Absolute path of the folder with the job's files, which its scene reads by their paths relative to it. Nothing in it
    * may change before the run has ended; it must be readable by the service, and its files by everyone. Default: none.
@@ -82,10 +85,12 @@ export interface CheckTask {
   /** As of {@link RenderTask}. */
   local?: LocalOutput;
   /** As of {@link RenderTask}. */
+  params?: Params;
+  /** As of {@link RenderTask}. */
   files?: string;
 }
 
-/** The result of a {@link CheckTask}: the length of its video and its plays. */
+/** The result of a {@link CheckTask}: the length of its video and its plays, and the parameters that it declares. */
 export type CheckResult =
   | {
       kind: 'checked';
@@ -93,9 +98,10 @@ export type CheckResult =
       seconds: number;
       readsPixels: boolean;
       plays: Play[];
+      params: DeclaredParam[];
       durationMs: number;
     }
-  | ShortFailure;
+  | (ShortFailure & { params?: DeclaredParam[] });
 
 /** What a worker is given. @internal */
 export type AnyTask = RenderTask | ListTask | CheckTask;

@@ -2,6 +2,7 @@
 
 import type { Finding } from './finding-types.ts';
 import type { LocalOutput, StillPlace } from './output-types.ts';
+import type { Param } from './param-types.ts';
 
 /** Forks a job. The limits are those of all its processes and files together. */
 export interface ForkCommand {
@@ -119,6 +120,8 @@ export interface RenderJob {
   inspect: number | null;
   /** Of the scene's random numbers; null: another one in each render. */
   seed: number | null;
+  /** Its parameters, as the text of a JSON object. */
+  params: string;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The limits that the fork sets on itself. */
@@ -151,6 +154,8 @@ export interface CheckJob {
   heightPx: number;
   fps: number;
   local: LocalOutput | null;
+  /** Its parameters, as the text of a JSON object. */
+  params: string;
   /** The machine's TeX is being changed: the check fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The CPU time that it may use. */
@@ -283,6 +288,12 @@ export interface WorkTimes {
   encode: number;
 }
 
+/** The next parameters that the scene declares, in their order. */
+export interface ParamsReport {
+  type: 'params';
+  params: Param[];
+}
+
 /** What the scene is doing and where, in sentences and lines for its author; replaces the last one. */
 export interface PlaceReport {
   type: 'place';
@@ -370,6 +381,7 @@ export type JobReport =
   | MovesReport
   | PicturesReport
   | FindingsReport
+  | ParamsReport
   | OutputReport
   | PlaceReport
   | WorkReport

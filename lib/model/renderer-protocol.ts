@@ -1,5 +1,6 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
 import { parseFinding, parseFindings, parseWarning } from './finding-parser.ts';
+import { parseParam } from './params.ts';
 import type {
   FailedReport,
   JobReport,
@@ -33,6 +34,8 @@ export const MOST_PLAYS = 1000;
 export const MOST_PICTURES = 120;
 /** The faults of what a scene shows that are kept. */
 export const MOST_WARNINGS = 20;
+/** The declarations of parameters that are kept of a scene. */
+export const MOST_PARAMS = 100;
 /** The output that is kept of a scene. */
 export const MOST_OUTPUT = 33_000;
 const LONGEST_SHOWS = 60;
@@ -81,6 +84,11 @@ export function parseJobReport(line: string): JobReport | undefined {
       return {
         type: 'findings',
         findings: objects(report['findings'], MOST_WARNINGS).flatMap((one) => parseWarning(one) ?? []),
+      };
+    case 'params':
+      return {
+        type: 'params',
+        params: objects(report['params'], MOST_PARAMS).flatMap((one) => parseParam(one) ?? []),
       };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };

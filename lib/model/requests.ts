@@ -1,3 +1,4 @@
+import type { Params } from './params.ts';
 import type { RenderRequest } from './render-request.ts';
 
 /** A render request of an owner. */
@@ -27,6 +28,8 @@ export interface EnqueueRequest extends RenderRequest {
   tags?: readonly string[];
   /** Of the scene's random numbers, from 0 to 4,294,967,295. Default: another one in each render. */
   seed?: number;
+  /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
+  params?: Params;
   /**
    * The files that the scene may read: ids of files of the owner, by the names under which it finds them. At most 500, and 200
    * MiB together. Default: all files of the owner, or none if they are more. Error: `not_found` if the owner has no such file.

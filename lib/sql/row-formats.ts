@@ -43,7 +43,9 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     failedBy: 'optionalText',
     forgottenAtMs: 'optionalNumber',
     diagnosis: 'sealed',
+    // Last, because the texts of rows from before end with the ones above.
     traceContext: 'sealed',
+    params: 'sealed',
   },
   {
     derived: {

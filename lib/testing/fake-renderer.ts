@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { known, type Names } from '../base/known-options.ts';
 import { ARTIFACT_NAMES, ARTIFACTS } from '../model/artifacts.ts';
-import { type Finding, findingOf } from '../model/finding.ts';
+import { findingOf } from '../model/finding.ts';
 import type {
   CheckResult,
   CheckTask,
@@ -18,7 +18,7 @@ import type {
 } from '../model/render-task.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
-import type { ReadTask } from '../render/reading/scene-reader.ts';
+import type { ReadSource, ReadTask } from '../render/reading/scene-reader.ts';
 import { RenderService } from '../service/render-service.ts';
 import type { RenderServiceOptions } from '../service/render-service-options.ts';
 import { makeParts } from '../service/service-parts.ts';
@@ -119,16 +119,24 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
   async check({ checkSceneOf, className }: CheckTask): Promise<CheckResult> {
     const failure = this.#settings.failureOf({ code: textOf(checkSceneOf), className });
     if (!failure)
-      return { kind: 'checked', frames: 15, seconds: 1, readsPixels: false, plays: [], durationMs: 0 };
+      return {
+        kind: 'checked',
+        frames: 15,
+        seconds: 1,
+        readsPixels: false,
+        plays: [],
+        params: [],
+        durationMs: 0,
+      };
     const said = typeof failure === 'string' ? { error: failure, failedBy: 'scene' as const } : failure;
     return { kind: 'failed', durationMs: 0, ...said };
   }
 
-  async read({ code, className = '' }: ReadTask): Promise<Finding[]> {
+  async read({ code, className = '' }: ReadTask): Promise<ReadSource> {
     const failure = this.#settings.failureOf({ code: textOf(code), className });
-    if (!failure) return [];
+    if (!failure) return { findings: [], params: [] };
     const said = typeof failure === 'string' ? { error: failure, failedBy: 'scene' as const } : failure;
-    return [findingOf(said)];
+    return { findings: [findingOf(said)], params: [] };
   }
 
   get status(): Renderer['status'] {

@@ -241,6 +241,8 @@ class RenderJob:
     inspect: int | None
     # Of the scene's random numbers; null: another one in each render.
     seed: int | None
+    # Its parameters, as the text of a JSON object.
+    params: str
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -260,6 +262,7 @@ class RenderJob:
             still=None if message["still"] is None else StillPlace.parse(message["still"]),
             inspect=None if message["inspect"] is None else int(message["inspect"]),
             seed=None if message["seed"] is None else int(message["seed"]),
+            params=str(message["params"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -306,6 +309,8 @@ class CheckJob:
     height_px: int
     fps: int
     local: LocalOutput | None
+    # Its parameters, as the text of a JSON object.
+    params: str
     # The machine's TeX is being changed: the check fails if it has to start TeX.
     is_tex_held: bool
     # The CPU time that it may use.
@@ -324,6 +329,7 @@ class CheckJob:
             height_px=int(message["heightPx"]),
             fps=int(message["fps"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
+            params=str(message["params"]),
             is_tex_held=bool(message["isTexHeld"]),
             cpu_seconds=int(message["cpuSeconds"]),
             limits=JobLimits.parse(message["limits"]),
@@ -511,6 +517,32 @@ class WorkTimes(TypedDict):
     encode: float
 
 
+# The type of a parameter, in the words of JSON Schema.
+ParamType = Literal["string", "integer", "number", "boolean", "array", "object", "any"]
+
+
+class Param(TypedDict):
+    """A parameter that a scene declares."""
+
+    name: str
+    type: ParamType
+    # As JSON text; null: it is too long, or not known.
+    default: str | None
+    label: str | None
+    # Of a number, or of the length of another value.
+    minimum: float | None
+    maximum: float | None
+    # The only values that it may have, as the text of a JSON array; null: any.
+    choices: str | None
+
+
+class ParamsReport(TypedDict):
+    """The next parameters that the scene declares, in their order."""
+
+    type: Literal["params"]
+    params: list[Param]
+
+
 class PlaceReport(TypedDict):
     """What the scene is doing and where, in sentences and lines for its author; replaces the last one."""
 
@@ -592,6 +624,7 @@ FindingKind = Literal[
     "scene:unsupported",
     "scene:points",
     "scene:class",
+    "scene:param",
     "scene:exit",
     "scene:error",
     "tex",
@@ -736,6 +769,7 @@ JobReport = (
     | MovesReport
     | PicturesReport
     | FindingsReport
+    | ParamsReport
     | OutputReport
     | PlaceReport
     | WorkReport

@@ -14,6 +14,7 @@ from .messages import (
     Finding,
     JobReport,
     JobStage,
+    Param,
     Picture,
     Play,
     RendererJob,
@@ -144,6 +145,11 @@ class JobChannel:
         """Report faults of what the scene shows."""
         for found in findings:  # each may be long
             self._send({"type": "findings", "findings": [found]})
+
+    def params(self, params: list[Param]) -> None:
+        """Report parameters that the scene declares, in their order."""
+        for declared in params:  # each may be long
+            self._send({"type": "params", "params": [declared]})
 
     def place(self, text: str, line: int = 0, play: int | None = None) -> None:
         """Report what the scene is doing, at a line of its file and in or after a play."""

@@ -107,6 +107,7 @@ def job_of(arguments: list[str]) -> RenderJob:
         still=None,
         inspect=None,
         seed=None,
+        params="{}",
         is_tex_held=False,
         limits=limits,
     )

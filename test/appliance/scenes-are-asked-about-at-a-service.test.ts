@@ -69,7 +69,7 @@ t.test('a key that is wrong or may not is told', async (t) => {
   const { keys } = installation.administration;
   const renders = await keys.create({ account: 'ada@example.org', name: 'Renders', scopes: ['render'] });
   const { check, inspect } = asked(url, renders.key);
-  for (const ask of [check, inspect])
+  for (const ask of [check, inspect] as (() => Promise<object>)[])
     await t.rejects(ask(), { message: /^http\S+: 403: .* the scope check\..* ask for one that has it/ });
 });
 
@@ -84,7 +84,8 @@ t.test('an older service, what is no service, and nothing are told', async (t) =
     ],
   ] as const) {
     const { check, inspect } = asked(url);
-    for (const ask of [check, inspect]) await t.rejects(ask(), { exitCode: 1, message });
+    for (const ask of [check, inspect] as (() => Promise<object>)[])
+      await t.rejects(ask(), { exitCode: 1, message });
   }
 });
 
@@ -115,7 +116,7 @@ t.test('what a service answers is not trusted', async (t) => {
     ['inspect', { ...found, scenes: [{ ...inspected, sheet: 'file:///etc/passwd' }] }, /its files by file/],
     ['inspect', { ...found, scenes: [{ ...inspected, sheet: 'sheet' }] }, /picture without an address/],
   ] as const)
-    await t.rejects(asked(await answering(answer))[command](), { exitCode: 1, message });
+    await t.rejects(asked(await answering(answer))[command]() as Promise<object>, { exitCode: 1, message });
   const other = await listen(t, (_, response) => void response.end('x'.repeat(1001)));
   const large = await answering({ ...found, scenes: [{ ...inspected, sheet: other }] });
   await t.rejects(asked(large, 'k', [other]).inspect(), { message: /it sends more than/ });
@@ -125,6 +126,7 @@ t.test('what a service answers is not trusted', async (t) => {
   t.match(await scenepress(args, { stdin: SCENE }), { code: 0, stdout: 'Hello·[2J: 0 plays, 1.0 s\n' });
   t.same(await asked(await answering(newer)).check(), {
     ...found,
+    params: [],
     scenes: [{ ...scene, className: 'Hello\u001b[2J' }],
   });
 });

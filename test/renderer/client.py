@@ -66,7 +66,11 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
-    return job | {"local": None, "still": None, "inspect": None, "seed": None, "limits": limits} | changes
+    return (
+        job
+        | {"local": None, "still": None, "inspect": None, "seed": None, "params": "{}", "limits": limits}
+        | changes
+    )
 
 
 def read_job(code: str, name: str | None = "Demo") -> Message:
@@ -76,7 +80,15 @@ def read_job(code: str, name: str | None = "Demo") -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del job["className"], job["local"], job["still"], job["inspect"], job["isTexHeld"], job["seed"]
+    del (
+        job["className"],
+        job["local"],
+        job["still"],
+        job["inspect"],
+        job["isTexHeld"],
+        job["seed"],
+        job["params"],
+    )
     return job | {"kind": "list", "file": None}
 
 

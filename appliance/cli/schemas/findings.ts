@@ -107,8 +107,24 @@ const ofSource = {
   findings: list(finding).description('What is wrong, each once, in the order of lines.'),
 };
 
+const param = object<CheckedSource['params'][number]>({
+  name: text,
+  type: oneOf<CheckedSource['params'][number]['type']>({
+    ...{ string: true, integer: true, number: true, boolean: true, array: true, object: true, any: true },
+  }).description('In the words of JSON Schema, or `any`.'),
+  default: Joi.any().description('Its value where none is given; null: it has none, or it is not known.'),
+  label: text.allow(null).description('For people.'),
+  minimum: number.allow(null).description('Of a number, or of the length of another value.'),
+  maximum: number.allow(null).description('Of a number, or of the length of another value.'),
+  choices: list(Joi.any()).allow(null).description('The only values that it may have; null: any.'),
+});
+
 export const checkedSource: Joi.ObjectSchema = object<CheckedSource>({
   ...ofSource,
+  params: list(param)
+    .optional()
+    .default([])
+    .description('The parameters that the scenes declare, each once. Earlier versions tell none.'),
   scenes: list(
     object<CheckedScene>({ ...ofScene, plays: list(play).description('Its plays, at most 1,000.') }),
   ).description('The scenes that would be rendered; empty with `--no-run`.'),

@@ -1,9 +1,10 @@
 import Joi from 'joi';
 import { checked, TEXT } from '../../base/checked.ts';
+import { PARAMS, paramsOf } from '../../model/param-rules.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
 
 /** The fields of a request that the contract does not have. */
-export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed'>;
+export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params'>;
 
 const LONGEST_TITLE = 200;
 const LONGEST_TAG = 50;
@@ -20,16 +21,18 @@ export const LABELS: { readonly [Name in keyof Required<Labels>]: Joi.Schema } =
     .min(0)
     .max(LARGEST_SEED)
     .description("Of the scene's random numbers. Default: another one in each render."),
+  params: PARAMS,
 };
 const SCHEMA = Joi.object<Labels>(LABELS);
 
-/** The title, the tags and the seed of a request, where it has them. Error: `invalid_request`. */
+/** The title, the tags, the seed and the parameters of a request, where it has them. Error: `invalid_request`. */
 export function labelsOf(labels: { [Name in keyof Labels]?: Labels[Name] | undefined }): Labels {
-  const { title, tags = [], seed } = checked('enqueue', labels, SCHEMA);
+  const { title, tags = [], seed, params } = checked('enqueue', labels, SCHEMA);
   return {
     ...(title !== undefined && { title }),
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(seed !== undefined && { seed }),
+    ...(params !== undefined && { params: paramsOf(params) ?? {} }),
   };
 }
 

@@ -31,6 +31,7 @@ const NAMES: Names<EnqueueRequest> = {
   title: true,
   tags: true,
   seed: true,
+  params: true,
   files: true,
   traceContext: true,
 };
@@ -73,6 +74,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     title,
     tags,
     seed,
+    params,
     files,
     traceContext,
     ...fields
@@ -89,7 +91,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const newJob = {
     owner,
     request,
-    ...labelsOf({ title, tags, seed }),
+    ...labelsOf({ title, tags, seed, params }),
     ...(files !== undefined && { files: validNames(files) }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,

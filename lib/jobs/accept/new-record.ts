@@ -4,7 +4,7 @@ import type { NewJob } from './new-job.ts';
 
 /** The record of a new job, `queued`, without its webhook secret. */
 export function recordOf(
-  { owner, request, title, tags, seed, metadataJson, webhookUrl, keyId, traceContext }: NewJob,
+  { owner, request, title, tags, seed, params, metadataJson, webhookUrl, keyId, traceContext }: NewJob,
   { jobId, reserveCredits, createdAtMs }: Pick<JobRecord, 'jobId' | 'reserveCredits' | 'createdAtMs'>,
 ): JobRecord {
   return {
@@ -34,5 +34,6 @@ export function recordOf(
     error: null,
     diagnosis: null,
     traceContext: traceContext ?? null,
+    params: params ?? null,
   };
 }

@@ -22,6 +22,7 @@ const CHANGES: Names<Changes> = {
   title: true,
   tags: true,
   seed: true,
+  params: true,
   files: true,
   traceContext: true,
 };
@@ -41,7 +42,7 @@ export async function copyOf(
   { changes = {}, idempotency }: Pick<RenderAgainOptions, 'changes' | 'idempotency'> = {},
 ): Promise<NewJob> {
   known('changes', changes, CHANGES);
-  const { jobId, owner, className, quality, aspectRatio, title, tags, seed } = earlier;
+  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params } = earlier;
   const code = changes.code ?? (await storage.readSource(jobId));
   if (code === undefined) throw new ScenepressError('not_found', 'The source of this job has been removed.');
   const isOwnRate = earlier.fps === QUALITIES[quality].fps && changes.quality !== undefined;
@@ -51,6 +52,7 @@ export async function copyOf(
     ...(title !== null && { title }),
     ...(tags !== null && { tags }),
     ...(seed !== null && { seed }),
+    ...(params !== null && { params }),
     ...(!('metadata' in changes) && { metadataJson: earlier.metadataJson }),
     webhookUrl: earlier.webhookUrl,
     keyId: earlier.keyId,

@@ -18,7 +18,7 @@ interface Parts {
 }
 
 /**
- * Erases the content of a terminal job: code, class name, title, tags, metadata, webhook URL, bodies and answers, error and
+ * Erases the content of a terminal job: code, class name, title, tags, parameters, metadata, webhook URL, bodies and answers, error and
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
@@ -30,6 +30,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     title: null,
     tags: null,
     seed: null,
+    params: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

@@ -193,7 +193,7 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps, seed } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed, params } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
@@ -203,6 +203,7 @@ export class Attempt {
         className,
         fps,
         ...(seed !== null && { seed }),
+        ...(params !== null && { params }),
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,

@@ -2,6 +2,8 @@ import { ScenepressError } from '../../base/errors.ts';
 import type { Names } from '../../base/known-options.ts';
 import type { CheckedSource, CheckOptions, CheckRequest } from '../../model/checked-source.ts';
 import { type Finding, findingOf } from '../../model/finding.ts';
+import { paramsOf } from '../../model/param-rules.ts';
+import { type DeclaredParam, type Params, undeclared } from '../../model/params.ts';
 import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
@@ -12,14 +14,14 @@ import type {
   SceneSource,
   ShortFailure,
 } from '../../model/render-task.ts';
-import type { ReadTask } from '../../render/reading/scene-reader.ts';
+import type { ReadSource, ReadTask } from '../../render/reading/scene-reader.ts';
 import { assertWorker, filesFor, type RunParts, type Runs, runsOfOwner, withFiles } from './runs-of-owner.ts';
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
   listScenes(code: SceneSource, how: Omit<ListTask, 'listScenesOf'>): Promise<ListResult>;
   check(task: CheckTask): Promise<CheckResult>;
-  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined>;
+  read(task: ReadTask, signal?: AbortSignal): Promise<ReadSource | undefined>;
 }
 
 /** What a check needs of a service. */
@@ -30,7 +32,7 @@ export interface CheckParts extends RunParts {
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true, dryRun: true, files: true },
+  ...{ owner: true, signal: true, dryRun: true, files: true, params: true },
 };
 
 /**
@@ -43,14 +45,14 @@ export async function checkOfOwner(
   request: CheckRequest,
 ): Promise<CheckedSource> {
   const { renderer, roles } = parts;
-  const { owner, signal, className, dryRun = true, files, ...options } = request;
+  const { owner, signal, className, dryRun = true, files, params, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
   if (!dryRun)
     return withFiles(parts, await filesFor(parts, { owner, files }), (ofFiles) =>
-      readScenes(renderer, { code, className, owner, ...ofFiles }, signal),
+      readScenes(renderer, { code, className, owner, params, ...ofFiles }, signal),
     );
-  const named = className === undefined ? options : { ...options, className };
+  const named = { ...options, ...(className !== undefined && { className }), ...(params && { params }) };
   return checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, files }));
 }
 
@@ -72,17 +74,21 @@ export async function checkManyOfOwner(
 /** What is certainly wrong in a source, which is only read. Errors: `invalid_request`, and those of {@link SceneReader}. */
 export async function readScenes(
   renderer: Pick<ChecksScenes, 'read'>,
-  task: ReadTask,
+  { params: given, ...task }: ReadTask & { params?: Params | undefined },
   signal?: AbortSignal,
 ): Promise<CheckedSource> {
   checkSource(task.code);
-  const findings = await renderer.read(task, signal);
-  if (!findings)
+  const valid = paramsOf(given);
+  const read = await renderer.read(task, signal);
+  if (!read)
     throw new ScenepressError(
       'renderer_unavailable',
       'The code could not be read in time. Try again, or let the check run it.',
     );
-  return { ok: !findings.some(({ severity }) => severity === 'error'), findings, scenes: [] };
+  const { findings, params } = read;
+  const ok = !findings.some(({ severity }) => severity === 'error');
+  if (valid) for (const finding of undeclared(valid, params)) addFinding(findings, finding);
+  return { ok, findings, params, scenes: [] };
 }
 
 /**
@@ -92,22 +98,30 @@ export async function readScenes(
 export async function checkScenes(
   renderer: ChecksScenes,
   code: SceneSource,
-  { className, quality = 'medium', aspectRatio = '16:9', fps = QUALITIES[quality]?.fps }: CheckOptions,
+  {
+    className,
+    quality = 'medium',
+    aspectRatio = '16:9',
+    fps = QUALITIES[quality]?.fps,
+    params: given,
+  }: CheckOptions,
   run: Runs,
 ): Promise<CheckedSource> {
   // A file's bytes and its classes have fewer rules than a request: here any stands for them.
   const text = typeof code === 'string' ? code : ' ';
   checkSource(code);
   parseRenderRequest({ code: text, className: '_', quality, aspectRatio, fps });
-  const found: CheckedSource = { ok: true, findings: [], scenes: [] };
+  const params = paramsOf(given);
+  const found: CheckedSource = { ok: true, findings: [], params: [], scenes: [] };
   const listed = className === undefined ? await run((how) => renderer.listScenes(code, how)) : undefined;
   if (listed && listed.kind !== 'listed') return addFailure(found, listed);
   const names = className === undefined ? (listed?.scenes ?? []) : [className];
   if (names.length === 0) return addFailure(found, NO_SCENE);
   for (const name of names) {
     const size = frameSizeOf(quality, aspectRatio);
-    const task = { checkSceneOf: code, className: name, ...size, fps };
+    const task = { checkSceneOf: code, className: name, ...size, fps, ...(params && { params }) };
     const checked = await run((how) => renderer.check({ ...task, ...how }));
+    if (checked.kind !== 'died') addParams(found.params, checked.params ?? []);
     if (checked.kind !== 'checked') {
       addFailure(found, checked);
       continue;
@@ -115,7 +129,15 @@ export async function checkScenes(
     const { frames, seconds, readsPixels, plays } = checked;
     found.scenes.push({ className: name, frames, seconds, readsPixels, plays });
   }
+  // A scene that has failed may declare others after its error.
+  if (params && found.ok)
+    for (const finding of undeclared(params, found.params)) addFinding(found.findings, finding);
   return found;
+}
+
+/** Adds declarations, each once. */
+function addParams(all: DeclaredParam[], more: readonly DeclaredParam[]): void {
+  all.push(...more.filter(({ name }) => !all.some((other) => other.name === name)));
 }
 
 /** Of a source without a scene. */

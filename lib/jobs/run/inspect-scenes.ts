@@ -6,6 +6,7 @@ import type {
   InspectedSource,
   InspectOptions,
 } from '../../model/inspected-source.ts';
+import { paramsOf } from '../../model/param-rules.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
@@ -21,7 +22,7 @@ import { addFailure, addFinding, NO_SCENE } from './check-scenes.ts';
 /** What is needed to draw pictures of a scene. */
 export type PictureTask = Pick<
   RenderTask,
-  'code' | 'className' | 'widthPx' | 'heightPx' | 'fps' | 'inspect' | 'still'
+  'code' | 'className' | 'widthPx' | 'heightPx' | 'fps' | 'inspect' | 'still' | 'params'
 >;
 
 /** Draws pictures of scenes. */
@@ -44,12 +45,19 @@ const PICTURE_SIZES: Record<AspectRatio, { widthPx: number; heightPx: number }> 
 export async function inspectScenes<Scene extends InspectedScene>(
   inspects: Inspects<Scene>,
   code: SceneSource,
-  { className, quality = 'medium', aspectRatio = '16:9', fps = QUALITIES[quality]?.fps }: InspectOptions,
+  {
+    className,
+    quality = 'medium',
+    aspectRatio = '16:9',
+    fps = QUALITIES[quality]?.fps,
+    params: given,
+  }: InspectOptions,
 ): Promise<InspectedSource<Scene>> {
   // A file's bytes and its classes have fewer rules than a request: here any stands for them.
   const text = typeof code === 'string' ? code : ' ';
   checkSource(code);
   parseRenderRequest({ code: text, className: '_', quality, aspectRatio, fps });
+  const params = paramsOf(given);
   const found: InspectedSource<Scene> = { ok: true, findings: [], scenes: [] };
   const listed = className === undefined ? await inspects.listScenes(code) : undefined;
   if (listed && listed.kind !== 'listed') return addFailure(found, listed);
@@ -57,7 +65,14 @@ export async function inspectScenes<Scene extends InspectedScene>(
   if (names.length === 0) return addFailure(found, NO_SCENE);
   const inspect = frameSizeOf(quality, aspectRatio).heightPx;
   for (const name of names) {
-    const task = { code, className: name, ...PICTURE_SIZES[aspectRatio], fps, inspect };
+    const task = {
+      code,
+      className: name,
+      ...PICTURE_SIZES[aspectRatio],
+      fps,
+      inspect,
+      ...(params && { params }),
+    };
     const result = await inspects.inspect(task);
     if (result.kind !== 'inspected') {
       addFailure(found, result);

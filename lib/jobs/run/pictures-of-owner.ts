@@ -13,6 +13,7 @@ import type {
   StillResult,
   TakenPictures,
 } from '../../model/owned-pictures.ts';
+import { paramsOf } from '../../model/param-rules.ts';
 import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { parseRenderRequest } from '../../model/render-request.ts';
 import type { RenderResult, ShortFailure } from '../../model/render-task.ts';
@@ -40,7 +41,7 @@ export interface PictureParts extends CheckParts {
 /** The options of an inspection. */
 export const INSPECT_REQUEST: Names<InspectRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true, files: true },
+  ...{ owner: true, signal: true, files: true, params: true },
 };
 /** The options of a still. */
 export const STILL_REQUEST: Names<StillRequest> = { ...INSPECT_REQUEST, at: true };
@@ -70,7 +71,7 @@ type Taken<Result> =
 export function inspectOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, files, ...options }: InspectRequest,
+  { owner, signal, files, params, ...options }: InspectRequest,
 ): Promise<InspectedSource<ServiceInspectedScene>> {
   assertWorker(parts.roles, 'inspect');
   parseRenderRequest({ code, className: options.className ?? 'Scene', ...plain(options) });
@@ -89,21 +90,23 @@ export function inspectOfOwner(
     return { kind: 'inspected' as const, scene: { ...scene, ...taken.taken }, findings };
   };
   const listScenes = (source: PictureTask['code']) => run((how) => parts.renderer.listScenes(source, how));
-  return inspectScenes({ listScenes, inspect }, code, options);
+  return inspectScenes({ listScenes, inspect }, code, { ...options, ...(params && { params }) });
 }
 
 /** Draws one frame of a scene for an owner, who is charged. Errors: those of {@link inspectOfOwner}. */
 export async function stillOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, files, at = 'last', ...options }: StillRequest,
+  { owner, signal, files, params: given, at = 'last', ...options }: StillRequest,
 ): Promise<StillResult> {
   assertWorker(parts.roles, 'still');
   const still = stillPlaceOf(at);
   const className = options.className ?? (await onlySceneOf(parts, code, { owner, signal, files }));
   const request = parseRenderRequest({ code, className, ...plain(options) });
   const { quality, aspectRatio, fps = QUALITIES[quality].fps } = request;
-  const task = { code, className, ...frameSizeOf(quality, aspectRatio), fps, still };
+  const params = paramsOf(given);
+  const size = frameSizeOf(quality, aspectRatio);
+  const task = { code, className, ...size, fps, still, ...(params && { params }) };
   const make = async ({ localFiles = [] }: Rendered) => {
     const file = localFiles.find(({ name }) => name === 'output.png');
     if (!file) throw new ScenepressError('renderer_unavailable', 'The renderer made no picture.');

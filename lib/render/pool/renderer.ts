@@ -9,7 +9,6 @@ import type { Random } from '../../base/random.ts';
 import type { FolderLock } from '../../files/folder-lock.ts';
 import type { FolderPlace } from '../../files/folder-place.ts';
 import type { SpareSpace } from '../../files/spare-space.ts';
-import type { Finding } from '../../model/finding-types.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type {
   CheckResult,
@@ -22,7 +21,7 @@ import type {
 import type { RendererVersions } from '../../model/service-problems.ts';
 import type { Clock } from '../../time/clock.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
-import { type ReadTask, SceneReader } from '../reading/scene-reader.ts';
+import { type ReadSource, type ReadTask, SceneReader } from '../reading/scene-reader.ts';
 import { type CgroupHome, closeCgroups } from '../sandbox/cgroup.ts';
 import { findLauncher, type Launcher, type RendererOptions } from '../start/launcher.ts';
 import { outliveTheRenderer } from '../start/memory-priority.ts';
@@ -233,7 +232,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
    * What is wrong with a source, without running it; see {@link SceneReader.read}. Errors: `not_running` without workers,
    * `renderer_unavailable` without a reader.
    */
-  async read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined> {
+  async read(task: ReadTask, signal?: AbortSignal): Promise<ReadSource | undefined> {
     if (this.#started && this.#reader) return this.#reader.read(task, signal);
     throw new ScenepressError('renderer_unavailable', NO_READER);
   }

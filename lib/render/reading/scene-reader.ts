@@ -3,7 +3,10 @@ import { abortable } from '../../async/abortable.ts';
 import { ScenepressError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import type { Finding } from '../../model/finding-types.ts';
+import { type DeclaredParam, declaredParam } from '../../model/params.ts';
 import type { SceneSource } from '../../model/render-task.ts';
+import type { JobReport } from '../../model/renderer-messages.ts';
+import { MOST_PARAMS } from '../../model/renderer-protocol.ts';
 import { Backoff } from '../../time/backoff.ts';
 import type { Timer } from '../../time/clock.ts';
 import { discardFolder } from '../end/remove-folder.ts';
@@ -37,10 +40,18 @@ export interface ReadTask {
   files?: string | undefined;
 }
 
+/** What was read in a source. */
+export interface ReadSource {
+  /** What is certainly wrong. */
+  findings: Finding[];
+  /** The parameters that it declares, as far as they are written out. */
+  params: DeclaredParam[];
+}
+
 interface Waiting {
   task: ReadTask;
   /** Undefined: it could not be read. */
-  end: (findings: Finding[] | undefined) => void;
+  end: (read: ReadSource | undefined) => void;
 }
 
 interface Started {
@@ -87,13 +98,13 @@ export class SceneReader {
    * Reads a source when it is its turn. `signal` aborts the wait. Undefined if it could not be read. Error: `queue_full`
    * when too many of the owner wait.
    */
-  read(task: ReadTask, signal?: AbortSignal): Promise<Finding[] | undefined> {
+  read(task: ReadTask, signal?: AbortSignal): Promise<ReadSource | undefined> {
     signal?.throwIfAborted();
     const { owner } = task;
     const waitsOfOwner = this.#waiting.filter(({ task: other }) => other.owner === owner).length;
     if (owner !== undefined && waitsOfOwner >= MOST_WAITING_OF_OWNER)
       throw new ScenepressError('queue_full', `${MOST_WAITING_OF_OWNER} checks of this account wait.`);
-    const { promise, resolve } = Promise.withResolvers<Finding[] | undefined>();
+    const { promise, resolve } = Promise.withResolvers<ReadSource | undefined>();
     if (this.#isStopped) resolve(undefined);
     const waiting: Waiting = { task, end: resolve };
     this.#waiting.push(waiting);
@@ -129,7 +140,7 @@ export class SceneReader {
   }
 
   /** Undefined if it could not be read. `end`: called with what was found, before the fork has ended. */
-  async #read({ code, className, files }: ReadTask, end: Waiting['end']): Promise<Finding[] | undefined> {
+  async #read({ code, className, files }: ReadTask, end: Waiting['end']): Promise<ReadSource | undefined> {
     const { clock, limits } = this.#settings;
     if (this.#isStopped || clock.uptimeMs() < this.#pausedUntilMs) return undefined;
     const folder = join(this.#folder, `${++this.#reads}`);
@@ -143,13 +154,18 @@ export class SceneReader {
         zygote.killJob();
       });
       const job = readJob(code, className, limits);
+      const params: DeclaredParam[] = [];
+      const hear = (report: JobReport) => {
+        if (report.type === 'params')
+          params.push(...report.params.map(declaredParam).slice(0, MOST_PARAMS - params.length));
+      };
       const { verdict } = await this.#forks
-        .run(occupied, folder, job, () => {}, {
+        .run(occupied, folder, job, hear, {
           files,
-          onVerdict: (said) => said.type === 'read' && end(said.findings),
+          onVerdict: (said) => said.type === 'read' && end({ findings: said.findings, params }),
         })
         .finally(() => timer.cancel());
-      return verdict?.type === 'read' ? verdict.findings : undefined;
+      return verdict?.type === 'read' ? { findings: verdict.findings, params } : undefined;
     } catch (err) {
       this.#logger.warn({ err }, 'A source could not be read.');
       return undefined;

@@ -1,4 +1,5 @@
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
+import { paramsText } from '../../model/params.ts';
 import type { CheckTask, ListTask, RenderTask, SceneSource } from '../../model/render-task.ts';
 import type { CheckJob, EncodeJob, ListJob, ReadJob, RenderJob } from '../../model/renderer-messages.ts';
 import { OWN_SIZE } from './zygotes.ts';
@@ -17,6 +18,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     still = null,
     inspect = null,
     seed = null,
+    params,
     isTexHeld = false,
   } = task;
   // Larger numbers are not exact in JSON.
@@ -32,6 +34,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     still,
     inspect,
     seed,
+    params: paramsText(params),
     isTexHeld,
     limits: jobLimits(limits),
   };
@@ -45,7 +48,7 @@ export function listJob(task: ListTask, limits: RenderLimits): ListJob {
 
 /** The job that runs a scene without drawing it. */
 export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
-  const { checkSceneOf: code, className, widthPx, heightPx, local = null, isTexHeld = false } = task;
+  const { checkSceneOf: code, className, widthPx, heightPx, local = null, params, isTexHeld = false } = task;
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   const size = { widthPx, heightPx, fps };
   const cpuSeconds = CHECK_CPU_SECONDS;
@@ -55,6 +58,7 @@ export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
     className,
     ...size,
     local,
+    params: paramsText(params),
     isTexHeld,
     cpuSeconds,
     limits: jobLimits(limits),

@@ -254,17 +254,18 @@ export class RenderWorker {
     const job = checkJob(task, this.#settings.limits);
     const reports = new SceneReports({ nowMs: () => this.#settings.clock.uptimeMs(), onOutput: () => {} });
     const orientation = task.heightPx > task.widthPx ? 'portrait' : 'landscape';
-    return this.#runAlone(
+    const result = await this.#runAlone(
       job,
       orientation,
       task,
       ({ verdict }, durationMs) => {
         if (verdict?.type !== 'checked') return undefined;
         const { type: _, ...length } = verdict;
-        return { kind: 'checked', ...length, plays: reports.plays, durationMs };
+        return { kind: 'checked' as const, ...length, plays: reports.plays, durationMs };
       },
       (report) => void reports.take(report),
     );
+    return result.kind === 'died' ? result : { ...result, params: reports.params };
   }
 
   /** Runs a job that has no encoder. `resultOf`: undefined if it failed. */

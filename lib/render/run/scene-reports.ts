@@ -1,6 +1,13 @@
 import type { Finding } from '../../model/finding-types.ts';
+import { type DeclaredParam, declaredParam } from '../../model/params.ts';
 import type { JobReport, Picture, Play, WorkTimes } from '../../model/renderer-messages.ts';
-import { MOST_OUTPUT, MOST_PICTURES, MOST_PLAYS, MOST_WARNINGS } from '../../model/renderer-protocol.ts';
+import {
+  MOST_OUTPUT,
+  MOST_PARAMS,
+  MOST_PICTURES,
+  MOST_PLAYS,
+  MOST_WARNINGS,
+} from '../../model/renderer-protocol.ts';
 
 /** Collects what the process of a scene reports besides its end, up to limits. */
 export class SceneReports {
@@ -8,6 +15,7 @@ export class SceneReports {
   readonly moves: string[][] = [];
   readonly pictures: Picture[] = [];
   readonly findings: Finding[] = [];
+  readonly params: DeclaredParam[] = [];
   output = '';
   /** What it spent its time on, and when it said so. */
   work: { reportedAtMs: number; scene: WorkTimes } | undefined;
@@ -37,6 +45,9 @@ export class SceneReports {
         return true;
       case 'findings':
         add(this.findings, report.findings, MOST_WARNINGS);
+        return true;
+      case 'params':
+        add(this.params, report.params.map(declaredParam), MOST_PARAMS);
         return true;
       case 'output': {
         const text = report.text.slice(0, MOST_OUTPUT - this.output.length);

@@ -260,6 +260,7 @@ export class Zygotes {
       still: null,
       inspect: null,
       seed: null,
+      params: '{}',
       isTexHeld: false,
       limits,
     };

@@ -1,6 +1,7 @@
 import Joi from 'joi';
 import { LABELS } from '../../jobs/accept/labels.ts';
 import { FAILED_BY } from '../../model/failures.ts';
+import { PARAMS } from '../../model/param-rules.ts';
 import { ASPECT_RATIOS, QUALITY_NAMES } from '../../model/qualities.ts';
 import { isWebhookUrl, RENDER_REQUEST_SCHEMA } from '../../model/render-request.ts';
 import { named } from '../openapi/endpoint.ts';
@@ -33,6 +34,7 @@ export const SCENE: Record<string, Joi.Schema> = {
       'Ids of files of the account, by the names under which scenes find them. Default: all files of the account, if they ' +
         'are at most 500 and 200 MiB.',
     ),
+  params: PARAMS,
 };
 
 /** The fields of a render, with those that the contract does not have. */
@@ -79,12 +81,27 @@ export const FINDING: Joi.ObjectSchema = named(
 );
 export const FINDINGS: Joi.ArraySchema = Joi.array().items(FINDING).required();
 
+/** A parameter that a scene declares. */
+const param = named(
+  'DeclaredParam',
+  Joi.object({
+    name: text.required(),
+    type: text.required().description('In the words of JSON Schema, or `any`.'),
+    default: Joi.any().required().description('Its value where none is given; null: not known.'),
+    label: nullableText,
+    minimum: number.allow(null).required().description('Of a number, or of the length of another value.'),
+    maximum: number.allow(null).required(),
+    choices: Joi.array().items(Joi.any()).allow(null).required(),
+  }),
+);
+
 /** What a check has found. */
 export const CHECKED: Joi.ObjectSchema = named(
   'CheckedSource',
   Joi.object({
     ok: Joi.boolean().required().description('Whether no finding is an error.'),
     findings: FINDINGS,
+    params: Joi.array().items(param).required().description('What the scenes declare.'),
     scenes: Joi.array()
       .items(
         Joi.object({
@@ -170,6 +187,7 @@ export const JOB: Joi.ObjectSchema = named(
     title: nullableText,
     tags: Joi.array().items(text).required(),
     seed: nullableCount,
+    params: Joi.object().unknown().allow(null).required().description('Values of parameters of the scene.'),
     attempts: count,
     startedAt: Joi.string().isoDate().allow(null).required(),
     failure: failure.allow(null).required(),
@@ -200,6 +218,6 @@ export const WHOLE_JOB: Joi.ObjectSchema = named(
 
 /** What other schemas contain. */
 export const PARTS: readonly Joi.Schema[] = [
-  ...[play, inspectedPlay, FINDING, CHECKED, CHECKED_MANY],
+  ...[play, inspectedPlay, FINDING, param, CHECKED, CHECKED_MANY],
   ...[failure, progressOfJob],
 ];

@@ -134,8 +134,9 @@ def import_hint(module: str, *, is_local: bool) -> str:
     if top in ("manim", "scene") or is_local:
         return ""
     return (
-        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, the standard library, "
-        "modules among the account's files and what the studio that runs this service has put into python/."
+        ". Scenes can import Manim, NumPy, SciPy, SymPy, Pillow, NetworkX, Typst, scenepress_scene, the "
+        "standard library, modules among the account's files and what the studio that runs this service has "
+        "put into python/."
     )
 
 

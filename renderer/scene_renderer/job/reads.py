@@ -5,7 +5,7 @@ import resource
 from pathlib import Path
 
 from .. import reading
-from ..messages import Finding, ReadJob
+from ..messages import Finding, Param, ReadJob
 from ..protocol import JobChannel
 from . import scene, scene_folder, studio
 
@@ -20,7 +20,16 @@ def read(job: ReadJob, folder: Path, channel: JobChannel) -> None:
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     os.chdir(folder)
+    channel.params(declared_in(job))
     channel.read(findings(job))
+
+
+def declared_in(job: ReadJob) -> list[Param]:
+    """Return the parameters that a job's source declares."""
+    try:
+        return reading.declared_in(scene.text_of(job))
+    except Exception:  # as below
+        return []
 
 
 def findings(job: ReadJob) -> list[Finding]:

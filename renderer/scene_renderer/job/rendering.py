@@ -16,6 +16,7 @@ from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.exceptions import EndSceneEarlyException
 
+from ..authors import params
 from ..messages import CheckJob, ListJob, Picture, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
@@ -65,6 +66,8 @@ def render(
         return  # a child that the scene has forked
     if not isinstance(job, ListJob):
         channel.work(stopwatch.times())
+    if isinstance(job, CheckJob):
+        channel.params(params.declared())
     report()
 
 
@@ -93,6 +96,8 @@ def _run(
     random.seed()
     np.random.seed()
     settings.fix(job)
+    if not isinstance(job, ListJob):
+        params.give(job.params)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     if (files := scene_folder.files()) is not None:

@@ -4,6 +4,7 @@ The author's code is only parsed. What it uses of Manim, NumPy and the standard 
 modules that this process has imported; nothing is imported for it.
 """
 
+from .declared import declared_in
 from .find import find
 
-__all__ = ["find"]
+__all__ = ["declared_in", "find"]

@@ -50,6 +50,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     title: null,
     tags: [],
     seed: null,
+    params: null,
     metadata: null,
     metadataJson: null,
     webhookUrl: null,

@@ -84,16 +84,18 @@ t.test('an idempotency key identifies the request by its content', (t) => {
   t.end();
 });
 
-t.test('a title, tags and a seed are optional', (t) => {
-  t.match(newJobOf({ ...scene, title: 'Ferns', tags: ['a', 'é'], seed: 2 ** 32 - 1 }), {
-    ...{ title: 'Ferns', tags: ['a', 'é'], seed: 2 ** 32 - 1 },
+t.test('a title, tags, a seed and parameters are optional', (t) => {
+  t.match(newJobOf({ ...scene, title: 'Ferns', tags: ['a', 'é'], seed: 2 ** 32 - 1, params: { a: 1 } }), {
+    ...{ title: 'Ferns', tags: ['a', 'é'], seed: 2 ** 32 - 1, params: { a: 1 } },
   });
-  for (const name of ['title', 'tags', 'seed']) t.notOk(name in newJobOf({ ...scene, tags: [] }), name);
+  for (const name of ['title', 'tags', 'seed', 'params'])
+    t.notOk(name in newJobOf({ ...scene, tags: [] }), name);
   const many = Array.from({ length: 21 }, (_, index) => `${index}`);
   for (const [name, wrong] of [
     ['title', ['', 'x'.repeat(201), 'a\0', 1, null]],
     ['tags', ['a', [''], ['a', 'a'], ['x'.repeat(51)], ['a\ud800'], many, [1]]],
     ['seed', [-1, 0.5, 2 ** 32, '7', null]],
+    ['params', [[], 'a', 1, null, { 'a b': 1 }, { a: 'x'.repeat(65_536) }]],
   ] as const)
     for (const value of wrong)
       t.throws(() => newJobOf({ ...scene, [name]: value }), { code, message: new RegExp(`^${name}`) });

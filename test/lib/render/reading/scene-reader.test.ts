@@ -49,7 +49,8 @@ function openReader(t: Test, { spawn = true } = {}) {
     if (!isDone) throw new Error('not in time');
     return something;
   };
-  const read = async (code: string) => (await done(reader.read({ code })))?.map(({ message }) => message);
+  const read = async (code: string) =>
+    (await done(reader.read({ code })))?.findings.map(({ message }) => message);
   t.teardown(() => done(reader.stop()));
   return { reader, clock, python, started, done, read, folder: join(workFolder, 'reader') };
 }
@@ -60,7 +61,7 @@ t.test('one process reads one source after the other', async (t) => {
   t.same(await read('a\nb'), ['a', 'b']);
   const both = await done(Promise.all(['c', 'd'].map((code) => reader.read({ code, owner: 'ada' }))));
   t.same(
-    both.map((findings) => findings?.[0]?.message),
+    both.map((source) => source?.findings[0]?.message),
     ['c', 'd'],
   );
   t.equal(started.length, 1);
@@ -119,6 +120,6 @@ t.test('few of an owner wait, and a wait can be aborted', async (t) => {
   const ofOperator = Array.from({ length: 99 }, (_, index) => reader.read({ code: `${index}` }));
   t.ok(reader.waiting <= 64);
   const found = await done(Promise.all([first, ...others, ...ofOperator]));
-  t.equal(found.at(-1)?.[0]?.message, '98');
+  t.equal(found.at(-1)?.findings[0]?.message, '98');
   t.throws(() => reader.read({ code: 'g' }, AbortSignal.abort(new Error('before'))), { message: 'before' });
 });

@@ -1,0 +1,1 @@
+"""What scenes import of the renderer: parameters, narration, and slides."""
