@@ -16,7 +16,7 @@ from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.exceptions import EndSceneEarlyException
 
-from ..authors import params
+from ..authors import params, stage
 from ..messages import CheckJob, ListJob, Picture, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
@@ -120,6 +120,7 @@ def _run(
     job = settings.as_set_by_scene(job)
     try:
         playing = scene_class()
+        stage.enter(playing)
         if isinstance(job, CheckJob):
             report = _check(playing, job, channel, timeline)
         elif job.still is not None:

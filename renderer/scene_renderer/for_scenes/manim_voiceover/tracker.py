@@ -1,0 +1,5 @@
+"""Trackers of voiceovers."""
+
+from scene_renderer.authors.voiceover import VoiceoverTracker
+
+__all__ = ["VoiceoverTracker"]

@@ -1,0 +1,5 @@
+"""Scenes with voiceovers."""
+
+from scene_renderer.authors.voiceover import VoiceoverScene
+
+__all__ = ["VoiceoverScene"]

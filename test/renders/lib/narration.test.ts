@@ -1,0 +1,58 @@
+// A scene whose narration was recorded elsewhere: what is seen, heard and read begins at the same time.
+import { readFile } from 'node:fs/promises';
+import t from 'tap';
+import { artifactPath, render, startService } from '../../fixtures/renders.ts';
+import { pictureChanges, soundOnsets, tones } from '../../fixtures/tones.ts';
+
+const NEAR_SECONDS = 0.04;
+const CODE = `from manim import *
+from manim_voiceover import VoiceoverScene
+from manim_voiceover.services.gtts import GTTSService
+
+class Main(VoiceoverScene):
+    def construct(self):
+        self.set_speech_service(GTTSService())
+        shade = Rectangle(width=15, height=9, stroke_width=0, fill_opacity=1)
+        for text, color in (("Dark.", GRAY_E), ("Lighter.", GRAY_C), ("Light.", WHITE)):
+            with self.voiceover(text=text):
+                self.add(shade.set_fill(color))
+`;
+const ENTRIES = [
+  { text: 'Dark.', file: 'voices/dark.wav', seconds: 1.31 },
+  { text: 'Lighter.', file: 'voices/lighter.wav', seconds: 0.77 },
+  { text: 'Light.', file: 'voices/light.wav', seconds: 0.9 },
+];
+
+const service = await startService(t);
+const put = (name: string, content: string | Uint8Array) =>
+  service.files.put({ owner: 'ada', name, content });
+
+t.test('without audio the error says which text wants it, and where', async (t) => {
+  const { findings } = await service.check(CODE, { owner: 'ada' });
+  t.match(findings, [
+    { kind: 'scene:file', line: 10, message: /no audio for the text “Dark\.”/, hint: /narration\.json/ },
+  ]);
+});
+
+t.test('video, captions and sound of three files line up within 40 ms', async (t) => {
+  for (const { file, seconds } of ENTRIES) await put(file, tones(seconds, [0]));
+  await put('narration.json', JSON.stringify({ entries: ENTRIES.map(({ text, file }) => ({ text, file })) }));
+  const job = await render(service, { owner: 'ada', code: CODE });
+  t.match(job, { status: 'completed', error: null });
+  const video = await artifactPath(service, job, 'video.mp4');
+  const captions = await readFile(await artifactPath(service, job, 'captions.vtt'), 'utf8');
+  const cues = Array.from(captions.matchAll(/^00:00:(\d\d\.\d{3}) --> .*\n(.*)$/gm));
+  t.same(
+    cues.map(([, , text]) => text),
+    ENTRIES.map(({ text }) => text),
+  );
+  const [heard, seen] = [await soundOnsets(video), await pictureChanges(video)];
+  t.equal(heard.length, 3);
+  for (const [index, seconds] of heard.entries()) {
+    t.ok(Math.abs(seconds - (seen[index] ?? -1)) < NEAR_SECONDS, `seen: ${seconds}, ${seen[index]}`);
+    t.ok(
+      Math.abs(seconds - Number(cues[index]?.[1])) < NEAR_SECONDS,
+      `read: ${seconds}, ${cues[index]?.[1]}`,
+    );
+  }
+});
