@@ -35,8 +35,16 @@ export type { AuditReport, Charges, LedgerStore } from './ledger/ledger-store.ts
 export { Pricing } from './ledger/pricing.ts';
 export type { LocalFile, LocalRenderOptions } from './local/local-renderer.ts';
 export { type LocalOutputOptions, parseLocalRequest } from './local/local-request.ts';
-export { ARTIFACT_NAMES, ARTIFACTS, type ArtifactField, type ArtifactKind } from './model/artifacts.ts';
+export {
+  ARTIFACT_NAMES,
+  ARTIFACTS,
+  type ArtifactField,
+  type ArtifactKind,
+  artifactNamesOf,
+  CONTRACT_ARTIFACTS,
+} from './model/artifacts.ts';
 export { FILE_KINDS } from './model/file-kinds.ts';
+export { JOB_FORMATS, type JobFormat, othersOf } from './model/formats.ts';
 export { SortableIds } from './model/ids.ts';
 export { jobJson } from './model/job-json.ts';
 export type { InspectRequest } from './model/owned-pictures.ts';

@@ -9,7 +9,7 @@ const WIDTH = 110;
 /** Definitions that embedders get, in a file of their own. */
 const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFinding', 'Finding'];
 /** Definitions of what a render makes, in a file of their own. */
-const OUTPUTS = ['LocalOutput', 'StillPlace'];
+const OUTPUTS = ['LocalOutput', 'StillPlace', 'OtherFormat'];
 /** Definitions of what a scene declares, in a file of their own. */
 const PARAMS = ['ParamType', 'Param'];
 
@@ -42,7 +42,7 @@ export function generated(schemas: Record<string, Schema>): Record<string, strin
     'lib/model/param-types.ts': typescript(named(PARAMS)),
     'lib/model/renderer-messages.ts': typescript(
       entries.filter(([name]) => ![FINDINGS, OUTPUTS, PARAMS].flat().includes(name)),
-      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
+      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, OtherFormat, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
     ),
     'renderer/scene_renderer/messages.py': python(schemas),
   };
@@ -82,7 +82,8 @@ function union(types: string[]): string {
 function python(schemas: Record<string, Schema>): string {
   const received = new Set(['ZygoteCommand', 'RendererJob'].flatMap((name) => within(schemas, name)));
   const parts = Object.entries(schemas).map(([name, schema]) => {
-    if (schema.properties) return received.has(name) ? dataclass(name, schema) : typedDict(name, schema);
+    if (schema.properties)
+      return received.has(name) ? dataclass(name, schema, schemas) : typedDict(name, schema);
     const type = pyType(schema);
     const isLong = `${name} = ${type}`.length > WIDTH;
     const lines = type.length + 4 > WIDTH ? type.replaceAll(' | ', '\n    | ') : type;
@@ -109,9 +110,13 @@ function within(schemas: Record<string, Schema>, name: string): string[] {
   return [name, ...[...references].flatMap(([, found = '']) => within(schemas, found))];
 }
 
-function dataclass(name: string, { description, properties = {} }: Schema): string {
+function dataclass(
+  name: string,
+  { description, properties = {} }: Schema,
+  schemas: Record<string, Schema>,
+): string {
   const fields = Object.entries(properties).filter(([, of]) => !of.const);
-  const values = fields.map(([field, of]) => `${snake(field)}=${parse(of, `message["${field}"]`)}`);
+  const values = fields.map(([field, of]) => `${snake(field)}=${parse(of, `message["${field}"]`, schemas)}`);
   const one = `cls(${values.join(', ')})`;
   return `@dataclass(frozen=True)
 class ${name}:
@@ -171,14 +176,15 @@ function pyType(schema: Schema): string {
   return PYTHON_TYPES[schema.type ?? ''] ?? 'Never';
 }
 
-function parse(schema: Schema, value: string): string {
+function parse(schema: Schema, value: string, schemas: Record<string, Schema>): string {
   const [some, none] = schema.anyOf ?? [];
-  if (some && none?.type === 'null') return `None if ${value} is None else ${parse(some, value)}`;
+  if (some && none?.type === 'null') return `None if ${value} is None else ${parse(some, value, schemas)}`;
   if (schema.enum) return value; // The service is trusted.
   if (schema.$ref) return `${nameOf(schema.$ref)}.parse(${value})`;
-  if (schema.items) return `[${parse(schema.items, 'item')} for item in ${value}]`;
+  if (schema.items?.$ref && schemas[nameOf(schema.items.$ref)]?.enum) return `list(${value})`;
+  if (schema.items) return `[${parse(schema.items, 'item', schemas)} for item in ${value}]`;
   if (schema.additionalProperties) {
-    return `{str(name): ${parse(schema.additionalProperties, 'item')} for name, item in ${value}.items()}`;
+    return `{str(name): ${parse(schema.additionalProperties, 'item', schemas)} for name, item in ${value}.items()}`;
   }
   return `${pyType(schema)}(${value})`;
 }

@@ -1,14 +1,18 @@
 import { constants, statSync } from 'node:fs';
-import { access, mkdir } from 'node:fs/promises';
-import { dirname, extname, join, resolve, sep } from 'node:path';
+import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve, sep } from 'node:path';
 import type { ArtifactName } from '../../lib/index.ts';
 import {
-  ARTIFACT_NAMES,
   ARTIFACTS,
   type ArtifactField,
   type ArtifactKind,
+  artifactNamesOf,
+  CONTRACT_ARTIFACTS,
+  JOB_FORMATS,
+  type JobFormat,
   type LocalFile,
   type LocalOutputOptions,
+  othersOf,
 } from '../../lib/internal.ts';
 import { saveFile } from '../support/save-file.ts';
 import { UserError } from '../support/user-error.ts';
@@ -17,9 +21,9 @@ import { checkPictures, unpackPictures, unpackSections } from './unpack.ts';
 export type Format = NonNullable<LocalOutputOptions['format']>;
 
 export const FORMATS: Format[] = ['mp4', 'webm', 'mov', 'gif', 'png', 'png-sequence'];
-/** The artifacts besides the video; an option with the name of the field takes the path of each. */
+/** The artifacts of every job besides the video; an option with the name of the field takes the path of each. */
 export const OTHER_ARTIFACTS: (ArtifactKind & { name: ArtifactName; extension: string })[] =
-  ARTIFACT_NAMES.filter((name) => name !== 'video.mp4').map((name) => ({
+  CONTRACT_ARTIFACTS.filter((name) => name !== 'video.mp4').map((name) => ({
     name,
     extension: extname(name),
     ...ARTIFACTS[name],
@@ -30,6 +34,8 @@ const EXTENSION = /^\.[a-z][a-z0-9]{1,4}$/i;
 /** The flags that decide format and place of the files. */
 export interface OutputFlags extends Partial<Record<ArtifactField, string>> {
   format?: string;
+  /** What else the frames become. */
+  formats?: JobFormat[];
   save_last_frame?: boolean;
   transparent?: boolean;
   save_sections?: boolean;
@@ -95,11 +101,32 @@ export function targetsOf(className: string, format: Format, flags: OutputFlags)
     const path = flags[field] ?? (isSavedWithVideo ? `${beside}${extension}` : undefined);
     if (path !== undefined) others[field] = resolve(path);
   }
+  for (const name of formatFiles(flags)) others[ARTIFACTS[name].field] = besideOf(beside, name);
   return {
     output,
     others,
     sections: flags.save_sections ? join(dirname(output), 'sections') : null,
   };
+}
+
+/** The files of `--formats`. */
+function formatFiles({ formats }: OutputFlags): ArtifactName[] {
+  return artifactNamesOf(othersOf(formats)).filter((name) => ARTIFACTS[name].format !== null);
+}
+
+/** `Squares.gif`, but `Squares-frames.zip`. */
+function besideOf(output: string, name: ArtifactName): string {
+  const isOfVideo = name.startsWith('video.') || name.startsWith('captions.');
+  return resolve(isOfVideo ? `${output}${extname(name)}` : `${output}-${name}`);
+}
+
+/** Reads names of formats between commas. Error: for one that does not exist. */
+export function formatsOf(text: string): JobFormat[] {
+  return text.split(',').map((name) => {
+    const format = JOB_FORMATS.find((known) => known === name.trim());
+    if (!format) throw wrong(`There is no format ${name.trim()}. Formats: ${JOB_FORMATS.join(', ')}.`);
+    return format;
+  });
 }
 
 /** Creates missing folders. Error: when one of the files can't be written there. */
@@ -126,7 +153,7 @@ export async function checkTargets({ output, others, sections }: Targets, format
 export async function saveAll(
   files: LocalFile[],
   targets: Targets,
-  { className, format, most }: { className: string; format: Format; most: number },
+  { className, format, most, flags }: { className: string; format: Format; most: number; flags: OutputFlags },
 ): Promise<Saved> {
   const save = async (
     name: string,
@@ -141,6 +168,9 @@ export async function saveAll(
   const { output, others, sections } = targets;
   const saved: Partial<Record<ArtifactField, string | null>> = {};
   for (const { name, field } of OTHER_ARTIFACTS) saved[field] = await save(name, others[field]);
+  for (const name of formatFiles(flags))
+    saved[ARTIFACTS[name].field] = await save(name, others[ARTIFACTS[name].field]);
+  if (saved.spritesVtt && saved.sprites) await renameIn(saved.spritesVtt, basename(saved.sprites));
   return {
     output:
       format === 'png-sequence'
@@ -151,6 +181,15 @@ export async function saveAll(
       unpackSections(path, folder, { className, most }),
     ),
   };
+}
+
+/** Refers to the sheet of small pictures by its new name. */
+async function renameIn(vtt: string, sheet: string): Promise<void> {
+  const text = await readFile(vtt, 'utf8');
+  await writeFile(
+    vtt,
+    text.replaceAll('sprites.jpg#', () => `${encodeURIComponent(sheet)}#`),
+  );
 }
 
 /** Paths of the saved files; null for those that the render doesn't have. */

@@ -95,7 +95,8 @@ export async function askedOf(
   const { width, height } = request.sizePx ?? { width: 2, height: 2 };
   if (!['gif', 'png', 'png-sequence'].includes(format) && (width % 2 === 1 || height % 2 === 1))
     throw wrongUsage(`Videos have an even width and height, not ${width},${height}.`);
-  if (server && format !== 'mp4') throw wrongUsage('A service makes MP4 only.');
+  if (format !== 'mp4' && (server || flags.formats))
+    throw wrongUsage('Other formats are made together with MP4: --formats gif, instead of --format gif.');
   // The configuration has an option of this name too, for workers.
   const { quality: _, ...options } = flags;
   const config = configOf(options);
@@ -177,6 +178,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
     ...(sizePx && { sizePx }),
     ...(fps !== undefined && { fps }),
     ...paramsOfFlags(flags),
+    ...(flags.formats && { formats: flags.formats }),
     incremental: !flags.disable_caching,
     output: {
       format,

@@ -123,6 +123,7 @@ export async function renderScene(
     className,
     format,
     most: config.renderFrames,
+    flags,
   });
   await renderer.discard(rendered);
   const remedy = rendered.error === null ? undefined : remedyOf(rendered.error, asked);

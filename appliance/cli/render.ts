@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { ASPECT_RATIOS } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/internal.ts';
+import { JOB_FORMATS, QUALITY_NAMES } from '../../lib/internal.ts';
 import type { UserError } from '../support/user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
@@ -11,7 +11,7 @@ import { print, printable, printJson } from './output.ts';
 import { forgetKeptVideos, hostOwnRenderer } from './own-renderer.ts';
 import { addParamFlags } from './param-flags.ts';
 import { ProgressLine } from './progress-line.ts';
-import { FORMATS, OTHER_ARTIFACTS } from './render-output.ts';
+import { FORMATS, formatsOf, OTHER_ARTIFACTS } from './render-output.ts';
 import { type Asked, askedOf, qualityOf, type RenderFlags, wrongUsage } from './render-request.ts';
 import {
   chosenScenes,
@@ -47,6 +47,11 @@ export function renderCommand(): Command {
     )
     .option('-o, --out <file>', 'file or folder/ (default: <scene>.mp4); the extension selects the format')
     .option('--format <format>', `${FORMATS.join(', ')} (default: mp4, or mov if transparent)`)
+    .option(
+      '--formats <formats>',
+      `what else the frames become, such as gif,webm: ${JOB_FORMATS.filter((name) => name !== 'mp4').join(', ')}`,
+      formatsOf,
+    )
     .option('-t, --transparent', 'without a background')
     .option('-s, --save_last_frame', 'only the last picture, as PNG; the animations are skipped')
     .option(
@@ -110,6 +115,10 @@ export function renderCommand(): Command {
     ['scenepress render scene.py Hello --at 2.5 -o hello.png', 'only the frame at 2.5 seconds'],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
     ['scenepress render scene.py Hello --param name=Ada', 'a parameter that the scene declares'],
+    [
+      'scenepress render scene.py Hello --formats gif,mov',
+      'also a small GIF, and a transparent video for editors',
+    ],
     ['scenepress render scene.py Hello -pql --watch', 'and again whenever it is saved, in a page'],
     ['scenepress render scene.py --list', 'list its scenes'],
     ['scenepress render intro.py proof.py -o videos/ --json', 'several files; a line of JSON for each event'],

@@ -1,7 +1,8 @@
 import type { KeyScope } from '../keys/key-scopes.ts';
-import type { ArtifactFields } from '../model/artifacts.ts';
+import type { ArtifactFields, FormatFields } from '../model/artifacts.ts';
 import type { FailedBy } from '../model/failures.ts';
 import type { Finding } from '../model/finding-types.ts';
+import type { JobFormat } from '../model/formats.ts';
 import type { InspectedPlay, InspectedScene, InspectOptions } from '../model/inspected-source.ts';
 import type { JobStatus } from '../model/job.ts';
 import type { OwnerFile } from '../model/owner-file.ts';
@@ -29,8 +30,11 @@ export interface Enqueued {
   endpoint: 'render';
 }
 
-/** Links to the artifacts of a completed job: `video` (MP4), `thumbnail` (JPEG), and `captions` (WebVTT) if it has any. */
-export type RenderResult = ArtifactFields<true> & Partial<ArtifactFields<false>>;
+/**
+ * Links to the artifacts of a completed job: `video` (MP4), `thumbnail` (JPEG), and `captions` (WebVTT) if it has any; only
+ * from the tools API, those of other formats that it was asked for.
+ */
+export type RenderResult = ArtifactFields<true> & Partial<ArtifactFields<false>> & FormatFields;
 
 interface JobMembers {
   jobId: string;
@@ -107,6 +111,8 @@ interface ToolMembers {
   seed: number | null;
   /** Values of the scene's parameters, by name. */
   params: Params | null;
+  /** What it makes: `mp4`, and the other formats of the request. */
+  formats: JobFormat[];
   attempts: number;
   /** ISO 8601; null before its first attempt. */
   startedAt: string | null;
@@ -167,6 +173,8 @@ export interface ToolRequest extends RenderRequest, WithFiles {
   seed?: number;
   /** Values of parameters that the scene declares, by name. */
   params?: Params;
+  /** What it makes besides video, thumbnail and captions. */
+  formats?: readonly JobFormat[];
 }
 
 /** A query for jobs, newest first. */

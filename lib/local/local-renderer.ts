@@ -13,6 +13,7 @@ import { inspectedOf, inspectScenes, type PictureTask } from '../jobs/run/inspec
 import { scenesOf } from '../jobs/run/scenes-of.ts';
 import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
+import { othersOf } from '../model/formats.ts';
 import type { InspectedSource } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
@@ -274,6 +275,7 @@ export class LocalRenderer {
       file,
       params,
       output = {},
+      formats,
       incremental = true,
     } = valid;
     const size = sizePx
@@ -289,6 +291,7 @@ export class LocalRenderer {
       ...{ code, className, fps, ...size, previewIntervalMs: 0, local },
       ...(still && { still }),
       ...(params && { params }),
+      ...(formats && { formats: othersOf(formats) }),
       isIndexed: kept !== undefined,
       ...(earlier && { earlier }),
     };

@@ -1,4 +1,5 @@
 import { known, type Names } from '../base/known-options.ts';
+import { checkFormats, type JobFormat } from '../model/formats.ts';
 import { paramsOf } from '../model/param-rules.ts';
 import type { Params } from '../model/params.ts';
 import {
@@ -48,6 +49,8 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
   params?: Params;
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
+  /** What the frames become besides the MP4, as jobs of a service make it. */
+  formats?: readonly JobFormat[];
   /** Default true. False: neither copies frames of the last video of the scene, nor keeps this one for the next render. */
   incremental?: boolean;
 }
@@ -72,6 +75,7 @@ const REQUEST: Names<LocalRequest> = {
   file: true,
   params: true,
   output: true,
+  formats: true,
   incremental: true,
 };
 
@@ -87,7 +91,7 @@ export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, file, params, output, incremental, ...others } = known(
+  const { code, className, sizePx, file, params, output, formats, incremental, ...others } = known(
     'render',
     request,
     REQUEST,
@@ -96,6 +100,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
   if (output) known('output', output, OUTPUT);
   const validParams = paramsOf(params);
   checkSource(code);
+  if (formats) checkFormats(formats, { isMp4: !output?.still && (output?.format ?? 'mp4') === 'mp4' });
   const isBytes = code instanceof Uint8Array;
   const isIdentifier = typeof className === 'string' && IDENTIFIER.test(className);
   const valid = parseRenderRequest({
@@ -111,6 +116,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(file !== undefined && { file }),
     ...(validParams && { params: validParams }),
     ...(output && { output }),
+    ...(formats && { formats }),
     ...(incremental !== undefined && { incremental }),
   };
 }

@@ -3,7 +3,9 @@ export interface ArtifactKind {
   /** Its link in the `result` of a job (contract §2.3), and the option of `scenepress render` that names its file. */
   field: ArtifactField;
   contentType: string;
-  /** Whether every completed job has one. */
+  /** The format with which a request asks for it; null: jobs have it without being asked (contract §2.3). */
+  format: ArtifactFormat | null;
+  /** Whether every completed job has one, or every one that asked for it. */
   isRequired: boolean;
   /** One sentence of the API's description. */
   description: string;
@@ -17,6 +19,7 @@ const ROWS = {
   'video.mp4': {
     field: 'video',
     contentType: 'video/mp4',
+    format: null,
     isRequired: true,
     description: 'MP4 video.',
     maxBytes: null,
@@ -25,6 +28,7 @@ const ROWS = {
   'thumbnail.jpg': {
     field: 'thumbnail',
     contentType: 'image/jpeg',
+    format: null,
     isRequired: true,
     description: 'JPEG thumbnail.',
     maxBytes: 16_777_216,
@@ -33,10 +37,128 @@ const ROWS = {
   'captions.vtt': {
     field: 'captions',
     contentType: 'text/vtt; charset=utf-8',
+    format: null,
     isRequired: false,
     description: 'WebVTT captions, when the scene has any.',
     maxBytes: 16_777_216,
     isSavedWithVideo: true,
+  },
+  'captions.srt': {
+    field: 'srt',
+    contentType: 'application/x-subrip; charset=utf-8',
+    format: 'srt',
+    isRequired: false,
+    description: 'SubRip captions, when the scene has any.',
+    maxBytes: 16_777_216,
+    isSavedWithVideo: false,
+  },
+  'video.gif': {
+    field: 'gif',
+    contentType: 'image/gif',
+    format: 'gif',
+    isRequired: true,
+    description: 'Animated GIF, at most 640 pixels wide or high and 25 frames per second.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'video.webp': {
+    field: 'webp',
+    contentType: 'image/webp',
+    format: 'webp',
+    isRequired: true,
+    description: 'Animated WebP, of the size and rate of the GIF.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'video.webm': {
+    field: 'webm',
+    contentType: 'video/webm',
+    format: 'webm',
+    isRequired: true,
+    description: 'WebM video: VP9 and Opus.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'sound.m4a': {
+    field: 'sound',
+    contentType: 'audio/mp4',
+    format: 'm4a',
+    isRequired: false,
+    description: 'The sound as AAC, when the scene has any.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'sprites.jpg': {
+    field: 'sprites',
+    contentType: 'image/jpeg',
+    format: 'sprites',
+    isRequired: true,
+    description: 'Small pictures for players to show while seeking, as one JPEG.',
+    maxBytes: 16_777_216,
+    isSavedWithVideo: false,
+  },
+  'sprites.vtt': {
+    field: 'spritesVtt',
+    contentType: 'text/vtt; charset=utf-8',
+    format: 'sprites',
+    isRequired: true,
+    description: 'WebVTT with the place of each small picture in the JPEG.',
+    maxBytes: 16_777_216,
+    isSavedWithVideo: false,
+  },
+  'last-frame.png': {
+    field: 'lastFrame',
+    contentType: 'image/png',
+    format: 'last-frame',
+    isRequired: true,
+    description: 'The last frame as PNG.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'frames.zip': {
+    field: 'frames',
+    contentType: 'application/zip',
+    format: 'png',
+    isRequired: true,
+    description: 'A PNG of each frame, in a ZIP.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'sections.zip': {
+    field: 'sections',
+    contentType: 'application/zip',
+    format: 'sections',
+    isRequired: true,
+    description: 'An MP4 of each section without sound, and a JSON index, in a ZIP.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'transparent.webm': {
+    field: 'transparentWebm',
+    contentType: 'video/webm',
+    format: 'transparent-webm',
+    isRequired: true,
+    description: 'WebM video without a background: VP9 with alpha, and Opus.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'transparent.mov': {
+    field: 'transparentMov',
+    contentType: 'video/quicktime',
+    format: 'mov',
+    isRequired: true,
+    description: 'QuickTime video without a background: ProRes 4444 with alpha, and PCM.',
+    maxBytes: null,
+    isSavedWithVideo: false,
+  },
+  'transparent-frames.zip': {
+    field: 'transparentFrames',
+    contentType: 'application/zip',
+    format: 'transparent-png',
+    isRequired: true,
+    description: 'A PNG of each frame without a background, in a ZIP.',
+    maxBytes: null,
+    isSavedWithVideo: false,
   },
 } as const;
 
@@ -45,6 +167,9 @@ export type ArtifactName = keyof typeof ROWS;
 
 /** The name of an artifact's link in the `result` of a job. */
 export type ArtifactField = (typeof ROWS)[ArtifactName]['field'];
+
+/** What a request may ask for besides MP4. */
+export type ArtifactFormat = Exclude<(typeof ROWS)[ArtifactName]['format'], null>;
 
 /**
  * The kinds of artifacts, in the order of the contract. The pool of renderers, the HTTP API, the client, the command
@@ -55,9 +180,27 @@ export const ARTIFACTS: Readonly<Record<ArtifactName, ArtifactKind>> = ROWS;
 /** The names of all artifacts. */
 export const ARTIFACT_NAMES: readonly ArtifactName[] = Object.keys(ARTIFACTS) as ArtifactName[];
 
-/** The links to artifacts of all completed jobs (`true`), or of some (`false`). */
+/** The names of the artifacts that a job with these formats may have. */
+export function artifactNamesOf(formats: readonly ArtifactFormat[]): ArtifactName[] {
+  return ARTIFACT_NAMES.filter((name) => {
+    const { format } = ARTIFACTS[name];
+    return format === null || formats.includes(format);
+  });
+}
+
+/** The names of the artifacts of the contract (§2.3). */
+export const CONTRACT_ARTIFACTS: readonly ArtifactName[] = artifactNamesOf([]);
+
+/** The links of the contract to artifacts of all completed jobs (`true`), or of some (`false`). */
 export type ArtifactFields<IsRequired extends boolean> = {
-  [Name in ArtifactName as (typeof ROWS)[Name]['isRequired'] extends IsRequired
+  [Name in ArtifactName as (typeof ROWS)[Name] extends { format: null; isRequired: IsRequired }
     ? (typeof ROWS)[Name]['field']
     : never]: string;
+};
+
+/** The links to artifacts that a request has asked for. */
+export type FormatFields = {
+  [Name in ArtifactName as (typeof ROWS)[Name]['format'] extends null
+    ? never
+    : (typeof ROWS)[Name]['field']]?: string;
 };

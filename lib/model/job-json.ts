@@ -1,4 +1,4 @@
-import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName } from './artifacts.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName, CONTRACT_ARTIFACTS } from './artifacts.ts';
 import type { Job } from './job.ts';
 
 /** Makes the link to an artifact in `result`. Called in the transaction that ends a job, so it is synchronous. */
@@ -37,9 +37,18 @@ export type JobContent = Pick<
  * ```
  */
 export function jobJson(job: JobContent, links: ArtifactLinks): string {
+  return jobJsonWith(CONTRACT_ARTIFACTS, job, links);
+}
+
+/** As {@link jobJson}, with links to all artifacts. */
+export function jobJsonOfAll(job: JobContent, links: ArtifactLinks): string {
+  return jobJsonWith(ARTIFACT_NAMES, job, links);
+}
+
+function jobJsonWith(names: readonly ArtifactName[], job: JobContent, links: ArtifactLinks): string {
   const { status, creditsCost, durationMs, error, metadataJson, createdAt, completedAt } = job;
   const jobId = JSON.stringify(job.jobId);
-  const result = status === 'completed' ? resultJson(job, links) : 'null';
+  const result = status === 'completed' ? resultJson(names, job, links) : 'null';
   return (
     `{"jobId":${jobId},"endpoint":"render","status":"${status}","creditsCost":${JSON.stringify(creditsCost)},` +
     `"durationMs":${JSON.stringify(durationMs)},"result":${result},"error":${JSON.stringify(error)},` +
@@ -48,11 +57,15 @@ export function jobJson(job: JobContent, links: ArtifactLinks): string {
   );
 }
 
-/** Links to the existing artifacts: a job without captions has no `captions`. */
-function resultJson({ jobId, owner, artifacts }: JobContent, links: ArtifactLinks): string {
+/** Links to those of these artifacts that exist: a job without captions has no `captions`. */
+function resultJson(
+  names: readonly ArtifactName[],
+  { jobId, owner, artifacts }: JobContent,
+  links: ArtifactLinks,
+): string {
   const start = typeof links === 'string' ? JSON.stringify(`${links}/artifacts/${jobId}/`).slice(0, -1) : '';
   let members = '';
-  for (const name of ARTIFACT_NAMES) {
+  for (const name of names) {
     const assetKey = artifacts.find((artifact) => artifact.name === name)?.assetKey;
     if (assetKey === undefined) continue;
     const link =

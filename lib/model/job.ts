@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { isoTime } from '../time/clock.ts';
-import { ARTIFACT_NAMES, type ArtifactName } from './artifacts.ts';
+import { type ArtifactFormat, type ArtifactName, artifactNamesOf } from './artifacts.ts';
 import type { FailedBy } from './failures.ts';
 import type { Finding } from './finding-types.ts';
+import type { JobFormat } from './formats.ts';
 import type { Params } from './params.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play, RenderUsage } from './render-task.ts';
@@ -77,9 +78,13 @@ export interface IndexedVideo {
   indexDigest: string;
 }
 
-/** The keys under which an attempt may have stored artifacts, and the index of its video. */
-export function assetKeysOf(claim: { jobId: string; token: number }): string[] {
-  return withIndexes(ARTIFACT_NAMES.map((name) => ({ name, assetKey: assetKeyOf(claim, name) })));
+/** The keys under which an attempt may have stored artifacts of these formats, and the index of its video. */
+export function assetKeysOf(
+  claim: { jobId: string; token: number },
+  formats: readonly ArtifactFormat[] | null,
+): string[] {
+  const names = artifactNamesOf(formats ?? []);
+  return withIndexes(names.map((name) => ({ name, assetKey: assetKeyOf(claim, name) })));
 }
 
 /** The keys of all that may be stored for a job: its artifacts, and the index of its video. */
@@ -94,9 +99,9 @@ function withIndexes(artifacts: Pick<Artifact, 'name' | 'assetKey'>[]): string[]
 }
 
 /** The keys of what a terminal job does not refer to: interrupted attempts may have stored it. */
-export function orphanKeysOf({ jobId, token: last = 0, artifacts }: JobRecord): string[] {
+export function orphanKeysOf({ jobId, token: last = 0, artifacts, formats }: JobRecord): string[] {
   const referred = new Set(storedKeysOf({ artifacts }));
-  const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }));
+  const keys = Array.from({ length: last }, (_, index) => assetKeysOf({ jobId, token: index + 1 }, formats));
   return keys.flat().filter((key) => !referred.has(key));
 }
 
@@ -131,6 +136,8 @@ export interface JobRecord {
   tags: string[] | null;
   /** Of the scene's random numbers; null: another one in each render. */
   seed: number | null;
+  /** What it makes besides MP4; null when the request named nothing else. */
+  formats: ArtifactFormat[] | null;
   /** The request's metadata as the received JSON text; null when it had none. */
   metadataJson: string | null;
   /** The webhook URL, fixed at enqueue; null: no webhook. */
@@ -226,6 +233,8 @@ export interface Job {
   seed: number | null;
   /** Values of the scene's parameters, by name; null when the request had none. */
   params: Params | null;
+  /** What it makes: `mp4`, and the other formats of the request. */
+  formats: JobFormat[];
   /** The metadata of the request, parsed; null when there was none. */
   readonly metadata: unknown;
   /** The metadata of the request as JSON text, verbatim; null when there was none. */
@@ -285,7 +294,7 @@ const METADATA: PropertyDescriptor & ThisType<Job> = {
 export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
-  const { title, tags, seed, params, creditsCost, artifacts, error, attempts } = record;
+  const { title, tags, seed, params, formats, creditsCost, artifacts, error, attempts } = record;
   const job: Omit<Job, 'metadata'> = {
     jobId,
     owner,
@@ -298,6 +307,7 @@ export function jobOf(record: JobRecord): Job {
     tags: [...(tags ?? [])],
     seed,
     params,
+    formats: ['mp4', ...(formats ?? [])],
     metadataJson,
     webhookUrl,
     creditsCost,

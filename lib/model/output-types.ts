@@ -25,3 +25,18 @@ export interface StillPlace {
   /** Seconds, or the number of the play, from 0; unused for `last`. */
   value: number;
 }
+
+/** What the frames of a video become besides MP4. */
+export type OtherFormat =
+  | 'srt'
+  | 'gif'
+  | 'webp'
+  | 'webm'
+  | 'm4a'
+  | 'sprites'
+  | 'last-frame'
+  | 'png'
+  | 'sections'
+  | 'transparent-webm'
+  | 'mov'
+  | 'transparent-png';

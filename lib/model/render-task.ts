@@ -1,5 +1,5 @@
 import type { MessagePort } from 'node:worker_threads';
-import type { ArtifactName } from './artifacts.ts';
+import type { ArtifactFormat, ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
 import type { LocalOutput, StillPlace } from './output-types.ts';
 import type { DeclaredParam, Params } from './params.ts';
@@ -35,6 +35,8 @@ export interface RenderTask {
   seed?: number;
   /** Of the scene; default: none. */
   params?: Params;
+  /** What else is made besides MP4. */
+  formats?: readonly ArtifactFormat[];
   /**
    * Absolute path of the folder with the job's files, which its scene reads by their paths relative to it. Nothing in it
    * may change before the run has ended; it must be readable by the service, and its files by everyone. Default: none.

@@ -1,3 +1,4 @@
+import type { JobFormat } from './formats.ts';
 import type { Params } from './params.ts';
 import type { RenderRequest } from './render-request.ts';
 
@@ -30,6 +31,11 @@ export interface EnqueueRequest extends RenderRequest {
   seed?: number;
   /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
   params?: Params;
+  /**
+   * What the job makes besides its video, thumbnail and captions: at most six of the formats in the manual. They are made
+   * of the same frames, those without a background of a second drawing, and paid by the time that they take.
+   */
+  formats?: readonly JobFormat[];
   /**
    * The files that the scene may read: ids of files of the owner, by the names under which it finds them. At most 500, and 200
    * MiB together. Default: all files of the owner, or none if they are more. Error: `not_found` if the owner has no such file.

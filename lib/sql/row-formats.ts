@@ -46,6 +46,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     // Last, because the texts of rows from before end with the ones above.
     traceContext: 'sealed',
     params: 'sealed',
+    formats: 'sealed',
   },
   {
     derived: {

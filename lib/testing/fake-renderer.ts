@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { known, type Names } from '../base/known-options.ts';
-import { ARTIFACT_NAMES, ARTIFACTS } from '../model/artifacts.ts';
+import { ARTIFACTS, artifactNamesOf } from '../model/artifacts.ts';
 import { findingOf } from '../model/finding.ts';
 import type {
   CheckResult,
@@ -41,7 +41,7 @@ const OPTIONS: Names<FakeRenderServiceOptions> = { ...SERVICE_OPTIONS, renderMs:
 
 /**
  * A service that renders nothing, for tests of embedders: needs no Python, and each job leaves the same small MP4 (one
- * second of black, 32 × 18), JPEG and, if its code contains `subcaption`, WebVTT. All else is real: storage, ledger,
+ * second of black, 32 × 18), JPEG and, if its code contains `subcaption`, WebVTT; files of other formats are empty. All else is real: storage, ledger,
  * queue, webhooks, events.
  *
  * ```ts
@@ -89,7 +89,10 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
     this.#settings = settings;
   }
 
-  render({ code: source, className }: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
+  render(
+    { code: source, className, formats = [] }: Omit<RenderTask, 'port'>,
+    events: RenderEvents,
+  ): PooledRender {
     const code = textOf(source);
     const { clock, renderMs: durationMs, failureOf } = this.#settings;
     const { promise: result, resolve } = Promise.withResolvers<RenderResult>();
@@ -99,7 +102,7 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
       if (typeof failure === 'string')
         resolve({ kind: 'failed', durationMs, error: failure, failedBy: 'scene' });
       else if (failure) resolve({ kind: 'failed', durationMs, ...failure });
-      else resolve(await rendered(code, durationMs));
+      else resolve(await rendered(code, formats, durationMs));
     };
     const startedMs = clock.uptimeMs();
     clock.after(0, () => events.onStarted());
@@ -149,11 +152,15 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
   async stop(): Promise<void> {}
 }
 
-async function rendered(code: string, durationMs: number): Promise<RenderResult> {
+async function rendered(
+  code: string,
+  formats: NonNullable<RenderTask['formats']>,
+  durationMs: number,
+): Promise<RenderResult> {
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-fake-'));
   const hasCaptions = code.includes('subcaption');
-  const names = ARTIFACT_NAMES.filter(
-    (name) => ARTIFACTS[name].isRequired || (hasCaptions && name === 'captions.vtt'),
+  const names = artifactNamesOf(formats).filter(
+    (name) => ARTIFACTS[name].isRequired || (hasCaptions && name.startsWith('captions.')),
   );
   const files = names.map((name) => ({ name, path: join(folder, name) }));
   for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name] ?? '');

@@ -70,11 +70,19 @@ export async function artifactAnswer(
       'accept-ranges': 'bytes',
       'cache-control': 'public, max-age=31536000, immutable',
       'x-content-type-options': 'nosniff',
+      ...(!isShownInline(artifact.name) && {
+        'content-disposition': `attachment; filename="${artifact.name}"`,
+      }),
       ...(range && { 'content-range': `bytes ${range.start}-${range.end}/${opened.sizeBytes}` }),
     },
     stream: opened.stream,
     sizeBytes: range ? range.end - range.start + 1 : opened.sizeBytes,
   };
+}
+
+/** Browsers play and show these; others are saved. None of them can contain a script. */
+function isShownInline(name: ArtifactName): boolean {
+  return /^(?:video|audio|image|text\/vtt)\b/.test(ARTIFACTS[name].contentType);
 }
 
 /** The artifact's record; undefined if the job or the artifact doesn't exist. */

@@ -1,6 +1,6 @@
 import { ScenepressError } from '../base/errors.ts';
 import { known, SIGNAL } from '../base/known-options.ts';
-import { ARTIFACT_NAMES } from '../model/artifacts.ts';
+import { CONTRACT_ARTIFACTS } from '../model/artifacts.ts';
 import type { SortableIds } from '../model/ids.ts';
 import { assetKeyOf } from '../model/job.ts';
 import { type ArtifactLinks, type JobContent, jobJson } from '../model/job-json.ts';
@@ -120,9 +120,9 @@ function verified(body: string, header: string, secret: string, now: number): We
   return { timestamp, signature, computed, verdict: verifyWebhook(body, header, secret, { now }) };
 }
 
-/** A job that does not exist, with links to all artifacts. */
+/** A job that does not exist, with links to all artifacts of the contract. */
 function sampleJob(jobId: string, nowMs: number): JobContent {
-  const artifacts = ARTIFACT_NAMES.map((name) => ({
+  const artifacts = CONTRACT_ARTIFACTS.map((name) => ({
     name,
     assetKey: assetKeyOf({ jobId, token: 1 }, name),
     sizeBytes: 0,

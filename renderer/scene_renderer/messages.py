@@ -243,6 +243,12 @@ class RenderJob:
     seed: int | None
     # Its parameters, as the text of a JSON object.
     params: str
+    # Draws no background; local ones say so in `local`.
+    is_transparent: bool
+    # Sends the colours of each pixel, instead of what MP4 is encoded from.
+    has_colours: bool
+    # Sends the sections of the scene.
+    has_sections: bool
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -263,6 +269,9 @@ class RenderJob:
             inspect=None if message["inspect"] is None else int(message["inspect"]),
             seed=None if message["seed"] is None else int(message["seed"]),
             params=str(message["params"]),
+            is_transparent=bool(message["isTransparent"]),
+            has_colours=bool(message["hasColours"]),
+            has_sections=bool(message["hasSections"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -359,6 +368,23 @@ class ReadJob:
         )
 
 
+# What the frames of a video become besides MP4.
+OtherFormat = Literal[
+    "srt",
+    "gif",
+    "webp",
+    "webm",
+    "m4a",
+    "sprites",
+    "last-frame",
+    "png",
+    "sections",
+    "transparent-webm",
+    "mov",
+    "transparent-png",
+]
+
+
 @dataclass(frozen=True)
 class EncodeJob:
     """Receives the frames of a render, and writes the files to publish."""
@@ -372,6 +398,10 @@ class EncodeJob:
     local: LocalOutput | None
     # What the frames become: a video; of the only one a PNG; or a JPEG each, and a contact sheet.
     makes: Literal["video", "still", "pictures"]
+    # What else a video becomes.
+    formats: list[OtherFormat]
+    # The video becomes nothing but `formats`.
+    is_other: bool
     # Also writes an index of the video, with which a later encoding can copy its frames.
     is_indexed: bool
     # The limits that the fork sets on itself.
@@ -388,6 +418,8 @@ class EncodeJob:
             preview_interval_ms=int(message["previewIntervalMs"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             makes=message["makes"],
+            formats=list(message["formats"]),
+            is_other=bool(message["isOther"]),
             is_indexed=bool(message["isIndexed"]),
             limits=JobLimits.parse(message["limits"]),
         )

@@ -76,9 +76,9 @@ def finding(
     }
 
 
-def too_large(limit_bytes: int) -> SceneError:
-    """Return the error for a video that exceeds the size limit."""
-    message = f"The video is larger than the limit of {round(limit_bytes / (1 << 20))} MiB."
+def too_large(limit_bytes: int, noun: str = "video") -> SceneError:
+    """Return the error for an output that exceeds the size limit."""
+    message = f"The {noun} is larger than the limit of {round(limit_bytes / (1 << 20))} MiB."
     return SceneError(message, "limit:output")
 
 

@@ -109,6 +109,9 @@ def job_of(arguments: list[str]) -> RenderJob:
         seed=None,
         params="{}",
         is_tex_held=False,
+        is_transparent=False,
+        has_colours=False,
+        has_sections=False,
         limits=limits,
     )
 
@@ -149,7 +152,7 @@ def _encoder_of(job: RenderJob, folder: Path) -> socket.socket:
     if os.fork() == 0:
         ours.close()
         size = (job.width_px, job.height_px, job.fps)
-        encode_job = EncodeJob(job.class_name, *size, 0, None, "video", False, job.limits)
+        encode_job = EncodeJob(job.class_name, *size, 0, None, "video", [], False, False, job.limits)
         encode(encode_job, folder, Channel(), theirs)  # type: ignore[arg-type] # what it calls
         os._exit(0)
     theirs.close()

@@ -26,6 +26,9 @@ TIMEOUT_S = 60.0
 MADE = (
     *("video.mp4", "captions.vtt", "thumbnail.jpg", "output.webm", "output.mov", "output.gif", "output.png"),
     *("frames.tar", "sections.tar"),
+    *("captions.srt", "video.gif", "video.webp", "video.webm", "sound.m4a", "sprites.jpg", "sprites.vtt"),
+    *("last-frame.png", "frames.zip", "sections.zip", "transparent.webm", "transparent.mov"),
+    "transparent-frames.zip",
 )
 OUTPUT_BYTES_MAX = 528 << 20
 _MATERIAL = tempfile.TemporaryDirectory()
@@ -53,6 +56,9 @@ LIMITS: Message = {
 }
 
 
+_DRAWING = ("isTransparent", "hasColours", "hasSections")
+
+
 def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     """A small render job; `limits` overrides limits, other arguments override fields of the job."""
     limits = LIMITS | changes.pop("limits", {})
@@ -61,6 +67,9 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "code": code,
         "isBytes": False,
         "isTexHeld": False,
+        "isTransparent": False,
+        "hasColours": False,
+        "hasSections": False,
         "className": name,
         "widthPx": 128,
         "heightPx": 72,
@@ -80,21 +89,15 @@ def read_job(code: str, name: str | None = "Demo") -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    del (
-        job["className"],
-        job["local"],
-        job["still"],
-        job["inspect"],
-        job["isTexHeld"],
-        job["seed"],
-        job["params"],
-    )
+    for name in ("className", "local", "still", "inspect", "isTexHeld", "seed", "params", *_DRAWING):
+        del job[name]
     return job | {"kind": "list", "file": None}
 
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    del job["still"], job["inspect"], job["seed"]
+    for name in ("still", "inspect", "seed", *_DRAWING):
+        del job[name]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 
 
@@ -103,6 +106,7 @@ def encode_job(render: Message, **changes: Any) -> Message:
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
     return (
         {"kind": "encode", "previewIntervalMs": 0, "makes": _made(render), "isIndexed": False}
+        | {"formats": [], "isOther": False}
         | {name: render[name] for name in names}
         | changes
     )

@@ -1,12 +1,22 @@
 import Joi from 'joi';
 import type { LocalRender } from '../../../lib/index.ts';
-import type { ArtifactField } from '../../../lib/internal.ts';
+import { ARTIFACTS, type ArtifactField } from '../../../lib/internal.ts';
 import type { FinishedEvent, ProgressEvent, StartedEvent } from '../render-events.ts';
 import { OTHER_ARTIFACTS } from '../render-output.ts';
 import type { RenderedScene } from '../render-scenes.ts';
 import { diagnosis, failedBy } from './findings.ts';
 import { ofProgress, usage } from './jobs.ts';
 import { list, number, object, oneOf, text } from './parts.ts';
+
+/** Paths of what `--formats` has named. */
+const ofFormats = Object.fromEntries(
+  Object.values(ARTIFACTS)
+    .filter(({ format }) => format !== null)
+    .map(({ field, description }) => [
+      field,
+      text.allow(null).optional().description(`With \`--formats\`; null: it has none. ${description}`),
+    ]),
+);
 
 /** Without the artifacts that a table lists. */
 type Whole<T> = Omit<T, Exclude<ArtifactField, 'video'>>;
@@ -39,7 +49,7 @@ const result = object<Whole<RenderedScene>>({
   durationMs: number.description('How long the render took, in milliseconds.'),
   usage,
   output: text.description('What the scene printed, and warnings.'),
-}).keys(ofArtifacts);
+}).keys({ ...ofArtifacts, ...ofFormats });
 
 const started = object<StartedEvent>({ event: Joi.valid('started'), file: text, scene: text });
 
@@ -58,7 +68,7 @@ const finished = object<Whole<FinishedEvent>>({
   ),
   ...ofResult,
   seconds: number.allow(null).description('How long the render took; null if there was none.'),
-}).keys(ofArtifacts);
+}).keys({ ...ofArtifacts, ...ofFormats });
 
 export const renders: Joi.AlternativesSchema = Joi.alternatives(
   result.description('One scene.'),

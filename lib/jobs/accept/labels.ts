@@ -1,10 +1,11 @@
 import Joi from 'joi';
 import { checked, TEXT } from '../../base/checked.ts';
+import { JOB_FORMATS, MOST_FORMATS, othersOf } from '../../model/formats.ts';
 import { PARAMS, paramsOf } from '../../model/param-rules.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
 
 /** The fields of a request that the contract does not have. */
-export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params'>;
+export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params' | 'formats'>;
 
 const LONGEST_TITLE = 200;
 const LONGEST_TAG = 50;
@@ -22,17 +23,25 @@ export const LABELS: { readonly [Name in keyof Required<Labels>]: Joi.Schema } =
     .max(LARGEST_SEED)
     .description("Of the scene's random numbers. Default: another one in each render."),
   params: PARAMS,
+  formats: Joi.array()
+    .items(Joi.valid(...JOB_FORMATS))
+    .max(MOST_FORMATS + 1)
+    .unique()
+    .description(
+      `What else the job makes, paid by the time that it takes: at most ${MOST_FORMATS} besides \`mp4\`.`,
+    ),
 };
 const SCHEMA = Joi.object<Labels>(LABELS);
 
-/** The title, the tags, the seed and the parameters of a request, where it has them. Error: `invalid_request`. */
+/** What a request has of these fields. Error: `invalid_request`. */
 export function labelsOf(labels: { [Name in keyof Labels]?: Labels[Name] | undefined }): Labels {
-  const { title, tags = [], seed, params } = checked('enqueue', labels, SCHEMA);
+  const { title, tags = [], seed, params, formats } = checked('enqueue', labels, SCHEMA);
   return {
     ...(title !== undefined && { title }),
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(seed !== undefined && { seed }),
     ...(params !== undefined && { params: paramsOf(params) ?? {} }),
+    ...(formats && { formats: ['mp4', ...othersOf(formats)] }),
   };
 }
 

@@ -32,6 +32,7 @@ const NAMES: Names<EnqueueRequest> = {
   tags: true,
   seed: true,
   params: true,
+  formats: true,
   files: true,
   traceContext: true,
 };
@@ -75,6 +76,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     tags,
     seed,
     params,
+    formats,
     files,
     traceContext,
     ...fields
@@ -91,7 +93,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const newJob = {
     owner,
     request,
-    ...labelsOf({ title, tags, seed, params }),
+    ...labelsOf({ title, tags, seed, params, formats }),
     ...(files !== undefined && { files: validNames(files) }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,

@@ -1,10 +1,23 @@
+import { othersOf } from '../../model/formats.ts';
 import type { JobRecord } from '../../model/job.ts';
 import { QUALITIES } from '../../model/qualities.ts';
 import type { NewJob } from './new-job.ts';
 
 /** The record of a new job, `queued`, without its webhook secret. */
 export function recordOf(
-  { owner, request, title, tags, seed, params, metadataJson, webhookUrl, keyId, traceContext }: NewJob,
+  {
+    owner,
+    request,
+    title,
+    tags,
+    seed,
+    params,
+    formats,
+    metadataJson,
+    webhookUrl,
+    keyId,
+    traceContext,
+  }: NewJob,
   { jobId, reserveCredits, createdAtMs }: Pick<JobRecord, 'jobId' | 'reserveCredits' | 'createdAtMs'>,
 ): JobRecord {
   return {
@@ -18,6 +31,7 @@ export function recordOf(
     title: title ?? null,
     tags: tags ? [...tags] : null,
     seed: seed ?? null,
+    formats: othersOrNull(formats),
     metadataJson,
     webhookUrl,
     keyId,
@@ -36,4 +50,9 @@ export function recordOf(
     traceContext: traceContext ?? null,
     params: params ?? null,
   };
+}
+
+function othersOrNull(formats: NewJob['formats']): JobRecord['formats'] {
+  const others = othersOf(formats);
+  return others.length > 0 ? others : null;
 }

@@ -23,6 +23,7 @@ const CHANGES: Names<Changes> = {
   tags: true,
   seed: true,
   params: true,
+  formats: true,
   files: true,
   traceContext: true,
 };
@@ -42,7 +43,7 @@ export async function copyOf(
   { changes = {}, idempotency }: Pick<RenderAgainOptions, 'changes' | 'idempotency'> = {},
 ): Promise<NewJob> {
   known('changes', changes, CHANGES);
-  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params } = earlier;
+  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params, formats } = earlier;
   const code = changes.code ?? (await storage.readSource(jobId));
   if (code === undefined) throw new ScenepressError('not_found', 'The source of this job has been removed.');
   const isOwnRate = earlier.fps === QUALITIES[quality].fps && changes.quality !== undefined;
@@ -53,6 +54,7 @@ export async function copyOf(
     ...(tags !== null && { tags }),
     ...(seed !== null && { seed }),
     ...(params !== null && { params }),
+    ...(formats !== null && { formats }),
     ...(!('metadata' in changes) && { metadataJson: earlier.metadataJson }),
     webhookUrl: earlier.webhookUrl,
     keyId: earlier.keyId,

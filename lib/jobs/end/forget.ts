@@ -31,6 +31,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     tags: null,
     seed: null,
     params: null,
+    formats: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

@@ -193,7 +193,7 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps, seed, params } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed, params, formats } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
@@ -204,6 +204,7 @@ export class Attempt {
         fps,
         ...(seed !== null && { seed }),
         ...(params !== null && { params }),
+        ...(formats !== null && { formats }),
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,
@@ -304,7 +305,7 @@ export class Attempt {
     const { storage, discards } = this.#options;
     const job = await this.#retry(() => storage.getJob(this.claim.jobId));
     if (!job) return; // Stopped: the artifacts may be those of the job.
-    const keys = outcome.kind === 'completed' ? assetKeysOf(this.claim) : [];
+    const keys = outcome.kind === 'completed' ? assetKeysOf(this.claim, this.#job.formats) : [];
     const kept = new Set(storedKeysOf(job));
     discards.add(keys.filter((key) => !kept.has(key)));
     const isRecorded =

@@ -1,7 +1,7 @@
 import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isShortage } from '../../files/shortage.ts';
-import { ARTIFACT_NAMES, ARTIFACTS } from '../../model/artifacts.ts';
+import { ARTIFACTS, type ArtifactFormat, artifactNamesOf } from '../../model/artifacts.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { RenderedFile, RenderResult, RenderTask } from '../../model/render-task.ts';
 import type { EncodeJob, ForkCommand } from '../../model/renderer-messages.ts';
@@ -26,11 +26,11 @@ const PICTURE_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** The files that an encoding may make, and their maximum sizes. */
 export function outputsOf(
-  { local, makes, isIndexed }: EncodeJob,
+  { local, makes, isIndexed, formats }: EncodeJob,
   { outputBytes }: RenderLimits,
 ): ForkCommand['outputs'] {
   const videoBytes = outputBytes + INDEX_LIMIT_BYTES;
-  const artifacts = ARTIFACT_NAMES.map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
+  const artifacts = artifactNamesOf(formats).map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
   const ofLocal = local || makes !== 'video' ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
   const pictures =
     makes === 'pictures' ? [SHEET, ...PICTURES].map((name) => [name, PICTURE_LIMIT_BYTES]) : [];
@@ -47,7 +47,7 @@ export async function indexIn(folder: string): Promise<string | undefined> {
 /** The files that the encoding of a task made; undefined when one is missing. */
 export async function filesIn(
   folder: string,
-  { local, still, inspect }: Pick<RenderTask, 'local' | 'still' | 'inspect'>,
+  { local, still, inspect, formats = [] }: Pick<RenderTask, 'local' | 'still' | 'inspect' | 'formats'>,
 ): Promise<Pick<Extract<RenderResult, { kind: 'rendered' }>, 'files' | 'localFiles'> | undefined> {
   if (inspect !== undefined) {
     const pictures = await presentIn(folder, [SHEET, ...PICTURES]);
@@ -55,16 +55,25 @@ export async function filesIn(
   }
   const format = still ? 'png' : (local?.format ?? 'mp4');
   const isArtifact = format === 'mp4';
-  const files = isArtifact ? await artifactsIn(folder) : [];
+  const files = isArtifact ? await artifactsIn(folder, formats) : [];
   const ofLocal = format === 'mp4' ? LOCAL_FILES : [...LOCAL_FILES, 'captions.vtt'];
   const localFiles = local || still ? await presentIn(folder, ofLocal) : [];
   return files && (isArtifact || localFiles.length > 0) ? { files, localFiles } : undefined;
 }
 
+/** The names of the files of these formats that an encoding made. */
+export async function othersIn(folder: string, formats: readonly ArtifactFormat[]): Promise<string[]> {
+  const names = artifactNamesOf(formats).filter((name) => ARTIFACTS[name].format !== null);
+  return (await presentIn(folder, names)).map(({ name }) => name);
+}
+
 /** The artifacts that an encoding made; undefined when a required one is missing. */
-async function artifactsIn(folder: string): Promise<RenderedFile[] | undefined> {
+async function artifactsIn(
+  folder: string,
+  formats: readonly ArtifactFormat[],
+): Promise<RenderedFile[] | undefined> {
   const files: RenderedFile[] = [];
-  for (const name of ARTIFACT_NAMES) {
+  for (const name of artifactNamesOf(formats)) {
     const path = join(folder, name);
     const kind = await kindOf(path);
     if (kind === 'file') files.push({ name, path });

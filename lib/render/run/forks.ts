@@ -269,9 +269,12 @@ export function copiedFramesOf({ verdict }: ForkOutcome): number {
 
 /**
  * The disk limit of an encoding: the video while its index is moved to its beginning, an earlier video, and some
- * megabytes.
+ * megabytes; and each other format.
  */
-function bytesForEncoding({ outputBytes, diskBytes }: RenderLimits, { local, isIndexed }: EncodeJob): number {
-  const bytes = (isIndexed ? 3 : 2) * outputBytes + OTHER_FILES_BYTES;
+function bytesForEncoding(
+  { outputBytes, diskBytes }: RenderLimits,
+  { local, isIndexed, formats }: EncodeJob,
+): number {
+  const bytes = ((isIndexed ? 3 : 2) + formats.length) * outputBytes + OTHER_FILES_BYTES;
   return local ? Math.max(bytes, diskBytes) : bytes;
 }

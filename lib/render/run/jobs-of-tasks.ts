@@ -1,3 +1,5 @@
+import { hash } from 'node:crypto';
+import { type Drawing, drawingsOf } from '../../model/formats.ts';
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
 import { paramsText } from '../../model/params.ts';
 import type { CheckTask, ListTask, RenderTask, SceneSource } from '../../model/render-task.ts';
@@ -7,8 +9,8 @@ import { OWN_SIZE } from './zygotes.ts';
 /** The CPU time of a check. */
 const CHECK_CPU_SECONDS = 5;
 
-/** The job of a render. */
-export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
+/** The job of a drawing of a scene. */
+export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawing): RenderJob {
   const {
     code,
     className,
@@ -17,7 +19,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     local = null,
     still = null,
     inspect = null,
-    seed = null,
+    seed = seedOfDrawings(task),
     params,
     isTexHeld = false,
   } = task;
@@ -36,8 +38,16 @@ export function renderJob(task: RenderTask, limits: RenderLimits): RenderJob {
     seed,
     params: paramsText(params),
     isTexHeld,
+    isTransparent: drawing.isTransparent,
+    hasColours: drawing.hasColours,
+    hasSections: drawing.hasSections,
     limits: jobLimits(limits),
   };
+}
+
+/** With the same random numbers, all drawings of a scene are the same. */
+function seedOfDrawings({ jobId, formats = [] }: RenderTask): number | null {
+  return drawingsOf(formats).length === 1 ? null : Number.parseInt(hash('sha256', jobId).slice(0, 8), 16);
 }
 
 /** The job that lists the scenes of a source. */
@@ -70,14 +80,15 @@ export function readJob(code: SceneSource, className: string | undefined, limits
   return { kind: 'read', ...sourceOf(code), className: className ?? null, limits: jobLimits(limits) };
 }
 
-/** The job that encodes the frames of a render. */
+/** The job that encodes the frames of a drawing. */
 export function encodeJob(
   render: RenderJob,
   { previewIntervalMs, isIndexed = false }: RenderTask,
+  { isTransparent: isOther, formats }: Drawing,
 ): EncodeJob {
   const { className, widthPx, heightPx, fps, local, still, inspect, limits } = render;
   const makes = inspect !== null ? 'pictures' : still !== null ? 'still' : 'video';
-  const outputs = { local, makes, isIndexed } as const;
+  const outputs = { local, makes, formats, isOther, isIndexed: isIndexed && !isOther } as const;
   return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, ...outputs, limits };
 }
 

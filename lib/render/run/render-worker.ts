@@ -1,6 +1,8 @@
+import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { freeSpaceOf, isLess, isOutOfSpace } from '../../files/disk.ts';
 import { isShortage } from '../../files/shortage.ts';
+import { type Drawing, drawingsOf } from '../../model/formats.ts';
 import type {
   CheckResult,
   CheckTask,
@@ -15,16 +17,17 @@ import type {
   StopReason,
 } from '../../model/render-task.ts';
 import type { JobReport, RendererJob } from '../../model/renderer-messages.ts';
-import { workTimes } from '../../model/work-times.ts';
 import type { Timer } from '../../time/clock.ts';
 import { Pulse } from '../counters/pulse.ts';
-import { filesIn, indexIn } from '../end/collect.ts';
+import { filesIn, indexIn, othersIn } from '../end/collect.ts';
 import { discardFolder } from '../end/remove-folder.ts';
 import { assertSameLayers } from '../start/encoder-process.ts';
 import { ZygoteDied } from '../start/zygote.ts';
+import { drawScene, type Folders } from './draw-scene.ts';
+import { type DrawingTimes, workOf } from './drawing-times.ts';
 import { bringEarlier } from './earlier-video.ts';
-import { Encoding, hasFailed } from './encoding.ts';
-import { silentEncoding, silentEnd } from './end-messages.ts';
+import type { Encoding } from './encoding.ts';
+import { silentEnd } from './end-messages.ts';
 import {
   copiedFramesOf,
   type EndReason,
@@ -38,7 +41,7 @@ import {
   withFinding,
 } from './forks.ts';
 import { linksBeside } from './job-files.ts';
-import { checkJob, encodeJob, listJob, renderJob } from './jobs-of-tasks.ts';
+import { checkJob, listJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { SceneReports } from './scene-reports.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
@@ -93,6 +96,7 @@ export class RenderWorker {
     const attempt = `${++this.#attempts}`;
     const jobFolder = join(this.#folder, attempt);
     const outFolder = join(this.#folder, `${attempt}.out`);
+    const otherFolder = join(this.#folder, `${attempt}.other`);
     let stopped: StopReason | undefined;
     const { clock } = this.#settings;
     let startedAtMs: number | undefined;
@@ -101,24 +105,17 @@ export class RenderWorker {
     const durationMs = () => (startedAtMs === undefined ? 0 : Math.round(workedMs() - waitedMs));
     const { previewIntervalMs } = task;
     const { limits } = this.#settings;
-    const progress = new ProgressSender({ send, previewIntervalMs, nowMs: () => clock.uptimeMs() });
-    const reports = new SceneReports({
-      nowMs: () => clock.uptimeMs(),
-      onOutput: (text) => send({ type: 'output', text }),
-    });
-    const hear = (report: JobReport) => {
-      if (!reports.take(report) && report.type !== 'preview') progress.hear(report);
-    };
-    const job = renderJob(task, this.#settings.limits);
+    const nowMs = () => clock.uptimeMs();
+    const progress = new ProgressSender({ send, previewIntervalMs, nowMs });
+    const reports = new SceneReports({ nowMs, onOutput: (text) => send({ type: 'output', text }) });
+    const drawings: DrawingTimes[] = [];
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
     let copiedFrames = 0;
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || !hasDetails(result)) return result;
-      const nowMs = clock.uptimeMs();
-      const { output, work } = reports;
-      const workMs =
-        work && workTimes(work.scene, { totalMs: nowMs - startedAtMs, collectMs: nowMs - work.reportedAtMs });
+      const { output } = reports;
+      const workMs = workOf(drawings, nowMs());
       const stagesMs = progress.stagesMs(startedAtMs);
       return {
         ...result,
@@ -148,40 +145,29 @@ export class RenderWorker {
       this.#current = current;
       const timer = this.#limitTime(limits.timeoutMs, durationMs);
       try {
-        this.#forks.makeFolder(jobFolder);
-        const encoding = new Encoding({
-          forks: this.#forks,
-          encoder,
-          background: task.background,
-          folder: outFolder,
-          job: encodeJob(job, task),
-          onPreview: (report) => progress.hear(report),
-          onFailed: () => {
-            current.isDoomed = true;
-            zygote.killJob();
-          },
-        });
-        this.#encoding = encoding;
-        encoding.begin();
-        const rendered = await this.#forks
-          .run(current, jobFolder, job, hear, { frames: encoding.frames, files: task.files })
-          .catch((error: Error) => {
-            throw encoding.error ?? error;
+        const draw = async (drawing: Drawing, folders: Folders, ofDrawing: SceneReports) => {
+          const startedDrawingAtMs = nowMs();
+          for (const before of drawings) before.endedAtMs ??= startedDrawingAtMs;
+          drawings.push({ reports: ofDrawing, startedAtMs: startedDrawingAtMs });
+          const parts = { current, encoder, folders, limits, durationMs, progress, reports: ofDrawing };
+          const drawn = await drawScene(this.#forks, task, drawing, parts, (encoding) => {
+            this.#encoding = encoding;
           });
-        peakMemoryBytes = rendered.end.memoryBytes;
-        const encoded = await encoding.outcome();
-        const ofRender = () => this.#forks.failureOf(rendered, silentEnd, current.endReason, durationMs());
-        const ofEncoding = () =>
-          this.#forks.failureOf(encoded, silentEncoding, current.endReason, durationMs());
-        // A render fails when its encoding has failed; an encoding only breaks off when its render has failed.
-        const [failure, { end }] =
-          hasFailed(encoded) && current.endReason === undefined
-            ? [ofEncoding(), encoded]
-            : [ofRender() ?? ofEncoding(), rendered];
-        if (failure?.kind === 'killed' && end === encoded.end && zygote.layers.includes('namespaces'))
-          throw new JobInterrupted(`the process that encodes the video ended by ${encoded.end.signal}`);
-        if (failure) return withDetails(await this.#orDiskFull(failure, end.reason ?? current.endReason));
+          peakMemoryBytes = Math.max(peakMemoryBytes ?? 0, drawn.rendered.end.memoryBytes ?? 0) || null;
+          return drawn;
+        };
+        const [first, second] = drawingsOf(task.formats ?? []);
+        const { rendered, encoded, failure, reason } = await draw(first, { jobFolder, outFolder }, reports);
+        if (failure) return withDetails(await this.#orDiskFull(failure, reason));
         copiedFrames = copiedFramesOf(encoded);
+        if (second) {
+          const others = { jobFolder: otherFolder, outFolder: `${otherFolder}.out` };
+          const unheard = new SceneReports({ nowMs, onOutput: () => {} });
+          const drawn = await draw(second, others, unheard);
+          if (drawn.failure) return withDetails(await this.#orDiskFull(drawn.failure, drawn.reason));
+          for (const name of await othersIn(others.outFolder, second.formats))
+            await rename(join(others.outFolder, name), join(outFolder, name));
+        }
         const made = await filesIn(outFolder, task);
         if (!made) throw new Error('an encoding left no files');
         const index = await indexIn(outFolder);
@@ -219,8 +205,10 @@ export class RenderWorker {
       end();
       this.#current = undefined;
       task.port.close();
-      await this.#discard(jobFolder);
-      if (task.files !== undefined) await this.#discard(linksBeside(jobFolder));
+      for (const folder of task.formats ? [jobFolder, otherFolder, `${otherFolder}.out`] : [jobFolder]) {
+        await this.#discard(folder);
+        if (task.files !== undefined) await this.#discard(linksBeside(folder));
+      }
       if (!keepOutFolder) await this.#discard(outFolder);
     }
   }
@@ -229,8 +217,8 @@ export class RenderWorker {
    * Converts a failure to `disk_full` when the disk is full, unless the job was ended for a `reason`. Called before the
    * job's files are removed.
    */
-  async #orDiskFull(failure: RenderResult, reason?: string): Promise<RenderResult> {
-    if (reason !== undefined) return failure;
+  async #orDiskFull(failure: RenderResult, reason?: string | null): Promise<RenderResult> {
+    if (reason) return failure;
     if (!this.#zygotes.haveFolders) {
       return { kind: 'unavailable', durationMs: 0, message: 'the folder that it worked in was removed' };
     }

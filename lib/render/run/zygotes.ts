@@ -262,6 +262,9 @@ export class Zygotes {
       seed: null,
       params: '{}',
       isTexHeld: false,
+      isTransparent: false,
+      hasColours: false,
+      hasSections: false,
       limits,
     };
     const occupied: Occupied = { zygote, background: false, endReason: undefined };

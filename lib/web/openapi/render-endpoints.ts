@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { ARTIFACTS } from '../../model/artifacts.ts';
+import { ARTIFACT_NAMES, ARTIFACTS, type ArtifactName, CONTRACT_ARTIFACTS } from '../../model/artifacts.ts';
 import { RENDER_REQUEST_SCHEMA } from '../../model/render-request.ts';
 import { type Endpoint, errors, named } from './endpoint.ts';
 
@@ -18,6 +18,22 @@ const enqueuedBody = named(
   Joi.object({ jobId, status: Joi.string().valid('queued').required(), endpoint }),
 );
 
+/** Links to artifacts. */
+function resultOf(names: readonly ArtifactName[]): Joi.Schema {
+  const links = names.map((name) => {
+    const { field, format, description, isRequired } = ARTIFACTS[name];
+    const url = Joi.string().uri().description(description);
+    return [field, isRequired && format === null ? url.required() : url];
+  });
+  return Joi.object(Object.fromEntries(links))
+    .allow(null)
+    .required()
+    .description('Populated only when `status` is `completed`.');
+}
+
+/** Links to all artifacts that a job may have. */
+export const RESULT_OF_ALL: Joi.Schema = resultOf(ARTIFACT_NAMES);
+
 /** A job, also as the body of a webhook. */
 export const jobBody: Joi.ObjectSchema = named(
   'RenderJob',
@@ -32,17 +48,7 @@ export const jobBody: Joi.ObjectSchema = named(
       .allow(null)
       .required()
       .description('Render wall-clock time; null until the job is terminal.'),
-    result: Joi.object(
-      Object.fromEntries(
-        Object.values(ARTIFACTS).map(({ field, description, isRequired }) => {
-          const url = Joi.string().uri().description(description);
-          return [field, isRequired ? url.required() : url];
-        }),
-      ),
-    )
-      .allow(null)
-      .required()
-      .description('Populated only when `status` is `completed`.'),
+    result: resultOf(CONTRACT_ARTIFACTS),
     error: Joi.string().allow(null).required().description('Populated only when `status` is `failed`.'),
     metadata: Joi.any()
       .required()

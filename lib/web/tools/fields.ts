@@ -5,7 +5,7 @@ import { PARAMS } from '../../model/param-rules.ts';
 import { ASPECT_RATIOS, QUALITY_NAMES } from '../../model/qualities.ts';
 import { isWebhookUrl, RENDER_REQUEST_SCHEMA } from '../../model/render-request.ts';
 import { named } from '../openapi/endpoint.ts';
-import { jobBody } from '../openapi/render-endpoints.ts';
+import { jobBody, RESULT_OF_ALL } from '../openapi/render-endpoints.ts';
 
 const { properties } = RENDER_REQUEST_SCHEMA as { properties: Record<string, { description: string }> };
 const described = (name: string, schema: Joi.Schema) =>
@@ -180,6 +180,7 @@ const failure = named(
 export const JOB: Joi.ObjectSchema = named(
   'ToolJob',
   jobBody.keys({
+    result: RESULT_OF_ALL,
     className: text.required(),
     quality: Joi.valid(...QUALITY_NAMES).required(),
     aspectRatio: Joi.valid(...ASPECT_RATIOS).required(),
@@ -188,6 +189,7 @@ export const JOB: Joi.ObjectSchema = named(
     tags: Joi.array().items(text).required(),
     seed: nullableCount,
     params: Joi.object().unknown().allow(null).required().description('Values of parameters of the scene.'),
+    formats: Joi.array().items(text).required().description('What it makes.'),
     attempts: count,
     startedAt: Joi.string().isoDate().allow(null).required(),
     failure: failure.allow(null).required(),

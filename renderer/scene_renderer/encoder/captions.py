@@ -1,4 +1,4 @@
-"""Captions as WebVTT (https://www.w3.org/TR/webvtt1/)."""
+"""Captions as WebVTT (https://www.w3.org/TR/webvtt1/) and SubRip."""
 
 import re
 
@@ -22,21 +22,47 @@ def text_of(cues: list[Cue]) -> str:
     return text
 
 
+def subrip_of(cues: list[Cue]) -> str:
+    """Return the visible cues as SubRip; nothing if there are none. Raises SceneError if it is too large."""
+    shown = [shown for cue in sorted(cues, key=lambda cue: cue.start_s) if (shown := _shown(cue))]
+    # SubRip has no escapes: an arrow must not look like that of a time.
+    blocks = [
+        f"{number}\n{_comma(start)} --> {_comma(end)}\n{text.replace('-->', '->')}\n"
+        for number, (start, end, text) in enumerate(shown, 1)
+    ]
+    text = "\n".join(blocks)
+    if len(text.encode()) > _BYTES_MAX:
+        raise SceneError("The captions are too large.")
+    return text
+
+
 def _block(cue: Cue) -> str:
+    if (shown := _shown(cue)) is None:
+        return ""
+    start, end, text = shown
+    # "-->" would start another cue, so ">" is escaped.
+    return f"{start} --> {end}\n{text.translate(_ESCAPES)}\n"
+
+
+def _shown(cue: Cue) -> tuple[str, str, str] | None:
+    """Return start, end and text of a cue; None if it is never seen. Blank lines would end it."""
     start_ms, end_ms = (_milliseconds(seconds) for seconds in (cue.start_s, cue.end_s))
-    # A blank line would end the cue, and "-->" would start another, so ">" is escaped.
     lines = [line.rstrip() for line in re.split(r"\r\n|\r|\n", cue.text) if line.strip()]
     if end_ms <= start_ms or not lines:
-        return ""
-    text = _CONTROL.sub("\ufffd", "\n".join(lines)).translate(_ESCAPES)
-    return f"{_timestamp(start_ms)} --> {_timestamp(end_ms)}\n{text}\n"
+        return None
+    return timestamp(start_ms), timestamp(end_ms), _CONTROL.sub("\ufffd", "\n".join(lines))
+
+
+def _comma(time: str) -> str:
+    return time.replace(".", ",")
 
 
 def _milliseconds(seconds: float) -> int:
     return round(min(max(0.0, seconds * 1000), _LAST_MS))
 
 
-def _timestamp(milliseconds: int) -> str:
+def timestamp(milliseconds: int) -> str:
+    """Return a time as WebVTT writes it."""
     seconds, ms = divmod(milliseconds, 1000)
     minutes, s = divmod(seconds, 60)
     h, m = divmod(minutes, 60)

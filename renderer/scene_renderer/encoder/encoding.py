@@ -7,7 +7,6 @@ So no decoder reads anything that a scene has encoded.
 import socket
 import time
 from pathlib import Path
-from typing import Protocol
 
 import av
 
@@ -16,8 +15,11 @@ from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of, too_large
 from ..video.frames import Cue, CutOffError, Form, Frame, Receiver, Section, Sound
 from . import captions, formats
+from .archives import SectionArchive
 from .contact_sheet import Pictures
 from .index import EarlierFiles
+from .others import NOUNS, Outputs, outputs_of
+from .output import Output
 from .picture import Shown
 from .pictures import PngSequence, Still
 from .sections import SectionVideos
@@ -29,21 +31,6 @@ _PREVIEW_WIDTH_PX = 320
 _THUMBNAIL_WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
 _TOO_MUCH_MEMORY = "The video needs more memory to be encoded than the limit."
-
-
-class Output(Protocol):
-    """What the frames of a video become."""
-
-    size_bytes: int
-
-    def show(self, shown: Shown, frame: Frame) -> None:
-        """Append the picture for some frames."""
-
-    def finish(self) -> None:
-        """Do what can be done before the file may be written."""
-
-    def write(self, path: Path, sound: Track, /) -> None:
-        """Write the file."""
 
 
 def encode(
@@ -99,26 +86,21 @@ class _Encoding:
             raise SceneError("The scene's process sent no video.")
         self._check(form)
         shown = Shown(form, self._receiver.picture)
-        name, output = self._output(form)
-        local = self._job.local
-        sections = (
-            SectionVideos(form, self._job.class_name, transparent=local.transparent)
-            if local and local.sections
-            else None
-        )
+        outputs = self._outputs(form)
+        sections = self._sections(outputs)
         best = BestFrame(max(1, round(form.fps / _LOOKS_PER_SECOND)), _THUMBNAIL_WIDTH_PX)
         for part in parts:
             match part:
                 case Frame():
                     shown.change(part.rows)
-                    output.show(shown, part)
-                    if sections:
-                        sections.show(shown, part)
-                    self._limit(output.size_bytes + (sections.size_bytes if sections else 0))
+                    for name, output in outputs.items():
+                        output.show(shown, part)
+                        self._limit(output.size_bytes, name)
                     best.offer(shown.frame, part.count)
                     self._preview(shown)
                 case Section() if sections:
-                    sections.begin(part)
+                    for by_section in sections:
+                        by_section.begin(part)
                 case Section():
                     raise SceneError("The scene's process sent a section that was not asked for.")
                 case Sound():
@@ -127,21 +109,18 @@ class _Encoding:
                     self._cues.append(part)
         if not self._receiver.frames:
             raise SceneError("The scene's process sent a video without a picture.")
-        output.finish()
-        if sections:
-            sections.finish()
-        text = captions.text_of(self._cues)
+        for output in outputs.values():
+            output.finish()
+        texts = self._texts()
         self._channel.await_end_of_render()
-        output.write(self._folder / name, self._sound)
-        self._limit((self._folder / name).stat().st_size)  # also what encoders held back, and the sound
-        if isinstance(output, IndexedVideo):
-            output.write_index(self._folder / name, self._folder / "video.index")
-            self.copied_frames = output.copied_frames
-        if sections:
-            sections.write(self._folder / "sections.tar")
-        if text:
-            (self._folder / "captions.vtt").write_text(text, encoding="utf-8", errors="replace")
-        if name == "video.mp4":
+        for name, output in outputs.items():
+            self._write(name, output)
+        for name, text in texts.items():
+            if text:
+                (self._folder / name).write_text(text, encoding="utf-8", errors="replace")
+        if "m4a" in self._job.formats and self._sound:
+            self._sound.write(self._folder / "sound.m4a", formats.SOUND)
+        if "video.mp4" in outputs:
             (self._folder / "thumbnail.jpg").write_bytes(best.to_jpeg())
         return form, self._receiver.frames
 
@@ -154,6 +133,38 @@ class _Encoding:
             job.fps,
         ):
             raise SceneError("The scene's process sent a video of another size or rate than was requested.")
+
+    def _outputs(self, form: Form) -> Outputs:
+        """Return what the frames become, by the names of the files."""
+        job = self._job
+        outputs = outputs_of(job, form, self._folder)
+        if job.is_other:
+            return outputs
+        name, output = self._output(form)
+        outputs = {name: output} | outputs
+        if job.local and job.local.sections:
+            outputs["sections.tar"] = SectionVideos(form, job.class_name, transparent=job.local.transparent)
+        return outputs
+
+    def _sections(self, outputs: Outputs) -> list[SectionVideos | SectionArchive]:
+        return [output for output in outputs.values() if isinstance(output, SectionVideos | SectionArchive)]
+
+    def _texts(self) -> dict[str, str]:
+        """Return the captions by the names of their files."""
+        if self._job.is_other:
+            return {}
+        texts = {"captions.vtt": captions.text_of(self._cues)}
+        if "srt" in self._job.formats:
+            texts["captions.srt"] = captions.subrip_of(self._cues)
+        return texts
+
+    def _write(self, name: str, output: Output) -> None:
+        path = self._folder / name
+        output.write(path, self._sound)
+        self._limit(path.stat().st_size, name)  # also what encoders held back, and the sound
+        if isinstance(output, IndexedVideo):
+            output.write_index(path, self._folder / "video.index")
+            self.copied_frames = output.copied_frames
 
     def _output(self, form: Form) -> tuple[str, Output]:
         local = self._job.local
@@ -179,9 +190,9 @@ class _Encoding:
         format_ = formats.video_format(local.format, transparent=local.transparent)
         return f"output.{local.format}", kind(form, format_)
 
-    def _limit(self, size_bytes: int) -> None:
+    def _limit(self, size_bytes: int, name: str) -> None:
         if size_bytes > self._job.limits.output_bytes:
-            raise too_large(self._job.limits.output_bytes)
+            raise too_large(self._job.limits.output_bytes, NOUNS.get(name, "video"))
 
     def _preview(self, shown: Shown) -> None:
         now = time.monotonic()

@@ -1,12 +1,16 @@
 """The picture that a video shows, as the encoders take it."""
 
 from fractions import Fraction
+from typing import TypeAlias
 
 import av
 import numpy as np
 from av.video.reformatter import Interpolation, VideoReformatter
 
 from ..video.frames import Form, Pixels, Rows
+
+# Width and height in pixels.
+Size: TypeAlias = tuple[int, int]
 
 _ACCURATE = Interpolation.BILINEAR | Interpolation.ACCURATE_RND
 
@@ -27,7 +31,7 @@ class Shown:
             for received, plane in zip(planes, self._plain.planes, strict=True)
         ]
         self._height_px = form.height_px
-        self._converted: dict[str, av.VideoFrame] = {}
+        self._converted: dict[tuple[str, Size | None], av.VideoFrame] = {}
         self._changed = range(0)  # rows that were received, but not taken over
 
     def change(self, rows: Rows) -> None:
@@ -38,18 +42,30 @@ class Shown:
         if first < end:
             self._changed = range(first, end)
 
-    def frame(self, pixel_format: str | None = None) -> av.VideoFrame:
-        """Return the picture in a pixel format, or as it was received; valid until the pixels change."""
+    def frame(self, pixel_format: str | None = None, size: Size | None = None) -> av.VideoFrame:
+        """Return the picture in a pixel format, or as it was received, and possibly scaled to a size.
+
+        It is valid until the pixels change.
+        """
         if self._changed:
             self._take_over(self._changed)
             self._changed = range(0)
-        if pixel_format is None or self._plain.format.name == pixel_format:
+        form = pixel_format or self._plain.format.name
+        if size == (self._plain.width, self._plain.height):
+            size = None
+        if form == self._plain.format.name and size is None:
             return self._plain
-        if pixel_format not in self._converted:
-            frame = self._reformatter.reformat(self._plain, format=pixel_format, interpolation=_ACCURATE)
-            frame.time_base = self._time_base
-            self._converted[pixel_format] = frame
-        return self._converted[pixel_format]
+        if (form, size) not in self._converted:
+            self._converted[form, size] = self._scaled(form, size) if size else self._reformatted(form)
+        frame = self._converted[form, size]
+        frame.time_base = self._time_base
+        return frame
+
+    def _reformatted(self, pixel_format: str) -> av.VideoFrame:
+        return self._reformatter.reformat(self._plain, format=pixel_format, interpolation=_ACCURATE)
+
+    def _scaled(self, pixel_format: str, size: Size) -> av.VideoFrame:
+        return self._plain.reformat(*size, pixel_format, interpolation=Interpolation.AREA)
 
     def _take_over(self, rows: range) -> None:
         for received, plane in self._planes:

@@ -50,6 +50,7 @@ class Encoder:
         """
         for _ in range(count):
             picture.pts = self._shown
+            picture.pict_type = PictureType.NONE  # other encoders may have been given the same picture
             self._shown += 1
             yield from self._stream.encode(picture)
 

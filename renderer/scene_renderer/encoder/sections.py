@@ -61,7 +61,7 @@ class SectionVideos:
             self._made[-1].video.finish()
         self._section = None
 
-    def write(self, path: Path) -> None:
+    def write(self, path: Path, _: Track) -> None:
         """Put the videos and an index of them, as Manim writes it, into an archive."""
         folder = path.with_name(_FOLDER)
         folder.mkdir()

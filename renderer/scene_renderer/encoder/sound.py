@@ -1,6 +1,7 @@
 """The sound of a video: PCM as it was sent, and the packets of an encoder."""
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import av
@@ -26,6 +27,13 @@ class Track:
     def __bool__(self) -> bool:
         """Whether there is any sound."""
         return bool(self._samples)
+
+    def write(self, path: Path, format_: Format) -> None:
+        """Write a file with nothing but the sound."""
+        with format_.create(path, 1) as container:
+            stream = format_.add_sound(container)
+            for packet in self.encode(stream, format_):
+                container.mux(packet)
 
     def encode(self, stream: av.AudioStream, format_: Format) -> Iterator["av.Packet[Any]"]:
         """Yield its packets for a stream."""

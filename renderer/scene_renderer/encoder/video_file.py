@@ -3,6 +3,7 @@
 import hashlib
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from . import formats, mp4
 from .copying import CopyingEncoder
 from .formats import Format
 from .index import EarlierFiles, digest_of, index_of, new_seed, open_earlier
-from .picture import Shown
+from .picture import Shown, Size
 from .repeats import RepeatingEncoder
 from .sound import Track
 
@@ -22,15 +23,20 @@ _THREADS = 4
 
 
 class VideoFile:
-    """A video of one picture and possibly a sound."""
+    """A video of one picture and possibly a sound. `size` and `rate`: default: those of the form."""
 
-    def __init__(self, form: Form, format_: Format) -> None:
+    def __init__(
+        self, form: Form, format_: Format, *, size: Size | None = None, rate: Fraction | None = None
+    ) -> None:
         self.size_bytes = 0
+        self._rate = rate or Fraction(form.fps)
         self._form = form
         self._format = format_
         # The settings of encoders depend on the container. Nothing is written to this one.
         self._settings = format_.create(Path(os.devnull), form.fps)
-        self._stream = format_.add_video(self._settings, form.width_px, form.height_px, form.fps)
+        self._stream = format_.add_video(
+            self._settings, *(size or (form.width_px, form.height_px)), self._rate
+        )
         self._stream.codec_context.thread_count = _THREADS
         self._stream.codec_context.thread_type = "FRAME"
         self._encoder = format_.encoder(self._stream)
@@ -51,6 +57,8 @@ class VideoFile:
         self._settings.start_encoding()  # fills in what the new stream is made from
         with self._format.create(path, self._form.fps) as container:
             video = container.add_stream_from_template(self._stream)
+            if self._format.tag:
+                video.codec_context.codec_tag = self._format.tag
             sounds: list[av.Packet[Any]] = []
             if sound and self._format.sound:
                 sounds = [*sound.encode(self._format.add_sound(container), self._format)][::-1]
@@ -122,7 +130,7 @@ class Gif(VideoFile):
         """Write the finished video; it has no sound."""
         lossless = path.with_name("lossless.mov")
         super().write(lossless, sound)
-        formats.make_gif(lossless, path, self._form.fps)
+        formats.make_gif(lossless, path, self._rate)
         lossless.unlink()
 
 

@@ -129,6 +129,10 @@ def fix(job: RenderJob | CheckJob | ListJob) -> None:
         setattr(config, name, value)
     if local:
         _configure(local)
+    if isinstance(job, RenderJob) and job.is_transparent:
+        config.transparent = True
+    if isinstance(job, RenderJob) and job.has_sections:
+        config.save_sections = True
     if isinstance(job, RenderJob) and job.seed is not None:
         config.seed = job.seed
     # All modules of Manim refer to this object, so it can't be replaced.
@@ -148,7 +152,8 @@ def as_set_by_scene(job: RenderJob | CheckJob) -> RenderJob | CheckJob:
     if job.local is None:
         return job
     is_check = isinstance(job, CheckJob) or job.inspect is not None
-    if not is_check and config.background_opacity < 1 and not job.local.transparent:
+    is_transparent = isinstance(job, RenderJob) and job.is_transparent
+    if not is_check and config.background_opacity < 1 and not (job.local.transparent or is_transparent):
         warnings.warn("The background is drawn opaque. For a transparent one use -t.", stacklevel=1)
     fps = max(1, round(config.frame_rate))
     if fps != config.frame_rate:

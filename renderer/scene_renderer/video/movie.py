@@ -255,10 +255,11 @@ class Still(Movie):
 def create(job: RenderJob, channel: JobChannel | None, sender: Sender) -> Movie:
     """Begin the movie of a job. Raises SceneError if its format doesn't allow its size."""
     name, transparent = (job.local.format, job.local.transparent) if job.local else ("mp4", False)
+    has_colours = transparent or job.has_colours
     is_subsampled = name in ("mp4", "webm") or (name == "mov" and not transparent)
     if is_subsampled and (job.width_px % 2 or job.height_px % 2):
         raise SceneError(f"The video is {job.width_px} by {job.height_px} pixels: both must be even.")
-    pixels = best_for("yuv420p" if is_subsampled and not transparent else "rgba")
+    pixels = best_for("yuv420p" if is_subsampled and not has_colours else "rgba")
     form = Form(job.width_px, job.height_px, job.fps, pixels)
     return (Still if name == "png" else Movie)(job, form, channel, sender)
 

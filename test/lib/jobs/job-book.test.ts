@@ -119,13 +119,19 @@ for (const [name, open] of [
       const { book, storage } = await open(t);
       const { job } = await book.add({
         ...{ owner: 'b', keyId: 'key', metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
-        ...{ title: 'Ferns', tags: ['plants', 'è'], seed: 7, params: { name: 'Ada' } },
+        ...{
+          title: 'Ferns',
+          tags: ['plants', 'è'],
+          seed: 7,
+          params: { name: 'Ada' },
+          formats: ['mp4', 'srt'],
+        },
         request: { code: 'y', className: 'B', quality: 'high', aspectRatio: '9:16', fps: 24 },
       });
       const expected: typeof job = {
         ...{ jobId: job.jobId, owner: 'b', phase: 'queued', className: 'B', quality: 'high' },
         ...{ aspectRatio: '9:16', fps: 24, metadataJson: '{"a": 1}', webhookUrl: 'https://example.org/' },
-        ...{ title: 'Ferns', tags: ['plants', 'è'], seed: 7, params: { name: 'Ada' } },
+        ...{ title: 'Ferns', tags: ['plants', 'è'], seed: 7, params: { name: 'Ada' }, formats: ['srt'] },
         ...{ keyId: 'key', reserveCredits: 20, attempts: 0, createdAtMs: clock.now() },
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
         ...{ outcome: null, artifacts: [], error: null, diagnosis: null, traceContext: null },

@@ -1,6 +1,7 @@
 import t from 'tap';
+import { ARTIFACT_NAMES } from '../../../lib/model/artifacts.ts';
 import { jobOf } from '../../../lib/model/job.ts';
-import { type ArtifactUrl, jobJson } from '../../../lib/model/job-json.ts';
+import { type ArtifactUrl, jobJson, jobJsonOfAll } from '../../../lib/model/job-json.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 
 const createdAtMs = Date.parse('2026-11-21T10:00:00Z');
@@ -30,6 +31,15 @@ t.test('a completed job has links to its artifacts, in the order of the contract
   const [, video] = artifacts;
   const { result } = JSON.parse(jobJson(jobOf({ ...record, artifacts: video ? [video] : [] }), ''));
   t.same(result, { video: '/artifacts/j"1/video.mp4' }, 'only those that exist');
+});
+
+t.test('only the tools API links to what a request has asked for', async (t) => {
+  const artifacts = ARTIFACT_NAMES.map((name) => ({ name, assetKey: `k/${name}`, sizeBytes: 1 }));
+  const job = jobOf(jobRecord('1', { phase: 'completed', artifacts, formats: ['gif'] }));
+  t.strictSame(Object.keys(JSON.parse(jobJson(job, '')).result), ['video', 'thumbnail', 'captions']);
+  const { result } = JSON.parse(jobJsonOfAll(job, ''));
+  t.equal(Object.keys(result).length, ARTIFACT_NAMES.length);
+  t.match(result, { video: '/artifacts/1/video.mp4', gif: '/artifacts/1/video.gif' });
 });
 
 t.test('other jobs have no result', async (t) => {

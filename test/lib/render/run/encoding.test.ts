@@ -54,6 +54,8 @@ function encodingOf(encoder: Encoder) {
       previewIntervalMs: 0,
       local: null,
       makes: 'video',
+      formats: [],
+      isOther: false,
       isIndexed: false,
       limits: jobLimits(DEFAULT_LIMITS),
     },

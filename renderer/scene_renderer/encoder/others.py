@@ -1,0 +1,67 @@
+"""What the pictures of a job of a service become besides MP4."""
+
+from pathlib import Path
+from typing import TypeAlias
+
+from ..messages import EncodeJob
+from ..video.frames import Form
+from . import formats
+from .archives import PngArchive, SectionArchive
+from .output import Output
+from .pictures import Still
+from .small import SmallGif, SmallVideo
+from .sprites import Sprites
+from .video_file import VideoFile
+
+# By the name of the file; some write another beside it.
+Outputs: TypeAlias = dict[str, Output]
+
+# What an error calls an output.
+NOUNS = {
+    "video.mp4": "video",
+    "video.gif": "GIF",
+    "video.webp": "animated WebP",
+    "video.webm": "WebM video",
+    "sprites.jpg": "sheet of small pictures",
+    "last-frame.png": "picture of the last frame",
+    "frames.zip": "archive of PNGs",
+    "sections.zip": "archive of the sections",
+    "transparent.webm": "transparent WebM video",
+    "transparent.mov": "transparent MOV video",
+    "transparent-frames.zip": "archive of transparent PNGs",
+}
+
+
+def outputs_of(job: EncodeJob, form: Form, folder: Path) -> Outputs:
+    """Return the outputs of the formats that are made of pictures, by the names of their files."""
+    outputs: Outputs = {}
+    bytes_max = job.limits.output_bytes
+    for name in job.formats:
+        match name:
+            case "gif":
+                outputs["video.gif"] = SmallGif(form)
+            case "webp":
+                outputs["video.webp"] = SmallVideo(form, formats.WEBP)
+            case "webm":
+                outputs["video.webm"] = VideoFile(form, formats.WEBM)
+            case "sprites":
+                outputs["sprites.jpg"] = Sprites(form)
+            case "last-frame":
+                outputs["last-frame.png"] = Still(transparent=False)
+            case "png":
+                outputs["frames.zip"] = PngArchive(
+                    folder, NOUNS["frames.zip"], transparent=False, bytes_max=bytes_max
+                )
+            case "sections":
+                outputs["sections.zip"] = SectionArchive(form)
+            case "transparent-webm":
+                outputs["transparent.webm"] = VideoFile(form, formats.TRANSPARENT_WEBM)
+            case "mov":
+                outputs["transparent.mov"] = VideoFile(form, formats.TRANSPARENT_MOV)
+            case "transparent-png":
+                outputs["transparent-frames.zip"] = PngArchive(
+                    folder, NOUNS["transparent-frames.zip"], transparent=True, bytes_max=bytes_max
+                )
+            case "srt" | "m4a":
+                pass  # made of captions and sound
+    return outputs
