@@ -40,3 +40,13 @@ export type OtherFormat =
   | 'transparent-webm'
   | 'mov'
   | 'transparent-png';
+
+/** A picture of the scene. */
+export interface Picture {
+  /** The play that it is of, counted from 0; null: of none, in a scene that plays nothing. */
+  play: number | null;
+  /** The line of the code that plays it, from 1; null: not known. */
+  line: number | null;
+  /** Its time in the video. */
+  seconds: number;
+}

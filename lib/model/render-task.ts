@@ -1,9 +1,9 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactFormat, ArtifactName } from './artifacts.ts';
 import type { Finding } from './finding-types.ts';
-import type { LocalOutput, StillPlace } from './output-types.ts';
+import type { LocalOutput, Picture, StillPlace } from './output-types.ts';
 import type { DeclaredParam, Params } from './params.ts';
-import type { Picture, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
+import type { Play, SceneFault, WorkTimes } from './renderer-messages.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 

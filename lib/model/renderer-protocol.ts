@@ -1,11 +1,11 @@
 import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
 import { parseFinding, parseFindings, parseWarning } from './finding-parser.ts';
+import type { Picture } from './output-types.ts';
 import { parseParam } from './params.ts';
 import type {
   FailedReport,
   JobReport,
   JobStage,
-  Picture,
   Play,
   SceneFault,
   WorkTimes,

@@ -132,7 +132,13 @@ for (const [door, open] of Object.entries(DOORS))
       t.equal(response.status, 202);
       const text = await response.text();
       t.match(text, '"metadata":{"n":1.0}');
-      t.match(JSON.parse(text), { title: 'Ferns', tags: ['a'], seed: 7, params: { n: [1] }, status: 'queued' });
+      t.match(JSON.parse(text), {
+        title: 'Ferns',
+        tags: ['a'],
+        seed: 7,
+        params: { n: [1] },
+        status: 'queued',
+      });
       t.equal(JSON.parse(text).failure, null);
       for (const json of [
         {},

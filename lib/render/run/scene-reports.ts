@@ -1,6 +1,7 @@
 import type { Finding } from '../../model/finding-types.ts';
+import type { Picture } from '../../model/output-types.ts';
 import { type DeclaredParam, declaredParam } from '../../model/params.ts';
-import type { JobReport, Picture, Play, WorkTimes } from '../../model/renderer-messages.ts';
+import type { JobReport, Play, WorkTimes } from '../../model/renderer-messages.ts';
 import {
   MOST_OUTPUT,
   MOST_PARAMS,
