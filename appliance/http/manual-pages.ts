@@ -34,6 +34,11 @@ export const MANUAL: Record<string, ManualPage[]> = {
       'the loop of check, inspect and render; patterns, layout, pacing',
     ),
     page(
+      'appliance/scenes.md',
+      'Parameters, narration and slides of scenes',
+      'what scenes import of Scenepress, with all rules',
+    ),
+    page(
       skill('references/mobjects.md'),
       'Mobjects',
       'shapes, plots, tables, graphs, 3D: signatures and methods',
@@ -45,6 +50,11 @@ export const MANUAL: Record<string, ManualPage[]> = {
       'scenes with a moving camera or in three dimensions',
     ),
     page(skill('references/tex.md'), 'Text and formulas', 'text, LaTeX, Typst, and the packages of commands'),
+    page(
+      skill('references/narration.md'),
+      'Parameters, narration and slides',
+      'values that a render gives a scene, audio that is made elsewhere',
+    ),
     page(
       skill('references/mistakes.md'),
       'Common mistakes',

@@ -13,6 +13,7 @@ export const SKILL_FILES = [
   'references/animations.md',
   'references/cameras.md',
   'references/tex.md',
+  'references/narration.md',
   'references/mistakes.md',
 ] as const;
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import manim
 from reference_entries import class_entry, function_entry, method_entries, method_entry
 from reference_mistakes import mistakes
+from reference_narration import NARRATION
 from reference_tex import tex_parts
 from reference_topics import ANIMATIONS, CAMERAS, METHODS, MOBJECTS, TEX, UNLISTED, Section
 
@@ -33,6 +34,9 @@ def references() -> dict[str, str]:
         ),
         "cameras.md": _page("Scenes and cameras", "What a scene is derived from.", _sections(CAMERAS)),
         "tex.md": _page("Text and formulas", INHERITED, [*_sections(TEX), *tex_parts()]),
+        "narration.md": _page(
+            "Parameters, narration and slides", "What scenes import of Scenepress.", [NARRATION]
+        ),
         "mistakes.md": _page(
             "Common mistakes",
             "Names of earlier versions, of ManimGL and of guesses, with what Manim Community calls the same "

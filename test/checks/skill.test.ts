@@ -9,7 +9,7 @@ const MOST_BYTES = 62_000;
 
 t.test('the references of the skill are current; else run: node scripts/skill-references.ts', async (t) => {
   const pages = Object.entries(generated());
-  t.equal(pages.length, 5);
+  t.equal(pages.length, 6);
   for (const [path, text] of pages) {
     t.ok(readFileSync(join(ROOT, path), 'utf8') === text, path);
     t.ok(Buffer.byteLength(text) <= MOST_BYTES, `${path} is short`);

@@ -355,9 +355,9 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
             "Make the scene a subclass of `MovingCameraScene`, and use `self.camera.frame`."
         ),
         "voiceover": _write(
-            "manim-voiceover is not available here: use `self.add_sound('speech.mp3')` and `self.wait(…)`."
+            "Derive the class from `VoiceoverScene`: `from manim_voiceover import VoiceoverScene`."
         ),
-        "next_slide": _write("manim-slides is not available here: remove it, or use `self.next_section()`."),
+        "next_slide": _write("Derive the class from `Slide`: `from manim_slides import Slide`."),
     },
     "Camera": {
         "frame": _write("Make the scene a subclass of `MovingCameraScene`: its camera has a `frame`."),

@@ -80,8 +80,8 @@ TABLE = [
     ),
     (
         "plugin",
-        scene("import manim_voiceover.services"),
-        ["'manim_voiceover'", "Scenes can import", "line 5"],
+        scene("import manim_physics.bodies"),
+        ["'manim_physics'", "Scenes can import", "line 5"],
     ),
     (
         "no such name",

@@ -34,6 +34,10 @@ t.test('without audio the error says which text wants it, and where', async (t) 
   ]);
 });
 
+t.test('a source with voiceovers is read without a finding', async (t) => {
+  t.same((await service.check(CODE, { owner: 'ada', dryRun: false })).findings, []);
+});
+
 t.test('video, captions and sound of three files line up within 40 ms', async (t) => {
   for (const { file, seconds } of ENTRIES) await put(file, tones(seconds, [0]));
   await put('narration.json', JSON.stringify({ entries: ENTRIES.map(({ text, file }) => ({ text, file })) }));
