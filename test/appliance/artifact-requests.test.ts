@@ -20,6 +20,7 @@ async function withArtifacts(t: Test) {
   for (const [name, content] of [
     ['video.mp4', VIDEO],
     ['captions.vtt', CAPTIONS],
+    ['frames.zip', 'PK'],
   ] as const) {
     await writeFile(source, content);
     const { sizeBytes } = await assets.put(`${jobId}/${name}`, { path: source, contentType: 'video/mp4' });
@@ -55,6 +56,12 @@ t.test('an artifact has its content type, is cacheable forever and readable from
   const text = await ask(captions, { headers: { 'accept-encoding': 'gzip' } });
   t.equal(text.headers['content-type'], 'text/vtt; charset=utf-8');
   t.equal(text.text, CAPTIONS);
+  t.equal(headers['content-disposition'], undefined);
+  const archive = await ask(video.replace('video.mp4', 'frames.zip'));
+  t.match(archive.headers, {
+    'content-type': 'application/zip',
+    'content-disposition': 'attachment; filename="frames.zip"',
+  });
 });
 
 t.test('a damaged artifact is not served', async (t) => {

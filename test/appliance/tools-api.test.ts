@@ -6,6 +6,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import t, { type Test } from 'tap';
 import { toolsApi } from '../../appliance/http/render-api.ts';
 import type { RenderService } from '../../lib/index.ts';
+import { JOB_FORMATS } from '../../lib/model/formats.ts';
 import { type Caller, webHandler } from '../../lib/web/index.ts';
 import { toolsDocument } from '../../lib/web/tools/document.ts';
 import { routeOf, TOOL_ROUTES } from '../../lib/web/tools/routes.ts';
@@ -152,6 +153,20 @@ for (const [door, open] of Object.entries(DOORS))
         t.equal((await ask('POST /jobs', { json })).status, 400);
       t.equal((await ask('POST /jobs', { body: '{' })).status, 400);
       t.equal((await ask('POST /jobs', { body: `{"code":"${'x'.repeat(1 << 20)}"}` })).status, 413);
+    });
+
+    t.test('adds a job with formats, of which the contract knows nothing', async (t) => {
+      const json = { ...SCENE, formats: ['gif', 'transparent-png'] };
+      const added = await ask('POST /jobs', { json, headers: { prefer: 'wait=30' } });
+      const { result, formats } = (await added.json()) as { result: object; formats: string[] };
+      t.strictSame(formats, ['mp4', 'gif', 'transparent-png']);
+      t.strictSame(Object.keys(result), ['video', 'thumbnail', 'gif', 'transparentFrames']);
+      const unknown = await ask('POST /jobs', { json: { ...SCENE, formats: ['avi'] } });
+      t.equal(unknown.status, 400);
+      t.match(await unknown.text(), /formats\[0\] must be one of \[mp4, srt, gif, .*mov.*\], not 'avi'/);
+      const many = await ask('POST /jobs', { json: { ...SCENE, formats: JOB_FORMATS.slice(0, 8) } });
+      t.equal(many.status, 400);
+      t.match(await many.text(), /formats must contain less than or equal to 7 items/);
     });
 
     t.test('waits for a job as long as it is asked to', async (t) => {

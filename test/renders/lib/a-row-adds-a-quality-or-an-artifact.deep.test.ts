@@ -15,6 +15,7 @@ const EIGHTK =
 const POSTER = `  'poster.jpg': {
     field: 'poster',
     contentType: 'image/jpeg',
+    format: null,
     isRequired: true,
     description: 'JPEG poster.',
     maxBytes: 16_777_216,
