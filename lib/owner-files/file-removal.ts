@@ -40,16 +40,37 @@ export class FileRemoval {
     if (failure) throw failure.error;
   }
 
-  /** Removes all files of an owner whose jobs were forgotten. Can be repeated after an error. */
+  /**
+   * Removes all files of an owner whose jobs were forgotten. One that is being stored is removed by what stores it, or when
+   * that counts as dead. Can be repeated after an error.
+   */
   async forget(owner: string): Promise<void> {
+    const ended = new Set<string>();
     for (;;) {
-      const files = await this.#storage.files.of(owner, PAGE);
-      for (const file of files) {
+      const files = await this.#storage.files.of(owner, PAGE + ended.size);
+      const left = files.filter(({ fileId }) => !ended.has(fileId));
+      if (left.length === 0) return;
+      for (const file of left) {
+        ended.add(file.fileId);
         await this.#end(file);
         await this.discard(file);
       }
-      if (files.length < PAGE) return;
     }
+  }
+
+  /** Removes a content that was stored for a file that is not kept, unless other files share it. */
+  async withdraw(file: FileRecord): Promise<void> {
+    const { files } = this.#storage;
+    await this.#storage.transaction(async (tx) => {
+      await this.#storage.lockOwner(tx, file.owner);
+      const found = await files.get(file.fileId, tx);
+      const discarding: FileRecord = { ...file, phase: 'discarding', dueAtMs: this.#clock.now() };
+      // Its record may be gone if storing it took long, or the content of a file that was removed was stored again.
+      if (!found && (await files.countContent(file.contentId, tx)) === 0) await files.insert(tx, discarding);
+      else if (found?.phase === 'storing' || found?.phase === 'discarding')
+        await files.update(tx, discarding);
+    });
+    await this.discard(file);
   }
 
   /** Removes a file that was not stored, or was removed, unless a job uses it. */
@@ -75,7 +96,10 @@ export class FileRemoval {
     });
     if (!discarding) return;
     await this.#assets.delete(contentKeyOf(discarding));
-    await this.#storage.transaction((tx) => files.delete(tx, fileId));
+    await this.#storage.transaction(async (tx) => {
+      await this.#storage.lockOwner(tx, owner);
+      await files.delete(tx, fileId);
+    });
   }
 
   async #isUsed({ fileId, owner }: FileRecord, tx: Parameters<Storage['lockOwner']>[0]): Promise<boolean> {
@@ -83,13 +107,15 @@ export class FileRemoval {
     return sets.some(({ entries }) => entries.some((entry) => entry.fileId === fileId));
   }
 
-  /** Makes a file due, whatever its phase: what stores it finds that. */
+  /** Makes a file due. One that is being stored stays recorded, since its content may be stored after this. */
   async #end({ fileId, owner }: FileRecord): Promise<void> {
+    const { files } = this.#storage;
     await this.#storage.transaction(async (tx) => {
       await this.#storage.lockOwner(tx, owner);
-      const file = await this.#storage.files.get(fileId, tx);
-      if (!file || file.phase === 'discarding') return;
-      await this.#storage.files.update(tx, { ...file, phase: 'removed', dueAtMs: this.#clock.now() });
+      const file = await files.get(fileId, tx);
+      if (file?.phase === 'storing') await files.update(tx, { ...file, phase: 'discarding' });
+      else if (file && file.phase !== 'discarding')
+        await files.update(tx, { ...file, phase: 'removed', dueAtMs: this.#clock.now() });
     });
   }
 }

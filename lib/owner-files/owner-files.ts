@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import Joi from 'joi';
 import type { AssetStore, OpenedAsset } from '../assets/asset-store.ts';
@@ -21,6 +22,7 @@ import { type FileContent, type Received, receive } from './receive.ts';
 /** After which the process that stores one counts as dead. */
 const STORED_WITHIN_MS = 60 * 60_000;
 const DEFAULT_LIMIT = 100;
+const CONTENT_TYPE = 'application/octet-stream';
 const GIB = 1024 ** 3;
 
 /** A file to keep. */
@@ -153,7 +155,7 @@ export class OwnerFiles {
     const file = await this.#found(fileId, scope);
     const opened = await this.#parts.assets.open(contentKeyOf(file));
     if (!opened) throw noFile();
-    const contentType = kindOfName(file.name)?.mediaType ?? 'application/octet-stream';
+    const contentType = kindOfName(file.name)?.mediaType ?? CONTENT_TYPE;
     return { ...opened, file: ownerFileOf(file), contentType };
   }
 
@@ -204,12 +206,12 @@ export class OwnerFiles {
       else return this.#enter(tx, { ...file, contentId: same.contentId }, earlier, 'insert');
       return undefined;
     });
-    if (kept) return this.#ended(kept);
+    if (kept) {
+      await this.#store(kept.file, received);
+      return this.#ended(kept);
+    }
     try {
-      await assets.put(contentKeyOf(file), {
-        path: received.path,
-        contentType: 'application/octet-stream',
-      });
+      await assets.put(contentKeyOf(file), { path: received.path, contentType: CONTENT_TYPE });
       const stored = await storage.transaction(async (tx) => {
         await storage.lockOwner(tx, owner);
         const earlier = await this.#place(tx, file);
@@ -219,9 +221,20 @@ export class OwnerFiles {
       });
       return this.#ended(stored);
     } catch (error) {
-      await this.#withdraw(file);
+      // What can't be removed now is when its process counts as dead.
+      await this.#parts.removal.withdraw(file).catch(() => {});
       throw error;
     }
+  }
+
+  /** Stores a known content again if the store has lost or changed it, such as after a backup was restored. */
+  async #store(file: FileRecord, { path }: Received): Promise<void> {
+    const { assets, removal } = this.#parts;
+    const opened = await assets.open(contentKeyOf(file));
+    if (opened && (await digestOf(opened.stream)) === file.sha256) return;
+    await assets.put(contentKeyOf(file), { path, contentType: CONTENT_TYPE });
+    // The file may have been removed meanwhile.
+    await removal.withdraw(file);
   }
 
   /** The stored file that a new one replaces. Errors: of a name that is a folder, and of an owner who may add nothing. */
@@ -272,18 +285,6 @@ export class OwnerFiles {
     });
   }
 
-  async #withdraw(file: FileRecord): Promise<void> {
-    const { storage, clock } = this.#parts;
-    await storage
-      .transaction(async (tx) => {
-        const found = await storage.files.get(file.fileId, tx);
-        if (found?.phase === 'storing') await storage.files.update(tx, { ...found, dueAtMs: clock.now() });
-      })
-      .then(() => this.#parts.removal.discard(file))
-      // Removed when its process counts as dead.
-      .catch(() => {});
-  }
-
   async #assertWithinLimits(
     tx: Transaction,
     { owner, sizeBytes }: FileRecord,
@@ -304,6 +305,12 @@ export class OwnerFiles {
     const { mostFiles, mostBytes, limitsOf } = this.#parts.options;
     return { mostFiles, mostBytes, ...(await limitsOf?.(owner, tx)) };
   }
+}
+
+async function digestOf(stream: OpenedAsset['stream']): Promise<string> {
+  const digest = createHash('sha256');
+  for await (const piece of stream) digest.update(piece);
+  return digest.digest('hex');
 }
 
 function ownerFileOf({ fileId, owner, name, kind, sizeBytes, sha256, createdAtMs }: FileRecord): OwnerFile {

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
@@ -22,7 +22,11 @@ async function open(t: Test, options: Partial<RenderServiceOptions> = {}) {
   /** How many contents are in the store. */
   const contents = () => readdirSync(join(folder, 'artifacts')).filter((name) => name.startsWith('c')).length;
   const { storage, assets } = dataFolder;
-  const removal = new FileRemoval({ storage, assets, clock: options.clock ?? systemClock });
+  const removal = new FileRemoval({
+    storage,
+    assets: options.assets ?? assets,
+    clock: options.clock ?? systemClock,
+  });
   return { service, folder, put, contents, removal };
 }
 
@@ -236,10 +240,10 @@ t.test('what is being stored when its owner is removed, or the store fails, is n
   let failure: Error | undefined;
   const assets: AssetStore = {
     async put(key) {
-      kept.add(key);
-      if (failure) throw failure;
       stored.resolve();
       await mayEnd.promise;
+      kept.add(key);
+      if (failure) throw failure;
       return { sizeBytes: 1 };
     },
     open: async () => undefined,
@@ -257,6 +261,49 @@ t.test('what is being stored when its owner is removed, or the store fails, is n
   await t.rejects(put('a.txt'), failure);
   t.same([...kept], []);
   t.match(await service.files.usage('ada'), { files: 0, bytes: 0 });
+});
+
+t.test('a content that took an hour to store is not left when its file was given up meanwhile', async (t) => {
+  const clock = new FakeClock('2026-11-28T10:00:00Z');
+  const began = Promise.withResolvers<void>();
+  const mayEnd = Promise.withResolvers<void>();
+  const kept = new Set<string>();
+  const assets: AssetStore = {
+    async put(key) {
+      began.resolve();
+      await mayEnd.promise;
+      kept.add(key);
+      return { sizeBytes: 1 };
+    },
+    open: async () => undefined,
+    async delete(key) {
+      kept.delete(key);
+    },
+  };
+  const { service, put, removal } = await open(t, { assets, clock });
+  const putting = put('a.txt');
+  await began.promise;
+  clock.advance(3_600_000);
+  await removal.recover();
+  t.match(await service.files.usage('ada'), { files: 0, bytes: 0 });
+  mayEnd.resolve();
+  await t.rejects(putting, { code: 'not_found' });
+  t.same([...kept], []);
+  t.match(await service.files.usage('ada'), { files: 0, bytes: 0 });
+});
+
+t.test('a content that the store has lost or changed is stored again', async (t) => {
+  const { service, folder, put } = await open(t);
+  const { fileId, sha256 } = await put('a.txt', 'text');
+  const [name = ''] = readdirSync(join(folder, 'artifacts')).filter((name) => name.startsWith('c'));
+  const path = join(folder, 'artifacts', name, 'content.bin');
+  rmSync(path);
+  t.match(await put('a.txt', 'text'), { fileId, sha256 });
+  t.equal(await text((await service.files.open(fileId)).stream), 'text');
+  writeFileSync(path, 'evil');
+  const other = await put('b.txt', 'text');
+  t.equal(await text((await service.files.open(fileId)).stream), 'text');
+  t.equal(await text((await service.files.open(other.fileId)).stream), 'text');
 });
 
 t.test('an owner that is refused keeps nothing', async (t) => {
