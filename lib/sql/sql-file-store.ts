@@ -19,6 +19,10 @@ const USAGE = `SELECT (SELECT count(*) FROM files WHERE owner = ? AND phase IN (
   (SELECT coalesce(sum(size_bytes), 0) FROM
     (SELECT max(size_bytes) AS size_bytes FROM files WHERE owner = ? GROUP BY content_id) AS contents) AS bytes`;
 const USED = `SELECT ${FILE_SETS.names} FROM file_sets WHERE set_id = (SELECT set_id FROM job_files WHERE job_id = ?)`;
+/** Without LIKE, which ignores case in SQLite, and takes `_` for any character. */
+const USING = `SELECT job_id FROM job_files WHERE set_id IN (
+    SELECT set_id FROM file_sets WHERE owner = ? AND replace(entries, ?, '') <> entries)
+  ORDER BY job_id DESC LIMIT ?`;
 const UNUSED =
   'DELETE FROM file_sets WHERE owner = ? AND NOT EXISTS (SELECT 1 FROM job_files WHERE set_id = file_sets.set_id)';
 const SETS_OF_OWNER = `SELECT ${FILE_SETS.names} FROM file_sets WHERE owner = ? ORDER BY set_id`;
@@ -119,6 +123,13 @@ export class SqlFileStore implements FileStore {
   async usedBy(jobId: string, tx?: Transaction): Promise<FileSet | undefined> {
     const row = await (tx ? this.#database.inside(tx) : this.#database).get(USED, jobId);
     return row && FILE_SETS.record(row);
+  }
+
+  async jobsUsing(owner: string, fileId: string, limit: number): Promise<string[]> {
+    // As it stands in the JSON of a set; quotes in names are escaped there.
+    const entry = `"fileId":${JSON.stringify(fileId)}`;
+    const rows = await this.#database.queryInBackground<{ job_id: string }>(USING, owner, entry, limit);
+    return rows.map(({ job_id: jobId }) => jobId);
   }
 
   async tidySets(tx: Transaction, owner: string): Promise<FileSet[]> {

@@ -45,6 +45,8 @@ export interface FileStore {
   use(tx: Transaction, jobId: string, set: FileSet): Promise<void>;
   /** The files that a job uses; undefined if none, or if they have been forgotten. */
   usedBy(jobId: string, tx?: Transaction): Promise<FileSet | undefined>;
+  /** The newest jobs of an owner that use a file, at most `limit`. Reads all sets of the owner, in the background. */
+  jobsUsing(owner: string, fileId: string, limit: number): Promise<string[]>;
   /** Removes the sets of an owner that no job uses; returns the others. */
   tidySets(tx: Transaction, owner: string): Promise<FileSet[]>;
 }
