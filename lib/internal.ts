@@ -43,11 +43,12 @@ export {
   artifactNamesOf,
   CONTRACT_ARTIFACTS,
 } from './model/artifacts.ts';
-export { FILE_KINDS } from './model/file-kinds.ts';
+export { FILE_EXTENSIONS, FILE_KINDS, type FileKind, kindOfName } from './model/file-kinds.ts';
 export { JOB_FORMATS, type JobFormat, othersOf } from './model/formats.ts';
 export { SortableIds } from './model/ids.ts';
 export { jobJson } from './model/job-json.ts';
 export type { InspectRequest } from './model/owned-pictures.ts';
+export type { OwnerFile } from './model/owner-file.ts';
 export { frameSizeOf, QUALITY_NAMES } from './model/qualities.ts';
 export { isWebhookUrl } from './model/render-request.ts';
 export type { RenderStage, RenderWork } from './model/render-task.ts';

@@ -82,6 +82,9 @@ async function permit(
     case 'job':
       await service.get(String(request['jobId']), { owner: accountId });
       return request;
+    case 'file':
+      await service.files.get(String(request['fileId']), { owner: accountId });
+      return request;
     case 'delivery':
       await service.deliveries.get(String(request['deliveryId']), { owner: accountId });
       return request;
@@ -104,7 +107,7 @@ async function accountIn(request: Request, { accounts }: AccessParts): Promise<s
 }
 
 function idIn(value: unknown): string | null {
-  const ids = ['keyId', 'jobId', 'deliveryId', 'machineId', 'userId'].map(
+  const ids = ['keyId', 'jobId', 'fileId', 'deliveryId', 'machineId', 'userId'].map(
     (name) => (value as Request | null)?.[name],
   );
   return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;

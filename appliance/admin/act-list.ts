@@ -59,6 +59,8 @@ export class ActAdministration {
         return (await this.#keys.find(subject))?.name ?? null;
       case 'jobs':
         return (await this.#service.get(subject).catch(() => undefined))?.className || null;
+      case 'files':
+        return (await this.#service.files.get(subject).catch(() => undefined))?.name ?? null;
       default:
         return null;
     }

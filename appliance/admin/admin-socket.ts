@@ -9,6 +9,7 @@ import { createListener, guardListener } from '../edge/listener.ts';
 import type { Logger } from '../support/log.ts';
 import { UserError } from '../support/user-error.ts';
 import type { Administration } from './administration.ts';
+import { OPERATIONS, type Operation as Rules } from './operations.ts';
 
 /** How long to wait for an answer. A server answers sooner, even while its database is down. */
 const MOST_SILENT_MS = 15_000;
@@ -136,7 +137,7 @@ export class AdminSocket {
   }
 }
 
-/** Undefined if it doesn't exist. */
+/** Undefined if it doesn't exist, or has a stream. */
 function operationOf(
   administration: RemoteAdministration,
   noun: string,
@@ -144,7 +145,8 @@ function operationOf(
 ): Operation | undefined {
   if (!Object.hasOwn(administration, noun)) return undefined;
   const part = administration[noun as keyof RemoteAdministration] as unknown as Record<string, Operation>;
-  return Object.hasOwn(part, name) ? part[name] : undefined;
+  const rules: Record<string, Rules> = OPERATIONS[noun as keyof Administration];
+  return Object.hasOwn(part, name) && !rules[name]?.hasStream ? part[name] : undefined;
 }
 
 /**

@@ -115,6 +115,11 @@ export const placeInList: Joi.StringSchema = Joi.string()
   .max(300)
   .messages({ '*': 'A list continues after the id of a row.' });
 
+/** The name of the last file of a page. */
+export const nameInList: Joi.StringSchema = Joi.string()
+  .max(512)
+  .messages({ '*': 'A list of files continues after the name of one.' });
+
 export const DELIVERY_STATES = ['pending', 'delivered', 'failed'] as const;
 
 export const deliveryState: Joi.StringSchema<DeliveryState> = Joi.string<DeliveryState>()

@@ -18,6 +18,7 @@ import type { Prices } from './administration-views.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
+import { FileAdministration } from './files.ts';
 import { JobAdministration } from './jobs.ts';
 import { KeyAdministration } from './keys.ts';
 import { MachineAdministration } from './machines.ts';
@@ -56,6 +57,7 @@ export interface AdministrationParts {
 /**
  * Administrative operations, by noun. Every public method of these parts is also an operation of the command line and
  * of the dashboard, which use them through {@link administrationFor}: it takes one object of plain data, or nothing, and resolves with plain data.
+ * Exceptions are the operations with streams, which the command line does not have.
  */
 export class Administration {
   readonly accounts: AccountAdministration;
@@ -63,6 +65,7 @@ export class Administration {
   readonly deliveries: DeliveryAdministration;
   readonly queue: QueueAdministration;
   readonly jobs: JobAdministration;
+  readonly files: FileAdministration;
   readonly credits: CreditAdministration;
   readonly acts: ActAdministration;
   readonly machines: MachineAdministration;
@@ -74,6 +77,7 @@ export class Administration {
     this.deliveries = new DeliveryAdministration(parts);
     this.queue = new QueueAdministration(parts);
     this.jobs = new JobAdministration(parts);
+    this.files = new FileAdministration(parts);
     this.credits = new CreditAdministration(parts);
     this.acts = new ActAdministration(parts);
     this.machines = new MachineAdministration(parts);

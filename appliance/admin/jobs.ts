@@ -110,6 +110,14 @@ export class JobAdministration {
     return { jobs: await Promise.all(jobs.map((job) => this.#jobInfo(job))), examined, next };
   }
 
+  /** The newest jobs that use a file. Error: `not_found`. */
+  async listUsing(request: { fileId: string; limit?: number | undefined }): Promise<JobInfo[]> {
+    const limit = check(listLimit, request.limit);
+    const { fileId, owner } = await this.#service.files.get(String(request.fileId));
+    const jobIds = await this.#storage.files.jobsUsing(owner, fileId, limit);
+    return Promise.all(jobIds.map(async (jobId) => this.#jobInfo(await this.#service.get(jobId))));
+  }
+
   /** The number of jobs with each status, up to `limit`, that were created at a time (ISO 8601) or later. */
   async count(request: {
     account?: string | undefined;

@@ -4,13 +4,15 @@ import type { Administration } from './administration.ts';
 export interface Operation {
   /**
    * On what a member may carry it out, as named by the request: its own `account` (also when the request names none),
-   * a `key`, `job` or `delivery` of it, or anything.
+   * a `key`, `job`, `file` or `delivery` of it, or anything.
    */
-  members: 'account' | 'key' | 'job' | 'delivery' | 'anything' | 'nothing';
+  members: 'account' | 'key' | 'job' | 'file' | 'delivery' | 'anything' | 'nothing';
   /** Whether it is recorded as an act. */
   isAct: boolean;
   /** What the actor did, for people. */
   label?: string;
+  /** Whether its request or answer has a stream, which the command line can't send or receive. */
+  hasStream?: boolean;
 }
 
 const reads = (members: Operation['members']): Operation => ({ members, isAct: false });
@@ -78,6 +80,7 @@ export const OPERATIONS: {
     search: reads('account'),
     count: reads('account'),
     show: reads('job'),
+    listUsing: reads('file'),
     showDetails: reads('job'),
     cancel: acts('job', 'Canceled a job'),
     forget: acts('job', 'Forgot a job'),
@@ -88,6 +91,15 @@ export const OPERATIONS: {
     inspect: reads('account'),
     showPicture: reads('account'),
     read: reads('account'),
+  },
+  files: {
+    list: reads('account'),
+    usage: reads('account'),
+    show: reads('file'),
+    ofJob: reads('job'),
+    open: { ...reads('file'), hasStream: true },
+    put: { ...acts('account', 'Uploaded a file'), hasStream: true },
+    remove: acts('file', 'Removed a file'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import Joi from 'joi';
-import type { AssetStore, OpenedAsset } from '../assets/asset-store.ts';
+import type { AssetStore, ByteRange, OpenedAsset } from '../assets/asset-store.ts';
 import { InProgress } from '../async/in-progress.ts';
 import { COUNT, checked, type Schemas, TEXT } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
@@ -52,6 +52,12 @@ export interface FileScope {
   owner?: string;
 }
 
+/** Which part of a file to read. */
+export interface OpenFile extends FileScope {
+  /** Only these bytes, which the file has. */
+  range?: ByteRange;
+}
+
 /** An open file. */
 export interface OpenedFile extends OpenedAsset {
   file: OwnerFile;
@@ -87,6 +93,8 @@ const QUERY = Joi.object<FileQuery>({
   limit: COUNT,
 } satisfies Schemas<FileQuery>);
 const SCOPE = Joi.object<FileScope>({ owner: TEXT });
+const PLACE = Joi.number().integer().min(0).required();
+const OPEN = Joi.object<OpenFile>({ owner: TEXT, range: Joi.object({ start: PLACE, end: PLACE }) });
 
 /**
  * The files of owners, which their scenes read by name: pictures, drawings, sounds, fonts, data, TeX packages and modules.
@@ -151,9 +159,10 @@ export class OwnerFiles {
   }
 
   /** Reads a file. Errors: those of {@link OwnerFiles.get}. */
-  async open(fileId: string, scope: FileScope = {}): Promise<OpenedFile> {
+  async open(fileId: string, options: OpenFile = {}): Promise<OpenedFile> {
+    const { range, ...scope } = checked('files.open', options, OPEN);
     const file = await this.#found(fileId, scope);
-    const opened = await this.#parts.assets.open(contentKeyOf(file));
+    const opened = await this.#parts.assets.open(contentKeyOf(file), range);
     if (!opened) throw noFile();
     const contentType = kindOfName(file.name)?.mediaType ?? CONTENT_TYPE;
     return { ...opened, file: ownerFileOf(file), contentType };

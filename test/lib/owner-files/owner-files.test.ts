@@ -43,6 +43,8 @@ t.test('a file is kept, listed, read and removed, by its owner only', async (t) 
   const { stream, contentType, file } = await files.open(logo.fileId);
   t.equal(await text(stream), '<svg xmlns="http://www.w3.org/2000/svg"/>');
   t.same([contentType, file], ['image/svg+xml', logo]);
+  const part = await files.open(logo.fileId, { owner: 'ada', range: { start: 0, end: 3 } });
+  t.same([await text(part.stream), part.sizeBytes], ['<svg', 41]);
   await put('a.csv');
   t.same(
     (await files.list({ owner: 'ada' })).map(({ name }) => name),
