@@ -1,4 +1,4 @@
-// The parts of the dashboard that are made of other files: the bundled script of the playground and its examples.
+// The parts of the dashboard that are made of other files: the bundled scripts of the playground and of the page of files, and examples.
 // `node scripts/dashboard-assets.ts` writes them; a test compares.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
@@ -12,6 +12,11 @@ const EXAMPLES = join(ROOT, DASHBOARD, 'examples');
 export function generated(): Record<string, string> {
   const { script } = bundle();
   return {
+    [`${DASHBOARD}/assets/generated/files-script.ts`]: constant(
+      'FILES_SCRIPT',
+      'string',
+      built('files').script,
+    ),
     [`${DASHBOARD}/assets/generated/playground-script.ts`]: constant('PLAYGROUND_SCRIPT', 'string', script),
     [`${DASHBOARD}/assets/generated/example-files.ts`]: constant(
       'EXAMPLE_FILES',
@@ -23,16 +28,20 @@ export function generated(): Record<string, string> {
 
 /** The script of the playground with the packages that it uses, CodeMirror and its parts. */
 export function bundle(): { script: string; metafile: Metafile } {
+  return built('playground', notices());
+}
+
+function built(name: string, banner = ''): { script: string; metafile: Metafile } {
   const { outputFiles, metafile } = buildSync({
     absWorkingDir: ROOT,
-    entryPoints: [`${DASHBOARD}/client/playground.ts`],
+    entryPoints: [`${DASHBOARD}/client/${name}.ts`],
     bundle: true,
     minify: true,
     write: false,
     platform: 'browser',
     format: 'esm',
     target: 'es2022',
-    banner: { js: notices() },
+    banner: { js: banner },
     logLevel: 'warning',
     metafile: true,
   });

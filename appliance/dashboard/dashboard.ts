@@ -33,6 +33,16 @@ const SIGN_IN = '/sign-in';
 const MOST_WAITING = 100;
 /** Forms may wait for a worker or a receiver. */
 const FORMS_AT_ONCE = 4;
+/** They may take a minute. */
+const UPLOADS_AT_ONCE = 2;
+const UPLOADS_WAITING = 20;
+/** The handler limits the size of each file. */
+const UNREAD = {
+  parse: false,
+  output: 'stream',
+  override: 'application/octet-stream',
+  maxBytes: Number.MAX_SAFE_INTEGER,
+} as const;
 
 /** The dashboard, below `/dashboard`. Nothing of it exists for a server that doesn't register it. */
 export const dashboard: Plugin<DashboardOptions> = {
@@ -52,6 +62,7 @@ export const dashboard: Plugin<DashboardOptions> = {
     const turns = {
       GET: new Turns({ atOnce: 1, mostWaiting: MOST_WAITING }),
       POST: new Turns({ atOnce: FORMS_AT_ONCE, mostWaiting: MOST_WAITING }),
+      upload: new Turns({ atOnce: UPLOADS_AT_ONCE, mostWaiting: UPLOADS_WAITING }),
     };
     const backups = new BackupDownload(place.path);
     void backups.clear();
@@ -79,9 +90,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         path: `${BASE}${route.path}`,
         options: {
           state: { parse: true, failAction: 'ignore' },
-          ...(route.method === 'POST' && {
-            payload: { allow: 'application/x-www-form-urlencoded', maxBytes: route.mostBytes ?? MOST_BYTES },
-          }),
+          ...(route.method === 'POST' && { payload: route.isUpload ? UNREAD : formOf(route) }),
         },
         handler: (request, h) => visit(route, request, h),
       });
@@ -102,7 +111,7 @@ export const dashboard: Plugin<DashboardOptions> = {
       if (route.for === 'everyone') {
         const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
         if (!viewer) cookies.setFormToken(request, h, token);
-        const publicVisit = visitOf(request, h, token);
+        const publicVisit = visitOf(route, request, h, token);
         if (viewer && route.path === SIGN_IN) {
           // From another tab, whose form is older than the session.
           const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
@@ -118,11 +127,11 @@ export const dashboard: Plugin<DashboardOptions> = {
       if (route.for === 'admins' && viewer.role !== 'admin') {
         throw forbidden('Only administrators may do this.');
       }
-      const base = visitOf(request, h, viewer.token);
+      const base = visitOf(route, request, h, viewer.token);
       requireForm(route, base);
       const { accountId, role } = viewer;
       const admin = administrationFor({ accountId, isAdmin: role === 'admin', address: addressOf(request) });
-      const answer = await turns[route.method].run(accountId, () => {
+      const answer = await turns[route.isUpload ? 'upload' : route.method].run(accountId, () => {
         if (!request.active()) throw clientTimeout('The client has gone.');
         return route.handler({ ...base, viewer, admin, told: cookies.toldTo(request, h, base.csrf) });
       });
@@ -132,15 +141,16 @@ export const dashboard: Plugin<DashboardOptions> = {
       return respond(answer, h, headers);
     }
 
-    function visitOf(request: Request, h: ResponseToolkit, token: string): PublicVisit {
+    function visitOf(route: Route, request: Request, h: ResponseToolkit, token: string): PublicVisit {
+      const fields = route.isUpload ? csrfOf(request) : request.payload;
       return {
         request,
         h,
         publicUrl: addresses.publicUrl(request),
         assetUrl: config.assetUrl ?? '',
         csrf: formTokenOf(token),
-        form: textsIn(request.payload),
-        formValues: (name) => valuesIn(request.payload, name),
+        form: textsIn(fields),
+        formValues: (name) => valuesIn(fields, name),
         query: textsIn(request.query),
         params: textsIn(request.params),
       };
@@ -154,6 +164,15 @@ export const dashboard: Plugin<DashboardOptions> = {
     }
   },
 };
+
+function formOf({ mostBytes = MOST_BYTES }: Route) {
+  return { allow: 'application/x-www-form-urlencoded', maxBytes: mostBytes };
+}
+
+/** The token of an upload, as the field that other forms have. */
+function csrfOf({ headers, query }: Request): { csrf: unknown } {
+  return { csrf: headers['x-csrf-token'] ?? query['csrf'] };
+}
 
 /** A form of another site has no `csrf` field of this session. */
 function requireForm({ method }: Route, { csrf, form }: PublicVisit): void {
@@ -198,7 +217,8 @@ function pageOfForm({ headers }: Request): string {
 }
 
 function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
-  if ('response' in answer) return withHeaders(answer.response as ResponseObject, headers);
+  if ('response' in answer)
+    return withHeaders(answer.response as ResponseObject, { ...headers, ...answer.headers });
   if ('to' in answer) return withHeaders(h.redirect(`${BASE}${answer.to}`).code(303), headers);
   const [page, status] = answer instanceof Html ? [answer, 200] : [answer.page, answer.status];
   return withHeaders(h.response(page.text).type('text/html').code(status), headers);

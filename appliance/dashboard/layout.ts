@@ -23,6 +23,7 @@ const SECTIONS = {
   overview: ['Overview', '', false],
   playground: ['Playground', '/playground', false],
   jobs: ['Jobs', '/jobs', false],
+  files: ['Files', '/files', false],
   keys: ['Keys', '/keys', false],
   webhooks: ['Webhooks', '/webhooks', false],
   credits: ['Credits', '/credits', false],

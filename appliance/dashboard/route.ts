@@ -54,12 +54,12 @@ export interface Visit {
 /** A request without a session. */
 export type PublicVisit = Omit<Visit, 'admin' | 'viewer' | 'told'>;
 
-/** A page, a redirection within the dashboard, or a response made by the handler. A form that changes something redirects. */
+/** A page, a redirection within the dashboard, or a response made by the handler, with headers that differ from those of pages. A form that changes something redirects. */
 export type Answer =
   | Html
   | { page: Html; status: number }
   | { to: string; tell?: Told }
-  | { response: object };
+  | { response: object; headers?: Record<string, string> };
 
 /** A route of the dashboard. The wrapper in `dashboard.ts` authenticates, and checks forms, before any handler. */
 export type Route = {
@@ -68,6 +68,11 @@ export type Route = {
   path: string;
   /** The largest form; default 64 KiB. */
   mostBytes?: number;
+  /**
+   * The body has files: the handler receives it, in turns of their own. The token of forms stands in the query, or in the header
+   * `x-csrf-token`, so that it is checked before.
+   */
+  isUpload?: boolean;
 } & (
   | { for: 'everyone'; handler: (visit: PublicVisit) => Promise<Answer> }
   | { for: 'members' | 'admins'; handler: (visit: Visit) => Promise<Answer> }

@@ -5,6 +5,8 @@ import type { LiveEvents } from './live-events.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { actRoutes } from './pages/acts.ts';
 import { creditRoutes } from './pages/credits.ts';
+import { fileRoutes } from './pages/file.ts';
+import { fileListRoutes } from './pages/files.ts';
 import { jobRoutes } from './pages/job.ts';
 import { jobListRoutes } from './pages/job-list.ts';
 import { keyRoutes } from './pages/keys.ts';
@@ -47,6 +49,8 @@ export function routesOf(parts: RouteParts): Route[] {
     ...playgroundRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
+    ...fileListRoutes(),
+    ...fileRoutes(),
     ...keyRoutes(),
     ...webhookRoutes(),
     ...webhookTestRoutes(),

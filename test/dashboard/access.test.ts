@@ -22,6 +22,14 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   await service.cancel(hooked.jobId);
   const [delivery] = await service.deliveries.list({ owner: accountId });
   const deliveryId = String(delivery?.deliveryId);
+  const content = (async function* () {
+    yield Buffer.from('content-of-the-admin');
+  })();
+  const { fileId } = await administration.files.put({
+    account: admin,
+    name: 'file-of-the-admin.txt',
+    content,
+  });
   const snapshotId = await snapshotOf(installation.place.storage, accountId);
   await administration.credits.grant({ account: admin, paid: 7_654_321 });
   const state = async () =>
@@ -29,10 +37,11 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
       await administration.keys.list({ account: admin }),
       await administration.jobs.list({ account: admin }),
       (await administration.deliveries.list({ account: admin })).length,
+      await administration.files.list({ account: admin }),
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
-  return { ...appliance, keyId, jobId, deliveryId, snapshotId, accountId, member, state };
+  return { ...appliance, keyId, jobId, fileId, deliveryId, snapshotId, accountId, member, state };
 }
 
 /** Pictures of an account. Who may not see them gets the same answer whether there are files or not. */
@@ -47,7 +56,7 @@ async function snapshotOf(storage: Storage, owner: string): Promise<string> {
 
 /** Texts that no response to another person contains. */
 const THEIRS =
-  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
+  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|file-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
 t.test('without a session every route except public ones leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
@@ -66,12 +75,12 @@ t.test('without a session every route except public ones leads to the sign-in', 
 });
 
 t.test("a member can read and change other accounts' data by id on no route", async (t) => {
-  const { port, admin, member, keyId, jobId, deliveryId, snapshotId, accountId, state } =
+  const { port, admin, member, keyId, jobId, fileId, deliveryId, snapshotId, accountId, state } =
     await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
   const ids: Record<string, string> = {
-    ...{ keyId, jobId, deliveryId, userId: accountId, machineId: 'any' },
+    ...{ keyId, jobId, fileId, deliveryId, userId: accountId, machineId: 'any' },
     ...{ snapshotId, name: 'sheet.jpg' },
   };
   // Ends the session, or never ends.
@@ -99,7 +108,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
       t.notMatch(
         answer.text.replaceAll(admin, account),
         account === admin
-          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|hooks-of-the-admin|7,654,321/
+          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|file-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
           : THEIRS,
         `${method} ${url}`,
       );
@@ -127,7 +136,7 @@ t.test("other accounts' data gets the same answer as missing data", async (t) =>
 });
 
 t.test('every operation of the administration is limited for members', async (t) => {
-  const { installation, admin, member, keyId, jobId, deliveryId, state } = await ownedByAdmin(t);
+  const { installation, admin, member, keyId, jobId, fileId, deliveryId, state } = await ownedByAdmin(t);
   const { accountId } = await installation.accounts.find(member);
   const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
   const before = await state();
@@ -135,6 +144,7 @@ t.test('every operation of the administration is limited for members', async (t)
     account: admin,
     keyId,
     jobId,
+    fileId,
     deliveryId,
     paid: 1,
     name: 'x',

@@ -37,20 +37,43 @@ export class Client {
     const pairs = Object.entries(fields).flatMap(([name, value]) =>
       [value].flat().map((one): [string, string] => [name, one]),
     );
-    return this.#exchange('POST', path, new URLSearchParams(pairs).toString());
+    return this.#exchange('POST', path, new URLSearchParams(pairs).toString(), {
+      'content-type': 'application/x-www-form-urlencoded',
+    });
+  }
+
+  /** The token of the forms of this session. */
+  async csrf(): Promise<string> {
+    return /name="csrf" value="([^"]+)"/.exec((await this.get('/dashboard/account')).text)?.[1] ?? '';
+  }
+
+  /** Posts a form with files. */
+  async postFiles(path: string, form: FormData): Promise<Answer> {
+    const encoded = new Response(form);
+    const type = String(encoded.headers.get('content-type'));
+    return this.postBytes(path, Buffer.from(await encoded.arrayBuffer()), { 'content-type': type });
+  }
+
+  async postBytes(path: string, body: Buffer, headers: Record<string, string>): Promise<Answer> {
+    return this.#exchange('POST', path, body, headers);
   }
 
   async signIn(email: string, password: string = PASSWORD): Promise<Answer> {
     return this.post('/dashboard/sign-in', { email, password }, { from: '/dashboard/sign-in' });
   }
 
-  async #exchange(method: string, path: string, body?: string): Promise<Answer> {
+  async #exchange(
+    method: string,
+    path: string,
+    body?: string | Buffer,
+    headers: Record<string, string> = {},
+  ): Promise<Answer> {
     const cookie = Array.from(this.cookies, ([name, value]) => `${name}=${value}`).join('; ');
     const answer = await send(this.#port, path, {
       method,
       headers: {
         ...(cookie && { cookie }),
-        ...(body !== undefined && { 'content-type': 'application/x-www-form-urlencoded' }),
+        ...headers,
       },
       ...(body !== undefined && { body }),
     });

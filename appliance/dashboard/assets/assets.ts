@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { ServerRoute } from '@hapi/hapi';
 import { type Asset, asset } from './asset.ts';
 import { EXAMPLE_ASSETS } from './examples.ts';
+import { FILES_SCRIPT } from './generated/files-script.ts';
 import { PLAYGROUND_SCRIPT } from './generated/playground-script.ts';
 import { SCRIPT } from './script.ts';
 import { STYLESHEET } from './stylesheet.ts';
@@ -9,8 +10,9 @@ import { STYLESHEET } from './stylesheet.ts';
 export const STYLESHEET_ASSET: Asset = asset('dashboard', 'css', 'text/css', STYLESHEET);
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
 export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);
+export const FILES_ASSET: Asset = asset('files', 'js', 'text/javascript', FILES_SCRIPT);
 
-const ASSETS = [STYLESHEET_ASSET, SCRIPT_ASSET, PLAYGROUND_ASSET, ...EXAMPLE_ASSETS];
+const ASSETS = [STYLESHEET_ASSET, SCRIPT_ASSET, PLAYGROUND_ASSET, FILES_ASSET, ...EXAMPLE_ASSETS];
 
 /** Routes of the assets, which need no session. */
 export const ASSET_ROUTES: ServerRoute[] = ASSETS.map(({ path, type, content }) => {

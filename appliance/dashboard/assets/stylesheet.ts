@@ -287,6 +287,23 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .snippet > div { padding: 0 1.25rem 1.25rem; gap: 0.625rem; }
 .snippet pre { max-height: 22rem; overflow: auto; }
 
+.file { display: flex; gap: 0.75rem; align-items: center; }
+.icon { flex: none; width: 2.25rem; height: 2.25rem; border-radius: 6px; background: var(--sunken); overflow: hidden; }
+.icon img { width: 100%; height: 100%; object-fit: contain; display: block; }
+.icon.picture img { object-fit: cover; }
+.shown { display: block; justify-self: center; max-width: 100%; max-height: 60vh; border-radius: 8px; background: repeating-conic-gradient(#e4e4e4 0 25%, #fff 0 50%) 0 0 / 1.25rem 1.25rem; }
+audio { width: 100%; display: block; }
+.uploads { list-style: none; max-height: 20rem; overflow-y: auto; display: grid; gap: 0.5rem; font-size: var(--small); }
+.uploads li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0.125rem 1rem; }
+.uploads li > span { overflow-wrap: anywhere; }
+.uploads li > span + span { color: var(--muted); }
+.uploads li[data-state="done"] > span + span { color: var(--good); }
+.uploads li[data-state="failed"] { grid-template-columns: minmax(0, 1fr); }
+.uploads li[data-state="failed"] > span + span { color: var(--bad); }
+.uploads progress { grid-column: 1 / -1; }
+.dropping::after { content: "Drop to upload"; position: fixed; inset: 0.75rem; z-index: 400; display: grid; place-items: center; border: 2px dashed var(--accent); border-radius: var(--radius); background: color-mix(in srgb, var(--accent-soft) 85%, transparent); color: var(--accent); font-size: var(--title); font-weight: 640; pointer-events: none; }
+.note ul { padding-left: 1.25rem; }
+
 .connection { position: fixed; right: 1rem; bottom: 1rem; }
 .connection:not(:empty) { z-index: 2; padding: 0.375rem 0.875rem; border: 1px solid var(--line); border-radius: 99px; background: var(--surface); color: var(--muted); font-size: var(--small); }
 

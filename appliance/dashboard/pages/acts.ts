@@ -55,6 +55,7 @@ const PAGES: Record<string, string> = {
   credits: 'accounts',
   keys: 'keys',
   jobs: 'jobs',
+  files: 'files',
   deliveries: 'webhooks',
 };
 

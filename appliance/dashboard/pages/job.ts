@@ -1,6 +1,6 @@
 import type { Delivery } from '../../../lib/index.ts';
-import type { JobDetails } from '../../admin/administration-views.ts';
-import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
+import type { JobDetails, JobFile } from '../../admin/administration-views.ts';
+import { counted, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { POLLED, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
@@ -10,6 +10,9 @@ import { stateTag } from './job-views.ts';
 import { outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
+
+/** Of the files that a job uses. */
+const MOST_FILES = 50;
 
 /** The page of each job. */
 export function jobRoutes(): Route[] {
@@ -57,6 +60,7 @@ async function jobPage(visit: Visit): Promise<Html> {
   const { admin, viewer, csrf } = visit;
   const job = await shown(visit);
   const { jobId } = job;
+  const files = await admin.files.ofJob({ jobId });
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   return page(
     {
@@ -71,6 +75,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 <div class="stack">
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('times', usageCard(job))}
+${region('files', fileCard(files))}
 ${region('metadata', metadata(job))}
 ${region('deliveries', deliveryCard(deliveries))}
 </div></div>`,
@@ -121,6 +126,20 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
     code !== null && html`<a class="button" href="${BASE}/playground?job=${jobId}">Open in playground</a>`,
     forgottenAt === null && html`<a class="button" href="${BASE}/jobs/${jobId}/forget">Forget …</a>`,
   ];
+}
+
+/** A file that was removed or replaced has no page any more. */
+function fileCard(files: JobFile[]): Html | false {
+  if (files.length === 0) return false;
+  const items = files
+    .slice(0, MOST_FILES)
+    .map(({ name, fileId, isKept }) =>
+      isKept
+        ? html`<li><a href="${BASE}/files/${fileId}">${name}</a></li>`
+        : html`<li><span>${name}</span><span class="small muted">replaced or removed</span></li>`,
+    );
+  const more = files.length - MOST_FILES;
+  return html`<section class="card flush"><header><h2>Files</h2>${more > 0 && html`<span class="small muted">${MOST_FILES} of ${counted(files.length, 'file')}</span>`}</header><ul class="list">${items}</ul></section>`;
 }
 
 function deliveryCard(deliveries: Delivery[]): Html | false {
