@@ -1,3 +1,4 @@
+import { withoutControlCharacters } from '../base/line-reader.ts';
 import { findingOf } from './finding.ts';
 import type { Finding } from './finding-types.ts';
 import type { Param, ParamType } from './param-types.ts';
@@ -49,7 +50,10 @@ export function parseParam(value: Record<string, unknown>): Param | undefined {
     name,
     type,
     default: jsonOf(value['default']),
-    label: typeof label === 'string' ? label.slice(0, LONGEST.label).toWellFormed() : null,
+    label:
+      typeof label === 'string'
+        ? withoutControlCharacters(label.slice(0, LONGEST.label)).toWellFormed()
+        : null,
     minimum: numberOf(value['minimum']),
     maximum: numberOf(value['maximum']),
     choices: jsonOf(value['choices']),

@@ -74,7 +74,7 @@ t.test('without a dry run, the code is only read', async (t) => {
     { kind: 'scene:attribute', line: 9, fix: { text: 'wait' } },
   ]);
   t.same(await service.check(TWO, { dryRun: false, className: 'One' }), {
-    ...{ ok: true, findings: [], scenes: [] },
+    ...{ ok: true, findings: [], params: [], scenes: [] },
   });
   const [read, run] = await Promise.all(
     [false, true].map((dryRun) => service.check(BROKEN, { className: 'Main', dryRun })),
