@@ -4,6 +4,7 @@ import { bench as cluster } from './cluster.ts';
 import { bench as dashboard } from './dashboard.ts';
 import { bench as edit } from './edit.ts';
 import { bench as encoding } from './encoding.ts';
+import { bench as formats } from './formats.ts';
 import { bench as inspect } from './inspect.ts';
 import { bench as latency } from './latency.ts';
 import { bench as loop } from './loop.ts';
@@ -38,6 +39,10 @@ const BENCHMARKS: Record<string, { about: string; bench: (args: string[]) => Pro
   encoding: {
     about: 'CPU time, size and loss of several settings of the encoder, compared with those of Manim',
     bench: encoding,
+  },
+  formats: {
+    about: 'time and size of the other formats of a job, beside those of `manim` in the same run',
+    bench: formats,
   },
   inspect: {
     about:
