@@ -95,8 +95,10 @@ export async function askedOf(
   const { width, height } = request.sizePx ?? { width: 2, height: 2 };
   if (!['gif', 'png', 'png-sequence'].includes(format) && (width % 2 === 1 || height % 2 === 1))
     throw wrongUsage(`Videos have an even width and height, not ${width},${height}.`);
-  if (format !== 'mp4' && (server || flags.formats))
-    throw wrongUsage('Other formats are made together with MP4: --formats gif, instead of --format gif.');
+  if (server && format !== 'mp4')
+    throw wrongUsage('The video of a service is MP4 only. It makes others beside it: --formats gif.');
+  if (flags.formats && format !== 'mp4')
+    throw wrongUsage(`--formats are made beside an MP4, not beside ${format}. Leave out one of the two.`);
   // The configuration has an option of this name too, for workers.
   const { quality: _, ...options } = flags;
   const config = configOf(options);
