@@ -196,6 +196,22 @@ t.test('pages with the most that an account can make are small and do not block 
   }
   pages.push(['key', `/keys/${keyId}`], ['webhook test', `/webhooks/test?key=${keyId}`]);
   pages.push(['keys', '/keys'], ['credits', '/credits?days=365']);
+  let fileId = '';
+  for (let index = 0; index < 101; index += 1) {
+    // The longest names, with most of them in folders, whose links are the longest part.
+    const name = `${index}/${Array.from({ length: 2 }, () => filled('&', 199)).join('/')}/${filled("'", 90)}.txt`;
+    const content = (async function* () {
+      yield Buffer.from(`${index}${filled('&')}`);
+    })();
+    ({ fileId } = await administration.files.put({ account: member, name, content }));
+  }
+  const using = id(++number);
+  await insert(failed(using, {}), 'x');
+  const { files } = await administration.files.list({ account: member, limit: 200 });
+  const entries = files.map(({ name, fileId }) => ({ name, fileId }));
+  await storage.transaction((tx) => storage.files.use(tx, using, { setId: 'all', owner, entries }));
+  pages.push(['files', '/files'], ['file', `/files/${fileId}`], ['job: files', `/jobs/${using}`]);
+  pages.push(['file: remove', `/files/${fileId}/remove`]);
   const client = await signedIn(t, port, member);
   const csrf = /name="csrf" value="([^"]+)"/.exec((await client.get('/dashboard/account')).text)?.[1] ?? '';
   const form = (fields: Record<string, string>) => new URLSearchParams({ csrf, ...fields }).toString();

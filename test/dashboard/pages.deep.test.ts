@@ -29,6 +29,14 @@ async function filledAppliance(t: Test) {
     webhookUrl: 'https://hooks.example.org/',
   });
   await administration.keys.revoke({ keyId: revoked.keyId });
+  const file = async (name: string, text: string) => {
+    const content = (async function* () {
+      yield Buffer.from(text);
+    })();
+    return (await administration.files.put({ account: admin, name, content })).fileId;
+  };
+  const drawing = await file('brand/logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
+  const table = await file(`${EVIL.replaceAll(/[<>"|?*:/\\]/g, '_')}.csv`, EVIL);
   const request = { owner: accountId, keyId, className: 'Hello' };
   const evil = {
     metadataJson: JSON.stringify({ text: EVIL }),
@@ -62,6 +70,12 @@ async function filledAppliance(t: Test) {
     `/jobs/${running.jobId}`,
     `/jobs/${forgotten.jobId}`,
     `${job}/forget`,
+    '/files',
+    '/files?folder=brand',
+    '/files?account=member@example.org',
+    `/files/${drawing}`,
+    `/files/${table}`,
+    `/files/${table}/remove`,
     '/keys',
     '/keys/new',
     `/keys/${keyId}`,

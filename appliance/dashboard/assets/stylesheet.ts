@@ -288,9 +288,10 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 .snippet pre { max-height: 22rem; overflow: auto; }
 
 .file { display: flex; gap: 0.75rem; align-items: center; }
-.icon { flex: none; width: 2.25rem; height: 2.25rem; border-radius: 6px; background: var(--sunken); overflow: hidden; }
+.file > :last-child { min-width: 0; overflow-wrap: anywhere; }
+.icon { flex: none; width: 2.25rem; height: 2.25rem; border-radius: 6px; background: var(--sunken); color: var(--muted); overflow: hidden; display: grid; place-items: center; font-size: 0.6875rem; font-weight: 560; }
 .icon img { width: 100%; height: 100%; object-fit: contain; display: block; }
-.icon.picture img { object-fit: cover; }
+tr:has(.file) td { vertical-align: middle; }
 .shown { display: block; justify-self: center; max-width: 100%; max-height: 60vh; border-radius: 8px; background: repeating-conic-gradient(#e4e4e4 0 25%, #fff 0 50%) 0 0 / 1.25rem 1.25rem; }
 audio { width: 100%; display: block; }
 .uploads { list-style: none; max-height: 20rem; overflow-y: auto; display: grid; gap: 0.5rem; font-size: var(--small); }

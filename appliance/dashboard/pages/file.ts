@@ -45,7 +45,7 @@ function shown({ admin, params }: Visit): Promise<FileInfo> {
 }
 
 /** The list that a file stands in. */
-function listOf(visit: Visit, { account, name }: FileInfo): string {
+function listOf(visit: Visit, { account, name }: Pick<FileInfo, 'account' | 'name'>): string {
   return filesPath({ ...visit, query: { account } }, { folder: folderOf(name).slice(0, -1) });
 }
 
@@ -53,18 +53,19 @@ async function filePage(visit: Visit): Promise<Html> {
   const { admin, viewer, csrf, told } = visit;
   const file = await shown(visit);
   const { fileId, name, kind, sizeBytes, sha256, createdAt, account } = file;
+  const folder = folderOf(name);
   const [preview, jobs] = await Promise.all([
     previewOf(visit, file),
     admin.jobs.listUsing({ fileId, limit: MOST_JOBS }),
   ]);
   return page(
     {
-      title: name.slice(folderOf(name).length),
+      title: name.slice(folder.length),
       section: 'files',
       viewer,
       csrf,
-      lead: html`<code>${name}</code>`,
-      actions: html`<a class="button" href="${BASE}${listOf(visit, file)}">All files</a>`,
+      lead: folder !== '' && html`In the folder <a href="${BASE}${listOf(visit, file)}">${folder}</a>`,
+      actions: html`<a class="button" href="${BASE}${listOf(visit, { account, name: '' })}">All files</a>`,
     },
     toldNote(told),
     html`<div class="columns">
@@ -77,7 +78,7 @@ async function filePage(visit: Visit): Promise<Html> {
 ${account !== viewer.email && html`<dt>Account</dt><dd>${account}</dd>`}
 <dt>File id</dt><dd><code>${fileId}</code></dd>
 <dt>SHA-256</dt><dd><code>${sha256}</code></dd>
-</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folderOf(name).length)}">Download</a><a class="button" href="${BASE}/files/${fileId}/remove">Remove …</a></div></section>
+</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folder.length)}">Download</a><a class="button" href="${BASE}/files/${fileId}/remove">Remove …</a></div></section>
 ${usedBy(jobs)}
 </div></div>`,
   );

@@ -207,8 +207,10 @@ function fileRow(visit: Visit, file: FileInfo, from: number): Html {
   const within = folderOf(name);
   const isShown = (kind === 'picture' || kind === 'drawing') && sizeBytes <= LARGEST_SHOWN_BYTES;
   return html`<tr>
-<th scope="row" class="rowhead fill"><span class="file"><span class="icon ${kind}">${
-    isShown && html`<img src="${contentUrl(file)}" alt="" loading="lazy" width="36" height="36">`
+<th scope="row" class="rowhead fill"><span class="file"><span class="icon" aria-hidden="true">${
+    isShown
+      ? html`<img src="${contentUrl(file)}" alt="" loading="lazy" width="36" height="36">`
+      : name.slice(name.lastIndexOf('.') + 1).toLowerCase()
   }</span><span>${
     within.length > from &&
     html`<a class="muted" href="${BASE}${filesPath(visit, { folder: within.slice(0, -1) })}">${within.slice(from)}</a>`
