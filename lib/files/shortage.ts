@@ -1,4 +1,5 @@
-import { isScenepressError } from '../base/errors.ts';
+import { isScenepressError, ScenepressError } from '../base/errors.ts';
+import { isOutOfSpace } from './disk.ts';
 
 /** System errors for an exhausted resource. */
 const SHORTAGES = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAGAIN', 'ENOBUFS']);
@@ -22,6 +23,12 @@ export function isShortage(error: unknown): boolean {
 /** The error of a shortage that another process has met. */
 export function newShortage(message: string): Error {
   return Object.assign(new Error(message), { code: 'EAGAIN' });
+}
+
+/** The error `storage_full` for one of a full disk; others as they are. */
+export function namedIfFull(error: unknown): unknown {
+  if (!isOutOfSpace(error) || isScenepressError(error)) return error;
+  return new ScenepressError('storage_full', 'The disk is full. Try again later.', { cause: error });
 }
 
 /**

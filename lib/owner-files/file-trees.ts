@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { chmod, link, mkdir, rm, stat } from 'node:fs/promises';
+import { chmod, constants, copyFile, link, mkdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { ScenepressError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import { makeFolderWithin } from '../files/disk.ts';
+import { isOutOfSpace, makeFolderWithin } from '../files/disk.ts';
 import type { FolderPlace } from '../files/folder-place.ts';
+import { namedIfFull } from '../files/shortage.ts';
 import { contentKeyOf, type FileRecord, type FileSet } from '../model/owner-file.ts';
 import type { FileStore } from '../storage/file-store.ts';
 import { filesOf } from './file-sets.ts';
@@ -30,6 +31,8 @@ interface Kept {
 /** A folder that is kept for further jobs. */
 interface KeptTree extends Kept {
   users: number;
+  /** Bytes that its folders and links take. */
+  sizeBytes: number;
   /** Bytes, by content. */
   contents: ReadonlyMap<string, number>;
 }
@@ -38,6 +41,10 @@ interface KeptTree extends Kept {
 const PASSABLE = 0o711;
 const LISTED = 0o755;
 const READABLE = 0o444;
+/** What a file or a folder takes, whatever is in it: there are as few inodes as one for so many bytes of a disk. */
+const INODE_BYTES = 16 * 1024;
+/** What another name of a file takes. */
+const LINK_BYTES = 256;
 
 /**
  * The folders of files that scenes on this machine read, one for each set of files. Contents are fetched from the asset
@@ -74,10 +81,23 @@ export class FileTrees {
   }
 
   /**
-   * The folder of a set of files, until it is released. Errors: `not_found` when a file has been removed meanwhile;
-   * `storage_failed` when the store has another content; those of the stores and the disk.
+   * The folder of a set of files, until it is released. What no job uses makes room for it when the disk is full. Errors:
+   * `not_found` when a file has been removed meanwhile; `storage_failed` when the store has another content;
+   * `storage_full`; those of the stores and the disk.
    */
   async take(set: FileSet): Promise<FileTree> {
+    try {
+      return await this.#take(set);
+    } catch (error) {
+      if (!isOutOfSpace(error)) throw error;
+    }
+    await this.#trim(0);
+    return this.#take(set).catch((error: unknown) => {
+      throw namedIfFull(error);
+    });
+  }
+
+  async #take(set: FileSet): Promise<FileTree> {
     const { setId } = set;
     await this.#forgetLost(setId);
     const tree = this.#used(setId) ?? (await this.#begin(set));
@@ -129,8 +149,10 @@ export class FileTrees {
     const known = this.#used(set.setId);
     if (known) return known;
     const path = this.#newPath('sets', set.setId);
-    const contents = new Map(files.map(({ contentId, sizeBytes }) => [contentId, sizeBytes]));
-    const tree = { path, users: 1, contents, made: this.#make(path, files) };
+    const contents = new Map(files.map(({ contentId, sizeBytes }) => [contentId, sizeBytes + INODE_BYTES]));
+    const folders = new Set(['', ...files.flatMap(({ name }) => foldersOf(name))]);
+    const sizeBytes = folders.size * INODE_BYTES + files.length * LINK_BYTES;
+    const tree = { path, users: 1, sizeBytes, contents, made: this.#make(path, files) };
     tree.made.catch(() => {}); // Awaited by those that take it.
     this.#trees.set(set.setId, tree);
     return tree;
@@ -148,7 +170,11 @@ export class FileTrees {
       await content.made;
       const target = join(path, file.name);
       for (const folder of foldersOf(file.name)) await makeListed(join(path, folder));
-      await link(content.path, target);
+      // A file has a limited number of links.
+      await link(content.path, target).catch((error: NodeJS.ErrnoException) => {
+        if (error.code !== 'EMLINK') throw error;
+        return copyFile(content.path, target, constants.COPYFILE_EXCL);
+      });
     }
   }
 
@@ -187,22 +213,23 @@ export class FileTrees {
     }
   }
 
-  /** Removes what was used longest ago while all contents are too large together. */
-  async #trim(): Promise<void> {
+  /** Removes what was used longest ago while all is too large together, and contents that no folder has any more. */
+  async #trim(mostBytes = this.#mostBytes): Promise<void> {
+    const paths: string[] = [];
+    for (const [setId, tree] of this.#trees) {
+      if (this.#keptBytes() <= mostBytes) break;
+      if (tree.users > 0) continue;
+      this.#trees.delete(setId);
+      paths.push(tree.path);
+    }
+    const left = this.#keptContents();
+    for (const [contentId, { path }] of this.#contents) {
+      if (left.has(contentId)) continue;
+      this.#contents.delete(contentId);
+      paths.push(path);
+    }
     try {
-      for (const [setId, tree] of this.#trees) {
-        if (this.#keptBytes() <= this.#mostBytes) return;
-        if (tree.users > 0) continue;
-        this.#trees.delete(setId);
-        const left = this.#keptContents();
-        const unused = [...tree.contents.keys()].filter((contentId) => !left.has(contentId));
-        const paths = [
-          tree.path,
-          ...unused.flatMap((contentId) => this.#contents.get(contentId)?.path ?? []),
-        ];
-        for (const contentId of unused) this.#contents.delete(contentId);
-        for (const path of paths) await rm(path, { recursive: true, force: true });
-      }
+      for (const path of paths) await rm(path, { recursive: true, force: true });
     } catch (err) {
       this.#logger.warn({ err }, 'Files of jobs could not be removed from the work folder.');
     }
@@ -213,9 +240,8 @@ export class FileTrees {
   }
 
   #keptBytes(): number {
-    let sum = 0;
-    for (const bytes of this.#keptContents().values()) sum += bytes;
-    return sum;
+    const ofTrees = [...this.#trees.values()].map(({ sizeBytes }) => sizeBytes);
+    return [...ofTrees, ...this.#keptContents().values()].reduce((sum, bytes) => sum + bytes, 0);
   }
 
   #newPath(folder: string, id: string): string {

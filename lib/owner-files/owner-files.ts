@@ -7,6 +7,7 @@ import { COUNT, checked, type Schemas, TEXT } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
 import type { Random } from '../base/random.ts';
+import { namedIfFull } from '../files/shortage.ts';
 import { kindOfName } from '../model/file-kinds.ts';
 import { SortableIds } from '../model/ids.ts';
 import { newOwner } from '../model/owner.ts';
@@ -126,15 +127,17 @@ export class OwnerFiles {
     newOwner(owner);
     const kind = kindOfFile(name);
     const { options, folder, random } = this.#parts;
-    const received = await receive(content, kind, {
-      ...{ folder, random, signal },
-      mostBytes: options.largestBytes,
-    });
+    let received: Received | undefined;
     try {
-      const file = await this.#inProgress.add(this.#keep(owner, name, kind, received));
-      return ownerFileOf(file);
+      received = await receive(content, kind, {
+        ...{ folder, random, signal },
+        mostBytes: options.largestBytes,
+      });
+      return ownerFileOf(await this.#inProgress.add(this.#keep(owner, name, kind, received)));
+    } catch (error) {
+      throw namedIfFull(error);
     } finally {
-      await rm(received.path, { force: true }).catch(() => {});
+      if (received) await rm(received.path, { force: true }).catch(() => {});
     }
   }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isOutOfSpace } from '../../files/disk.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { MOST_ATTEMPTS, RECORDING_FAILED } from '../../model/failures.ts';
 import { assetKeysOf, type JobOutcome, type JobRecord, storedKeysOf } from '../../model/job.ts';
@@ -178,7 +179,8 @@ export class Attempt {
     const code = await storage.readSource(this.#job.jobId);
     assert(code !== undefined, 'a job has its source');
     const files = await storage.files.usedBy(this.#job.jobId);
-    const tree = files && (await trees?.take(files));
+    const tree = files && (await trees?.take(files).catch(onlyIfFull));
+    if (tree === 'full') return { kind: 'disk_full', durationMs: 0 };
     try {
       const ofIndexes = await indexes?.taskOf(claimed, this.#stop.signal);
       const ofFiles = tree && { files: tree.path };
@@ -335,4 +337,9 @@ export class Attempt {
     const { clock, stopped: signal, logger } = this.#options;
     return retry(step, { clock, signal, logger, failed: RECORDING_FAILED });
   }
+}
+
+function onlyIfFull(error: unknown): 'full' {
+  if (isOutOfSpace(error)) return 'full';
+  throw error;
 }

@@ -1,21 +1,38 @@
-import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { silentLogger } from '../../../lib/base/logger.ts';
 import { DataFolder, RenderService } from '../../../lib/index.ts';
 import { contentKeyOf } from '../../../lib/model/owner-file.ts';
 import { FileTrees } from '../../../lib/owner-files/file-trees.ts';
+import { deepTest } from '../../fixtures/depth.ts';
+import { smallDisk } from '../../fixtures/small-disk.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
 const CODE = 'from manim import *';
+const MIB = 1024 ** 2;
+/** Two sets of one small file each fit, and three do not. */
+const TWO_SETS_BYTES = 70_000;
 
 /** Trees of the files of a service that renders nothing. */
-async function open(t: Test, mostBytes = 1_000) {
+async function open(
+  t: Test,
+  { mostBytes = MIB, folder: given }: { mostBytes?: number; folder?: string } = {},
+) {
   const dataFolder = new DataFolder(await temporaryFolder(t));
   const service = new RenderService({ dataFolder });
   await service.startWithoutWorkers();
   t.teardown(() => service.stop());
-  const folder = join(await temporaryFolder(t), 'work', 'files');
+  const folder = given ?? join(await temporaryFolder(t), 'work', 'files');
   const { storage, assets } = dataFolder;
   const trees = new FileTrees({
     ...{ files: storage.files, assets, folder, place: undefined, mostBytes, logger: silentLogger },
@@ -63,7 +80,7 @@ t.test('equal sets share a folder, also when they are taken at once', async (t) 
 t.test(
   'what is unused longest goes first when contents are too large, and nothing that is used',
   async (t) => {
-    const { trees, put, set, folder } = await open(t, 10);
+    const { trees, put, set, folder } = await open(t, { mostBytes: TWO_SETS_BYTES });
     const sets = [];
     for (const name of ['a.txt', 'b.txt', 'c.txt'])
       sets.push(await set({ [name]: (await put(name, `${name[0]}-text`)).fileId }));
@@ -104,4 +121,59 @@ t.test('the folders are made again when the work folder was replaced', async (t)
   rmSync(join(folder, '..'), { recursive: true });
   const { path } = await trees.take(used);
   t.equal(readFileSync(join(path, 'a.txt'), 'utf8'), 'text');
+});
+
+t.test('folders and links count, too, so that small files do not fill the disk', async (t) => {
+  const { trees, put, set, folder } = await open(t);
+  const { fileId } = await put('a.txt', '');
+  for (let count = 0; count < 20; count++)
+    (await trees.take(await set({ [`1/2/3/4/5/6/7/${count}.txt`]: fileId }))).release();
+  const sets = join(folder, 'sets');
+  // Each has eight folders.
+  while (readdirSync(sets).length > 8) await new Promise(setImmediate);
+  t.equal(readdirSync(join(folder, 'contents')).length, 1);
+});
+
+t.test('contents of a set that could not be made are not kept', async (t) => {
+  const { trees, put, set, kept, storage, assets } = await open(t);
+  await put('a.txt', 'one');
+  const { fileId } = await put('b.txt', 'two');
+  const file = await storage.files.get(fileId);
+  rmSync(assets.path(contentKeyOf(file ?? { contentId: '' })));
+  await t.rejects(trees.take(await set()), { code: 'not_found' });
+  while (kept().contents > 0) await new Promise(setImmediate);
+  t.same(kept(), { sets: 0, contents: 0 });
+});
+
+const disk = smallDisk(t, 1);
+
+t.test('what no job uses makes room when the disk is full', { skip: disk === undefined }, async (t) => {
+  const { trees, put, set } = await open(t, { folder: join(disk ?? '', 'files'), mostBytes: 100 * MIB });
+  const sets = [];
+  for (const name of ['a', 'b', 'c'])
+    sets.push(await set({ 'x.txt': (await put(`${name}.txt`, name.repeat(0.4 * MIB))).fileId }));
+  const [a, b, c] = sets.map((one) => () => trees.take(one));
+  (await a?.())?.release();
+  const used = await b?.();
+  t.ok(existsSync((await c?.())?.path ?? ''), 'it took the place of what was not used');
+  t.ok(existsSync(used?.path ?? ''));
+  const full = { code: 'storage_full', message: 'The disk is full. Try again later.' };
+  if (a) await t.rejects(a(), full);
+});
+
+deepTest(t, 'a file that has as many links as the disk allows is copied', async (t) => {
+  const { trees, put, set, folder } = await open(t);
+  const { fileId } = await put('a.txt', 'text');
+  await trees.take(await set());
+  const contents = join(folder, 'contents');
+  const path = join(contents, readdirSync(contents)[0] ?? '');
+  const others = join(await temporaryFolder(t), 'links');
+  mkdirSync(others);
+  t.throws(() => {
+    // Where there is no limit, the number has to do.
+    for (let count = 0; count < 70_000; count++) linkSync(path, join(others, String(count)));
+    throw new Error('70,000 links');
+  });
+  const { path: other } = await trees.take(await set({ 'b.txt': fileId }));
+  t.equal(readFileSync(join(other, 'b.txt'), 'utf8'), 'text');
 });

@@ -260,7 +260,7 @@ t.test('what is being stored when its owner is removed, or the store fails, is n
   mayEnd.resolve();
   await t.rejects(putting, { code: 'not_found' });
   failure = Object.assign(new Error('no space'), { code: 'ENOSPC' });
-  await t.rejects(put('a.txt'), failure);
+  await t.rejects(put('a.txt'), { code: 'storage_full', cause: failure });
   t.same([...kept], []);
   t.match(await service.files.usage('ada'), { files: 0, bytes: 0 });
 });

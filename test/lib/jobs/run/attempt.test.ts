@@ -145,6 +145,17 @@ t.test('a render gets what was requested, and its progress and previews are repo
   t.same(logged, []);
 });
 
+t.test('a job whose files do not fit on the disk waits', async (t) => {
+  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  const trees = { take: () => Promise.reject(full) };
+  const { attempt, renderer, storage, jobId, job, logged } = await setUp(t, { trees });
+  const files = { setId: 's', owner: newJob.owner, entries: [{ name: 'a.txt', fileId: 'f' }] };
+  await storage.transaction((tx) => storage.files.use(tx, jobId, files));
+  await attempt.begin(renderer);
+  t.match(await job(), { phase: 'queued', attempts: 0 });
+  t.match(logged, [['error', 'The files of a job did not fit on the disk. The job waits.']]);
+});
+
 t.test('renders of owners who are not in good standing run in the background', async (t) => {
   const { begun, started, result, attempt } = await setUp(t, { inGoodStanding: false });
   begun();
