@@ -57,8 +57,8 @@ t.test('the document describes exactly the three endpoints and their statuses', 
   );
   t.strictSame(Object.fromEntries(statuses), {
     'post /api/v2/render': ['202', '400', '401', '402', '409', '413', '429', '503'],
-    'get /api/v2/render/{jobId}': ['200', '401', '404'],
-    'get /api/v2/me': ['200', '401'],
+    'get /api/v2/render/{jobId}': ['200', '401', '404', '429'],
+    'get /api/v2/me': ['200', '401', '429'],
   });
 });
 

@@ -115,12 +115,11 @@ export class Admission {
       const jobs: AddedJob[] = [];
       const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
-        const made = await this.#madeBefore(tx, newJob, checks, jobs.length === 0);
+        const { made, files } = await this.#madeBefore(tx, newJob, checks, choice, jobs.length === 0);
         if (made) {
           jobs.push({ job: made, repeated: true });
           continue;
         }
-        const files = await choice.setOf(newJob);
         const reserve = reserveOf(unsealed);
         const answer = await this.#ledger.reserve(reserve, tx);
         if (answer !== 'reserved') {
@@ -150,8 +149,8 @@ export class Admission {
       const found: (JobRecord | undefined)[] = [];
       const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
-        const made = await this.#madeBefore(tx, newJob, checks, found.length === 0);
-        if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob, await choice.setOf(newJob));
+        const { made, files } = await this.#madeBefore(tx, newJob, checks, choice, found.length === 0);
+        if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob, files);
         found.push(made);
       }
       return found;
@@ -197,13 +196,18 @@ export class Admission {
     });
   }
 
-  /** The job of an earlier, equal request; undefined: a job may be added. The first of several is checked for all. */
+  /**
+   * The job of an earlier, equal request; undefined: a job may be added, with these files. The first of several is checked
+   * for all.
+   */
   async #madeBefore(
     tx: Transaction,
-    { owner, idempotency }: NewJob,
+    newJob: NewJob,
     checks: AdmissionChecks,
+    choice: FileChoice,
     isFirst: boolean,
-  ): Promise<JobRecord | undefined> {
+  ): Promise<{ made?: JobRecord; files?: FileSet | undefined }> {
+    const { owner, idempotency } = newJob;
     // What is called together takes one round trip to a database server.
     const [, request] = await Promise.all([
       checks.owner && isFirst && this.#storage.lockOwner(tx, owner),
@@ -213,18 +217,19 @@ export class Admission {
     if (request && idempotency) {
       await caps;
       const made = await this.#repeated(tx, request, idempotency);
-      if (made) return made;
+      if (made) return { made };
     }
     // The queue's lock, then the account's.
     const hasCapacity = Promise.all([
       this.#storage.queue.assertCapacity(tx, owner, caps),
       this.#prepares ? this.#ledger.prepare?.({ owner }, tx) : undefined,
+      choice.setOf(newJob),
     ]);
     hasCapacity.catch(() => {}); // Awaited below, unless an earlier check fails.
     await caps;
     if (isFirst) checks.capacity?.();
-    await hasCapacity;
-    return undefined;
+    const [, , files] = await hasCapacity;
+    return { files };
   }
 
   /** The job of an earlier, equal request. Error: `conflict` when the key was used for another request. */
