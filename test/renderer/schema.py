@@ -42,6 +42,8 @@ def _check(schema: Schema, value: Any) -> None:
                 assert is_right, f"{value!r} is no {rule}"
             case "minimum":
                 assert value >= rule, f"{value!r} is below {rule}"
+            case "minLength":
+                assert len(value) >= rule, f"fewer than {rule} characters: {value!r}"
             case "maxLength":
                 assert len(value) <= rule, f"more than {rule} characters: {value!r}"
             case "items":
