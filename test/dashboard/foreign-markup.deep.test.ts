@@ -95,7 +95,7 @@ t.test('stored texts of others run as script on no page, even without the policy
 t.test('the contents of a request become markup in no response', async (t) => {
   const { port, admin } = await infested(t);
   const names =
-    'account before after status quality aspect seconds done next ended token error since until page q url name ' +
+    'account before after folder status quality aspect seconds done next ended token error since until page q url name ' +
     'webhookUrl email role paid once jobId deliveryId keyId current secret header body signature code className';
   const fields = Object.fromEntries(names.split(' ').map((name) => [name, EVIL]));
   const query = new URLSearchParams(fields).toString();

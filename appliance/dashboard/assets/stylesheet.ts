@@ -72,7 +72,7 @@ h1, h2 { overflow-wrap: anywhere; }
 .head p { color: var(--muted); margin-top: 0.25rem; max-width: 42rem; }
 
 .card { background: var(--surface); border: 1px solid var(--line); border-radius: var(--radius); padding: 1.25rem 1.375rem; display: grid; gap: 1rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
-.card > p, .card > .stack > p { max-width: 48rem; }
+.card > p, .card > .stack > p { max-width: 48rem; overflow-wrap: anywhere; }
 .card.flush { padding: 0; gap: 0; overflow: hidden; }
 .card.flush > header { padding: 1.125rem 1.375rem 0.875rem; }
 .card.flush > p { padding: 0.875rem 1.375rem; border-top: 1px solid var(--line); }

@@ -110,7 +110,7 @@ function next(): void {
   const left = total - done - failed;
   const counts = `${done} of ${total} uploaded${failed > 0 ? `, ${failed} failed` : ''}`;
   state.textContent = left > 0 ? `${counts} …` : `${counts}.`;
-  if (left === 0) dispatchEvent(new Event('refresh'));
+  if (left === 0 && done > 0) dispatchEvent(new Event('refresh'));
 }
 
 function end({ line, text, bar }: Upload, problem: string | undefined): void {
