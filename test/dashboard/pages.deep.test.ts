@@ -36,7 +36,7 @@ async function filledAppliance(t: Test) {
     return (await administration.files.put({ account: admin, name, content })).fileId;
   };
   const drawing = await file('brand/logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
-  const table = await file(`${EVIL.replaceAll(/[<>"|?*:/\\]/g, '_')}.csv`, EVIL);
+  const table = await file(`${EVIL.replaceAll(/[\s<>"|?*:/\\]/g, '_')}.csv`, EVIL);
   const request = { owner: accountId, keyId, className: 'Hello' };
   const evil = {
     metadataJson: JSON.stringify({ text: EVIL }),
