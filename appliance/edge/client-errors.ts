@@ -10,6 +10,7 @@ import type { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Logger } from '../support/log.ts';
 import type { Connections } from './connections.ts';
+import { limitTime } from './request-time.ts';
 import { Turns } from './turns.ts';
 
 /** Time for a client to read the response and close. An immediate close could lose the response to a TCP reset. */
@@ -42,6 +43,7 @@ export function answerClientErrors(
   listener: HttpServer | HttpsServer,
   connections: Connections,
   logger: Logger,
+  arrivesWithinMs: number,
 ): void {
   // After an error the parser reports each further packet as another error.
   const refused = new WeakSet<Socket>();
@@ -79,6 +81,7 @@ export function answerClientErrors(
     listener.on(event, (request: IncomingMessage, response: ServerResponse) => {
       if (request.headers.host === undefined && request.httpVersion === '1.1') refuse(response, NO_HOST);
       else {
+        limitTime(listener, request, arrivesWithinMs);
         turns.await(request, response, () => {
           for (const listen of framework) listen(request, response);
         });

@@ -15,10 +15,14 @@ export interface TimeLimits {
 
 const LIMITS: TimeLimits = {
   headersTimeout: 15_000,
-  requestTimeout: 60_000,
+  // The largest file at 1 Mbit/s; other requests have less time.
+  requestTimeout: 15 * 60_000,
   connectionsCheckingInterval: 5_000,
   handshakeTimeout: 15_000,
 };
+
+/** In which a request arrives that was not given more time. */
+const ARRIVES_WITHIN_MS = 60_000;
 
 /** Minimum time between log lines about failed accepts. */
 const LOG_AGAIN_MS = 60_000;
@@ -44,10 +48,14 @@ export function createListener(
  */
 export function guardListener(
   listener: HttpServer | HttpsServer,
-  { logger, ...options }: ConnectionsOptions & { logger: Logger },
+  {
+    logger,
+    arrivesWithinMs = ARRIVES_WITHIN_MS,
+    ...options
+  }: ConnectionsOptions & { logger: Logger; arrivesWithinMs?: number },
 ): Connections {
   const connections = new Connections(options);
-  answerClientErrors(listener, connections, logger);
+  answerClientErrors(listener, connections, logger, arrivesWithinMs);
   connections.watch(listener);
   let loggedAtMs = Number.NEGATIVE_INFINITY;
   listener.on('error', (error: NodeJS.ErrnoException) => {

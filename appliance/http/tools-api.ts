@@ -9,6 +9,7 @@ import {
   TOOLS_PATH,
   type ToolsService,
 } from '../../lib/web/index.ts';
+import { giveTime } from '../edge/request-time.ts';
 import { takeBrokenEscapesLiterally } from './broken-escapes.ts';
 import { answerErrors } from './http-errors.ts';
 import { bodyOf, discardBody, readBody } from './render-api/request-body.ts';
@@ -115,7 +116,10 @@ async function answer(
         links: artifactUrl ?? urlOf(assetUrl),
         baseUrl: urlOf(publicUrl),
         readBody: (mostBytes) => readBody(req, mostBytes),
-        openBody: () => bodyOf(req),
+        openBody: () => {
+          giveTime(req);
+          return bodyOf(req);
+        },
       },
     );
     await discardBody(req);

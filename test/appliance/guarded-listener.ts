@@ -34,13 +34,22 @@ export interface GuardedListener {
 /** A hapi server on a guarded listener with short timeouts. `/` responds immediately, `/never` never. */
 export async function guardedListener(
   t: Test,
-  { secure = false, caps = NO_CAPS, ...options }: Partial<ConnectionsOptions> & { secure?: boolean } = {},
+  {
+    secure = false,
+    caps = NO_CAPS,
+    requestTimeout = SHORT_TIMEOUTS.requestTimeout,
+    ...options
+  }: Partial<ConnectionsOptions> & {
+    secure?: boolean;
+    requestTimeout?: number;
+    arrivesWithinMs?: number;
+  } = {},
 ): Promise<GuardedListener> {
   const certificate = secure && new TestAuthority(await temporaryFolder(t)).issue(['127.0.0.1']);
-  const listening = createListener(
-    certificate ? { options: certificate, onChange: () => {} } : undefined,
-    SHORT_TIMEOUTS,
-  );
+  const listening = createListener(certificate ? { options: certificate, onChange: () => {} } : undefined, {
+    ...SHORT_TIMEOUTS,
+    requestTimeout,
+  });
   const hapi = createHapi({ host: '127.0.0.1', port: 0, ...listening, debug: false });
   hapi.route([
     { method: '*', path: '/', handler: () => 'here' },
