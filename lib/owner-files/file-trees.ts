@@ -145,7 +145,10 @@ export class FileTrees {
   async #begin(set: FileSet): Promise<KeptTree> {
     const files = await filesOf(this.#files, set);
     if (files.length < set.entries.length)
-      throw new ScenepressError('not_found', 'A file of the job has been removed.');
+      throw new ScenepressError(
+        'not_found',
+        'A file of the job is lost. Put it again, and render the scene as a new job.',
+      );
     const known = this.#used(set.setId);
     if (known) return known;
     const path = this.#newPath('sets', set.setId);
@@ -191,7 +194,11 @@ export class FileTrees {
 
   async #fetch(file: FileRecord, path: string): Promise<void> {
     const opened = await this.#assets.open(contentKeyOf(file));
-    if (!opened) throw new ScenepressError('not_found', `${file.name} has been removed from the store.`);
+    if (!opened)
+      throw new ScenepressError(
+        'not_found',
+        `The content of ${file.name} is lost. Put the file again, and render the scene again.`,
+      );
     const digest = createHash('sha256');
     const digested = async function* (pieces: AsyncIterable<Buffer>) {
       for await (const piece of pieces) {

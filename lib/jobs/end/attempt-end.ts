@@ -1,6 +1,7 @@
 import type { AssetStore } from '../../assets/asset-store.ts';
 import type { AssetStoreWatch } from '../../assets/asset-store-watch.ts';
 import type { VideoIndexes } from '../../assets/video-indexes.ts';
+import { isScenepressError } from '../../base/errors.ts';
 import type { Logger } from '../../base/logger.ts';
 import { isOutOfSpace, ROOM } from '../../files/disk.ts';
 import { isShortage, isTransient } from '../../files/shortage.ts';
@@ -118,6 +119,11 @@ export function endOfFailure(job: JobRecord, error: Error, logger: Logger): Atte
     { err: error, jobId, reason, attempt: attempts },
     'An attempt at a job failed in the service.',
   );
+  // A file of the job, which no other attempt would find.
+  if (isScenepressError(error, 'not_found')) {
+    const outcome: JobOutcome = { kind: 'failed', error: reason, failedBy: 'service' };
+    return { next: 'finish', outcome, options: { durationMs: 0, storedNothing: true } };
+  }
   return { next: 'count', error: RENDERER_FAILED, durationMs: 0 };
 }
 

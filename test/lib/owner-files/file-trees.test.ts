@@ -108,7 +108,10 @@ t.test('a content that is not what was stored is not used, and is fetched again'
   await t.rejects(trees.take(used), { code: 'storage_failed', message: /a.txt is not what was stored/ });
   t.same(kept(), { sets: 0, contents: 0 });
   rmSync(path);
-  await t.rejects(trees.take(used), { code: 'not_found', message: /a.txt has been removed from the store/ });
+  await t.rejects(trees.take(used), {
+    code: 'not_found',
+    message: /The content of a.txt is lost. Put the file again/,
+  });
   writeFileSync(path, 'text');
   t.ok(existsSync((await trees.take(used)).path));
 });

@@ -2,6 +2,7 @@ import { EventEmitter } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { ScenepressError } from '../../../../lib/base/errors.ts';
 import { silentLogger } from '../../../../lib/base/logger.ts';
 import type { AssetStore, Logger } from '../../../../lib/index.ts';
 import { Discards } from '../../../../lib/jobs/end/discards.ts';
@@ -145,15 +146,26 @@ t.test('a render gets what was requested, and its progress and previews are repo
   t.same(logged, []);
 });
 
-t.test('a job whose files do not fit on the disk waits', async (t) => {
-  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
-  const trees = { take: () => Promise.reject(full) };
+/** An attempt at a job with a file that can't be had. */
+async function setUpWithout(t: Test, error: Error) {
+  const trees = { take: () => Promise.reject(error) };
   const { attempt, renderer, storage, jobId, job, logged } = await setUp(t, { trees });
   const files = { setId: 's', owner: newJob.owner, entries: [{ name: 'a.txt', fileId: 'f' }] };
   await storage.transaction((tx) => storage.files.use(tx, jobId, files));
   await attempt.begin(renderer);
-  t.match(await job(), { phase: 'queued', attempts: 0 });
+  return { job: await job(), logged };
+}
+
+t.test('a job whose files do not fit on the disk waits', async (t) => {
+  const full = Object.assign(new Error('no space left'), { code: 'ENOSPC' });
+  const { job, logged } = await setUpWithout(t, full);
+  t.match(job, { phase: 'queued', attempts: 0 });
   t.match(logged, [['error', 'The files of a job did not fit on the disk. The job waits.']]);
+});
+
+t.test('a job whose file is lost fails at once, and says so', async (t) => {
+  const { job } = await setUpWithout(t, new ScenepressError('not_found', 'a.txt is lost'));
+  t.match(job, { phase: 'failed', attempts: 1, error: 'a.txt is lost', failedBy: 'service', creditsCost: 0 });
 });
 
 t.test('renders of owners who are not in good standing run in the background', async (t) => {
