@@ -15,6 +15,7 @@ import {
   StoredLedger,
 } from '../../../lib/index.ts';
 import { QUALITY_NAMES } from '../../../lib/model/qualities.ts';
+import { DEFAULT_FILES } from '../../../lib/owner-files/file-limits.ts';
 import { validOptions } from '../../../lib/service/valid-options.ts';
 
 const { POSITIVE_INFINITY: INFINITY, NaN: NAN } = Number;
@@ -61,6 +62,7 @@ t.test('valid options replace the defaults', async (t) => {
     qualities: ['high'],
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
+    files: { mostFiles: 0 },
     budgets: {
       ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
       ...{ storedBytes: 7, jobsPerSecond: 0.5 },
@@ -84,6 +86,7 @@ t.test('valid options replace the defaults', async (t) => {
       ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
       ...{ storedBytes: 7, jobsPerSecond: 0.5 },
     },
+    files: { ...DEFAULT_FILES, mostFiles: 0 },
     incremental: false,
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });
@@ -140,6 +143,9 @@ const WRONG: [name: string, values: readonly (readonly [value: unknown, message:
   ],
   ['queue.reservedWorkers', [...NOT_NEGATIVE, ...FINITE, [0.5, 'be an integer, not 0.5']]],
   ['queue.maxQueuedOf', [[5, 'be of type function, not 5']]],
+  ['files', OBJECT],
+  ['files.mostBytes', NOT_NEGATIVE],
+  ['files.limitsOf', [[5, 'be of type function, not 5']]],
   [
     'limits.timeoutMs',
     [...POSITIVE, ...FINITE, [2 ** 31, 'be less than or equal to 2147483647, not 2147483648']],
