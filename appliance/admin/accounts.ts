@@ -152,7 +152,7 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.setLimits(accountId, limits));
   }
 
-  /** Lets access tokens of a person act for an account; null: of nobody. */
+  /** Links an account to a person, whose access tokens act for it; null removes the link. */
   async setIdentity(request: {
     account: string;
     identity: { issuer: string; subject: string } | null;

@@ -36,7 +36,7 @@ export interface AccountInfo {
   /** How many of its jobs may wait; null: as many as of any account. */
   maxQueued: number | null;
   maxFilesMb: number | null;
-  /** The person whose access tokens act for it; null: nobody. */
+  /** The person whose access tokens act for it; null without a link. */
   identity: Identity | null;
 }
 

@@ -163,7 +163,7 @@ export class Accounts {
   }
 
   /**
-   * Lets access tokens of a person act for an account, instead of those of another; null: of nobody. Errors:
+   * Links an account to a person, whose access tokens act for it from then on; null removes the link. Errors:
    * `invalid_request`, `not_found`; `conflict` when they act for another account.
    */
   setIdentity(accountId: string, identity: Identity | null): Promise<Account> {

@@ -23,7 +23,7 @@ const ofAccount = {
   maxFilesMb: count.allow(null).description('How many MiB its files may take; null: as of any account.'),
   identity: object<NonNullable<AccountInfo['identity']>>({ issuer: text, subject: text })
     .allow(null)
-    .description('The person whose access tokens act for it; null: nobody.'),
+    .description('The person whose access tokens act for it; null without a link.'),
 };
 
 export const account: Joi.ObjectSchema = object<AccountInfo>(ofAccount);

@@ -301,13 +301,13 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
   );
 }
 
-/** Whose access tokens act for an account; an empty subject is nobody. */
+/** Links an account to a person, whose access tokens act for it; an empty subject removes the link. */
 function identityCard(
   identity: AccountInfo['identity'],
   { issuer = '', to, csrf }: { issuer: string | undefined; to: string; csrf: string },
 ): Html {
   return html`<section class="card"><h2>Access tokens</h2>
-<p class="muted">Programs of the person with this subject at the issuer act for the account, over MCP. Without a subject nobody’s do.</p>
+<p class="muted">MCP clients in which the person with this subject at the issuer has signed in act for the account. Leave it empty to remove the link.</p>
 <form method="post" action="${BASE}${to}" class="fields">${csrfField(csrf)}
 <label>Issuer<input name="issuer" value="${identity?.issuer ?? issuer}" size="40"></label><label>Subject<input name="subject" value="${identity?.subject}" maxlength="255" size="40"></label><button>Save</button></form></section>`;
 }
