@@ -1,8 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rename, rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { Accounts, DataFolder, FileAssetStore, StoredLedger } from '../../../../lib/index.ts';
+import { contentKeyOf } from '../../../../lib/model/owner-file.ts';
 import { migrateToFolder, migrateToPostgres } from '../../../../lib/operations.ts';
 import type { PostgresStorage } from '../../../../lib/postgres/index.ts';
 import { GRANTS } from '../../../../lib/sql/row-formats.ts';
@@ -121,7 +123,7 @@ t.test('a database whose artifacts are not where they should be is moved on requ
   const options = { masterKey, target: path };
   await t.rejects(migrateToFolder(storage, path, { ...options, assets: elsewhere }), {
     code: 'conflict',
-    message: /^2 of 2 artifacts are missing/,
+    message: /^2 of 2 artifacts and files are missing/,
   });
   t.equal(await storage.movedTo(), undefined);
   t.notOk(existsSync(path));
@@ -130,6 +132,44 @@ t.test('a database whose artifacts are not where they should be is moved on requ
   await t.rejects(migrateToFolder(storage, path, { ...options, assets }), someMissing);
   const moved = await migrateToFolder(storage, path, { ...options, assets, allowMissing: true });
   t.same(moved.artifacts, { copied: 1, missing: 1 });
+});
+
+t.test('files, and which of them jobs use, are moved to a database and back', async (t) => {
+  const [folder, storage] = [await usedFolder(t), await openPostgres(t)];
+  const service = fakeRenderService({ dataFolder: folder });
+  await service.startWithoutWorkers();
+  const put = (name: string, content: string) => service.files.put({ owner: 'eve', name, content });
+  const kept = await put('a.txt', 'kept');
+  await put('same.txt', 'kept');
+  const removed = await put('b.txt', 'removed');
+  const request = { owner: 'eve', className: 'A', code: 'x' };
+  const { jobId } = await service.enqueue(request);
+  await service.files.remove(removed.fileId);
+  await service.stop();
+  await folder.start();
+  const assets = new FileAssetStore(await temporaryFolder(t));
+  t.match(await migrateToPostgres(folder, storage, { assets, masterKey, target }), {
+    artifacts: { copied: 4, missing: 0 },
+  });
+  const path = join(await temporaryFolder(t), 'back');
+  t.match(await migrateToFolder(storage, path, { assets, masterKey, target: path }), {
+    artifacts: { copied: 4, missing: 0 },
+  });
+  const back = new DataFolder(path);
+  const again = fakeRenderService({ dataFolder: back, files: { mostFiles: 10 } });
+  await again.startWithoutWorkers();
+  t.teardown(() => again.stop());
+  t.same(
+    (await again.files.list({ owner: 'eve' })).map(({ name }) => name),
+    ['a.txt', 'same.txt'],
+  );
+  t.equal(await text((await again.files.open(kept.fileId)).stream), 'kept');
+  t.same(
+    (await again.filesOf(jobId)).map(({ name }) => name),
+    ['a.txt', 'b.txt', 'same.txt'],
+  );
+  const record = await back.storage.files.get(removed.fileId);
+  t.equal(readFileSync(back.assets.path(contentKeyOf(record ?? { contentId: '' })), 'utf8'), 'removed');
 });
 
 t.test('artifacts stay where they are when no store is given', async (t) => {
