@@ -81,7 +81,7 @@ export class FileRemoval {
       const file = await files.get(fileId, tx);
       const nowMs = this.#clock.now();
       if (!file || file.phase === 'stored' || (file.dueAtMs ?? 0) > nowMs) return undefined;
-      if (file.phase === 'removed' && (await this.#isUsed(file, tx))) {
+      if (file.phase === 'removed' && (await files.isUsed(tx, file))) {
         await files.update(tx, { ...file, dueAtMs: nowMs + AGAIN_MS });
         return undefined;
       }
@@ -100,11 +100,6 @@ export class FileRemoval {
       await this.#storage.lockOwner(tx, owner);
       await files.delete(tx, fileId);
     });
-  }
-
-  async #isUsed({ fileId, owner }: FileRecord, tx: Parameters<Storage['lockOwner']>[0]): Promise<boolean> {
-    const sets = await this.#storage.files.tidySets(tx, owner);
-    return sets.some(({ entries }) => entries.some((entry) => entry.fileId === fileId));
   }
 
   /** Makes a file due. One that is being stored stays recorded, since its content may be stored after this. */

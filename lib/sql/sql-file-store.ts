@@ -25,7 +25,8 @@ const USING = `SELECT job_id FROM job_files WHERE set_id IN (
   ORDER BY job_id DESC LIMIT ?`;
 const UNUSED =
   'DELETE FROM file_sets WHERE owner = ? AND NOT EXISTS (SELECT 1 FROM job_files WHERE set_id = file_sets.set_id)';
-const SETS_OF_OWNER = `SELECT ${FILE_SETS.names} FROM file_sets WHERE owner = ? ORDER BY set_id`;
+/** Sets are large: they are not read. */
+const WITH_FILE = 'SELECT 1 AS used FROM file_sets WHERE owner = ? AND entries LIKE ? LIMIT 1';
 const PAGE = 100;
 /** Sorts after all names in a folder, and before other names: `0` follows `/`. */
 const AFTER_FOLDER = '0';
@@ -132,10 +133,10 @@ export class SqlFileStore implements FileStore {
     return rows.map(({ job_id: jobId }) => jobId);
   }
 
-  async tidySets(tx: Transaction, owner: string): Promise<FileSet[]> {
+  async isUsed(tx: Transaction, { fileId, owner }: Pick<FileRecord, 'fileId' | 'owner'>): Promise<boolean> {
     const inside = this.#database.inside(tx);
     await inside.run(UNUSED, owner);
-    return (await inside.all(SETS_OF_OWNER, owner)).map((row) => FILE_SETS.record(row));
+    return (await inside.get(WITH_FILE, owner, `%"${fileId}"%`)) !== undefined;
   }
 
   async #file(tx: Transaction | undefined, text: string, ...values: SqlValue[]) {

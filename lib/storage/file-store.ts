@@ -47,6 +47,6 @@ export interface FileStore {
   usedBy(jobId: string, tx?: Transaction): Promise<FileSet | undefined>;
   /** The newest jobs of an owner that use a file, at most `limit`. Reads all sets of the owner, in the background. */
   jobsUsing(owner: string, fileId: string, limit: number): Promise<string[]>;
-  /** Removes the sets of an owner that no job uses; returns the others. */
-  tidySets(tx: Transaction, owner: string): Promise<FileSet[]>;
+  /** Whether a job uses a file. Removes the sets of its owner that no job uses. */
+  isUsed(tx: Transaction, file: Pick<FileRecord, 'fileId' | 'owner'>): Promise<boolean>;
 }
