@@ -26,7 +26,8 @@ const USING = `SELECT job_id FROM job_files WHERE set_id IN (
 const UNUSED =
   'DELETE FROM file_sets WHERE owner = ? AND NOT EXISTS (SELECT 1 FROM job_files WHERE set_id = file_sets.set_id)';
 /** Sets are large: they are not read. */
-const WITH_FILE = 'SELECT 1 AS used FROM file_sets WHERE owner = ? AND entries LIKE ? LIMIT 1';
+const WITH_FILE =
+  "SELECT 1 AS used FROM file_sets WHERE owner = ? AND entries <> replace(entries, ?, '') LIMIT 1";
 const PAGE = 100;
 /** Sorts after all names in a folder, and before other names: `0` follows `/`. */
 const AFTER_FOLDER = '0';
@@ -136,7 +137,7 @@ export class SqlFileStore implements FileStore {
   async isUsed(tx: Transaction, { fileId, owner }: Pick<FileRecord, 'fileId' | 'owner'>): Promise<boolean> {
     const inside = this.#database.inside(tx);
     await inside.run(UNUSED, owner);
-    return (await inside.get(WITH_FILE, owner, `%"${fileId}"%`)) !== undefined;
+    return (await inside.get(WITH_FILE, owner, `"${fileId}"`)) !== undefined;
   }
 
   async #file(tx: Transaction | undefined, text: string, ...values: SqlValue[]) {

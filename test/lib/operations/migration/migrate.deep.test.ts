@@ -98,7 +98,8 @@ t.test('a repeated move to a database compares the contents, not only their numb
 
 const someMissing = {
   code: 'conflict',
-  message: /^1 of 2 artifacts and files are missing or incomplete, such as \S+\/video\.mp4\. Nothing was moved/,
+  message:
+    /^1 of 2 artifacts and files are missing or incomplete, such as \S+\/video\.mp4\. Nothing was moved/,
 };
 
 t.test('an installation that lacks artifacts is moved to a database on request only', async (t) => {
