@@ -61,9 +61,11 @@ t.test('a commit that fails after it was written does not reappear after a resta
   t.ok(frames() <= FRAMES_OF_FIRST_INDEX && inOne < 10, `${frames()} pages, ${inOne} in a commit`);
 
   const filler = fill(disk);
-  const pages = Math.ceil((inOne * FRAME_BYTES) / PAGE_BYTES) + 2; // Enough for the commit, but not for the index.
+  // Has at least as many pages as the others, so that the index must grow.
+  const source = 'x'.repeat(inOne * PAGE_BYTES);
+  const pages = Math.ceil((2 * inOne * FRAME_BYTES) / PAGE_BYTES) + 1; // Enough for the commit, but not for the index.
   filler.leave(pages * PAGE_BYTES);
-  await t.rejects(insert('late', 'the last'), { code: 'storage_full' });
+  await t.rejects(insert('late', source), { code: 'storage_full' });
   t.ok(frames() > FRAMES_OF_FIRST_INDEX, 'it was written');
   t.equal(await storage.getJob('late'), undefined);
 
