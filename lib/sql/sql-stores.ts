@@ -10,7 +10,9 @@ import type { SettingsStore } from '../storage/settings-store.ts';
 import type { SqlDatabase } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import { POSTGRES_SCHEMA } from './postgres/schema.ts';
+import { ACCOUNT_LIMITS } from './schema/account-limits.ts';
 import { ACCOUNT_TABLES } from './schema/accounts.ts';
+import { IDENTITIES } from './schema/identities.ts';
 import { KEY_LIMITS } from './schema/key-limits.ts';
 import { SqlAccountStore } from './sql-account-store.ts';
 import { SqlActStore } from './sql-act-store.ts';
@@ -51,7 +53,9 @@ export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
     ACCOUNT_TABLES,
     ...SQLITE_SCHEMA.migrations.texts.slice(0, 4),
     KEY_LIMITS,
-    ...SQLITE_SCHEMA.migrations.texts.slice(4),
+    ...SQLITE_SCHEMA.migrations.texts.slice(4, 5),
+    ACCOUNT_LIMITS + IDENTITIES,
+    ...SQLITE_SCHEMA.migrations.texts.slice(5),
   ],
   postgres: POSTGRES_SCHEMA.migrations.texts,
 };

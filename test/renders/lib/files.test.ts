@@ -67,8 +67,8 @@ t.test('the files of jobs', async (t) => {
 
     const reader = new SceneReader({ index: 2, processes: systemProcesses, ...settings });
     t.teardown(() => reader.stop());
-    t.same(await reader.read({ code: READS, files }), []);
-    t.match(await reader.read({ code: READS }), [{ message: new RegExp(gone) }]);
+    t.match(await reader.read({ code: READS, files }), { findings: [] });
+    t.match(await reader.read({ code: READS }), { findings: [{ message: new RegExp(gone) }] });
     t.same(
       ['w0', 'w1', 'reader'].flatMap((name) =>
         readdirSync(join(workFolder, name)).filter((left) => left.endsWith('.files')),
