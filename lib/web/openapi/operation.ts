@@ -67,7 +67,11 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
     tags: [tag],
     ...(parameters.length > 0 && { parameters }),
     ...(upload && {
-      requestBody: { ...upload, required: true, content: { 'application/octet-stream': {} } },
+      requestBody: {
+        ...upload,
+        required: true,
+        content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
+      },
     }),
     ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
     responses: Object.fromEntries(
