@@ -114,7 +114,7 @@ function text(value: unknown, longest: number): string | null {
   return line === '' ? null : line.toWellFormed();
 }
 
-/** As it is, but for control characters other than line breaks. Null when it is no text, or empty. */
+/** A text without control characters, except for line breaks. Null for anything else, and for an empty text. */
 function lines(value: unknown, longest: number): string | null {
   if (typeof value !== 'string' || value === '') return null;
   const kept = value.slice(0, longest).split('\n').map(withoutControlCharacters);

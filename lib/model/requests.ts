@@ -48,7 +48,7 @@ export interface EnqueueRequest extends RenderRequest {
    */
   earlierJobId?: string;
   /**
-   * The trace that the job belongs to, as headers of a request (W3C); what is malformed is ignored. Default: that of the
+   * The trace that the job belongs to, as headers of a request (W3C); malformed headers are ignored. Default: that of the
    * active span of OpenTelemetry.
    */
   traceContext?: { traceparent: string; tracestate?: string };

@@ -68,7 +68,7 @@ class Sandbox:
         whose path in the sandbox is returned. With neither namespaces nor Landlock, the job can also reach
         what is beside that folder in the worker's, and replace its entries if it has the same user as the
         service. It contains links for this job alone, and seccomp keeps the modes of the files, which
-        nobody may write to.
+        are read-only for all users.
         """
         if self.isolated:
             mounts.enter(folder, self.readable, space, files)

@@ -96,7 +96,7 @@ t.test('other tokens are refused', async (t) => {
   t.match(await ask(late), { owner: 'acct_1' }, 'clocks may differ a little');
 });
 
-t.test('a token without a scope of the service, or of nobody’s account, is forbidden', async (t) => {
+t.test('a token without a scope of the service, or whose subject has no account, is forbidden', async (t) => {
   const { issuer, refusal } = await opened(t);
   for (const scope of ['openid profile', undefined, 'Render', 'renders']) {
     const { status, body, headers } = await refusal(issuer.token({ ...ADA, scope }));
