@@ -1,4 +1,5 @@
-// What the appliance uses of the library beyond its entry points. The package does not export it.
+// What the appliance uses of the library without a service, beyond its entry points. It loads little: no stores, threads
+// or network. The package does not export it.
 
 export type { AccountRole, AccountStore } from './accounts/account-store.ts';
 export type { AccountLimits } from './accounts/accounts.ts';
@@ -7,6 +8,7 @@ export type { Identity } from './accounts/identity.ts';
 export type { SessionStore } from './accounts/session-store.ts';
 export { openRegularFile } from './assets/regular-file.ts';
 export { abortable } from './async/abortable.ts';
+export { isScenepressError, ScenepressError } from './base/errors.ts';
 export { nearestOf } from './base/known-options.ts';
 export { silentLogger } from './base/logger.ts';
 export { systemRandom } from './base/random.ts';
@@ -21,10 +23,11 @@ export {
   type MachineStore,
 } from './cluster/machine-store.ts';
 export type { DataFolderEvents, DataStatistics } from './data-folder/data-folder.ts';
-export { type BackupsInfo, ScheduledBackups } from './data-folder/scheduled-backups.ts';
+export type { BackupsInfo, ScheduledBackups } from './data-folder/scheduled-backups.ts';
 export { DATA_FILES, DOCUMENT_FILES } from './files/data-files.ts';
 export { FolderLock } from './files/folder-lock.ts';
 export { homeFolder } from './files/home-folder.ts';
+export { DEFAULT_BUDGETS } from './jobs/fairness/fairness.ts';
 export type { KeyState } from './keys/api-keys.ts';
 export { areScopes, KEY_SCOPES, type KeyScope } from './keys/key-scopes.ts';
 export type { KeyRecord, KeyStore } from './keys/key-store.ts';
@@ -32,7 +35,7 @@ export type { KeyUseStore } from './keys/key-use-store.ts';
 export type { MasterKeyOptions } from './keys/master-key-files.ts';
 export type { SealedSecrets } from './keys/sealed-secrets.ts';
 export type { AuditReport, Charges, LedgerStore } from './ledger/ledger-store.ts';
-export { Pricing } from './ledger/pricing.ts';
+export { DEFAULT_PRICING, Pricing } from './ledger/pricing.ts';
 export type { LocalFile, LocalRenderOptions } from './local/local-renderer.ts';
 export { type LocalOutputOptions, parseLocalRequest } from './local/local-request.ts';
 export {
@@ -43,16 +46,20 @@ export {
   artifactNamesOf,
   CONTRACT_ARTIFACTS,
 } from './model/artifacts.ts';
+export { FAILED_BY } from './model/failures.ts';
 export { FILE_EXTENSIONS, FILE_KINDS, type FileKind, kindOfName } from './model/file-kinds.ts';
+export { FINDING_KINDS } from './model/finding.ts';
 export { JOB_FORMATS, type JobFormat, othersOf } from './model/formats.ts';
 export { SortableIds } from './model/ids.ts';
 export { jobJson } from './model/job-json.ts';
+export { DEFAULT_LIMITS } from './model/limits.ts';
 export type { InspectRequest } from './model/owned-pictures.ts';
 export type { OwnerFile } from './model/owner-file.ts';
-export { frameSizeOf, QUALITY_NAMES } from './model/qualities.ts';
+export { ASPECT_RATIOS, frameSizeOf, QUALITIES, QUALITY_NAMES } from './model/qualities.ts';
 export { isWebhookUrl } from './model/render-request.ts';
 export type { RenderStage, RenderWork } from './model/render-task.ts';
 export { SCENE_FAULTS } from './model/renderer-protocol.ts';
+export { ROLES } from './model/roles.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
 export { isSnapshotId } from './model/snapshot.ts';
 export { RENDER_WORK } from './model/work-times.ts';
@@ -60,7 +67,7 @@ export { DEFAULT_FILES } from './owner-files/file-limits.ts';
 export { ownCacheFolder, packageRoot, rendererFolder } from './render/environment/renderer-folder.ts';
 export { type Archive, findArchive } from './render/setup/archive.ts';
 export { UnpackedRoot } from './render/setup/unpacked-root.ts';
-export { isReadableByOthers, type SceneFolder } from './render/start/scene-folder.ts';
+export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/start/scene-folder.ts';
 export { TexInstallation } from './render/tex/tex-installation.ts';
 export type { SandboxLimits, SandboxStatus } from './render/trial/sandbox-status.ts';
 export type { WaitingWork } from './sql/waiting-work.ts';
@@ -71,7 +78,7 @@ export { isoTime, systemClock } from './time/clock.ts';
 export { Rates } from './time/rates.ts';
 export { assertSchedule } from './time/schedule.ts';
 export { within } from './time/within.ts';
-export { beginSpan, endSpan, markFault, type Span, SpanKind } from './tracing/spans.ts';
+export type { Span } from './tracing/spans.ts';
 export { contextOf, traceContextIn, traceContextOfHeaders } from './tracing/trace-context.ts';
 export { assertNetworks } from './webhooks/address-rules.ts';
 export type { SentAgain } from './webhooks/deliveries.ts';

@@ -9,8 +9,8 @@ import { createProgram, EXIT_CODES } from '../appliance/cli/program.ts';
 import { OPTIONS, SECTIONS, shownDefault, variableOf } from '../appliance/config/options.ts';
 
 /** The generated parts of the manual. */
-export const GENERATED: readonly { file: string; part: string; text: () => string }[] = [
-  { file: 'appliance/cli.md', part: 'commands', text: () => reference(createProgram()) },
+export const GENERATED: readonly { file: string; part: string; text: () => string | Promise<string> }[] = [
+  { file: 'appliance/cli.md', part: 'commands', text: async () => reference(await createProgram()) },
   { file: 'appliance/operations.md', part: 'options', text: optionTables },
 ];
 const WIDTH = 118;
@@ -91,6 +91,6 @@ function wrapped(words: string[], indent: string): string {
 if (import.meta.main) {
   for (const { file, part, text } of GENERATED) {
     const path = join(import.meta.dirname, '..', file);
-    writeFileSync(path, withGenerated(readFileSync(path, 'utf8'), part, text()));
+    writeFileSync(path, withGenerated(readFileSync(path, 'utf8'), part, await text()));
   }
 }

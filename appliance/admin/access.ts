@@ -1,5 +1,6 @@
 import { forbidden } from '@hapi/boom';
-import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
+import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
+import { ScenepressError } from '../../lib/internal.ts';
 import { type Actor, type Acts, actOf } from './acts.ts';
 import type { RemoteAdministration } from './admin-socket.ts';
 import type { Administration } from './administration.ts';

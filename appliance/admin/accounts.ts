@@ -1,5 +1,5 @@
-import { type Accounts, type ApiKeys, type RenderService, ScenepressError } from '../../lib/index.ts';
-import { type AccountLimits, type AccountRole, isoTime } from '../../lib/internal.ts';
+import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
+import { type AccountLimits, type AccountRole, isoTime, ScenepressError } from '../../lib/internal.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { AdministrationParts } from './administration.ts';
 import {

@@ -1,8 +1,9 @@
-import { type Accounts, type Clock, type Logger, ScenepressError } from '../../lib/index.ts';
+import type { Accounts, Clock, Logger } from '../../lib/index.ts';
 import {
   type Act,
   type ActStore,
   Rates,
+  ScenepressError,
   SortableIds,
   systemClock,
   systemRandom,

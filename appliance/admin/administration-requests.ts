@@ -1,5 +1,5 @@
 import Joi from 'joi';
-import { type JobStatus, type Quality, ScenepressError } from '../../lib/index.ts';
+import type { JobStatus, Quality } from '../../lib/index.ts';
 import {
   type AccountRole,
   areScopes,
@@ -9,6 +9,7 @@ import {
   KEY_SCOPES,
   type KeyScope,
   QUALITY_NAMES,
+  ScenepressError,
 } from '../../lib/internal.ts';
 
 /** `https://…`, or null. */

@@ -2,11 +2,10 @@ import {
   type Accounts,
   type Balance,
   type RenderService,
-  ScenepressError,
   StoredLedger,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
-import { type AuditReport, type Charges, isoTime, systemClock } from '../../lib/internal.ts';
+import { type AuditReport, type Charges, isoTime, ScenepressError, systemClock } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { amount, check, days, idempotencyKey, listLimit } from './administration-requests.ts';
 import {

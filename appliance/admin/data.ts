@@ -5,12 +5,11 @@ import {
   type ApiKeys,
   DataFolder,
   type RenderService,
-  ScenepressError,
   StoredLedger,
   storeFailure,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
-import { type ScheduledBackups, systemClock, within } from '../../lib/internal.ts';
+import { ScenepressError, type ScheduledBackups, systemClock, within } from '../../lib/internal.ts';
 import { type BackupReport, backUp, completeReplacement, replaceMasterKey } from '../../lib/operations.ts';
 import { DATABASE_BACKUPS } from '../config/database-backups.ts';
 import type { Readiness } from '../http/health.ts';

@@ -1,6 +1,11 @@
 import type { Accounts, ApiKeys, Delivery, RenderService } from '../../lib/index.ts';
-import { ScenepressError } from '../../lib/index.ts';
-import type { DeliveryDetails, DeliveryState, SentAgain, WebhookTest } from '../../lib/internal.ts';
+import {
+  type DeliveryDetails,
+  type DeliveryState,
+  ScenepressError,
+  type SentAgain,
+  type WebhookTest,
+} from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, deliveryState, listLimit, optionalTime, time } from './administration-requests.ts';
 

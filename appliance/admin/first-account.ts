@@ -1,4 +1,5 @@
-import { type Account, type Accounts, isScenepressError } from '../../lib/index.ts';
+import type { Account, Accounts } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import type { Installation } from '../app/installation.ts';
 
 /** Reserved: only the first start creates an account with this address, which marks it as unclaimed. */

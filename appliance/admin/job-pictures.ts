@@ -1,6 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import { type Finding, type RenderService, ScenepressError } from '../../lib/index.ts';
-import type { InspectRequest } from '../../lib/internal.ts';
+import type { Finding, RenderService } from '../../lib/index.ts';
+import { type InspectRequest, ScenepressError } from '../../lib/internal.ts';
 
 /** What was found in one scene, as plain data. */
 export interface InspectionInfo {

@@ -1,17 +1,15 @@
-import {
-  type Accounts,
-  type CheckRequest,
-  type Finding,
-  isScenepressError,
-  type Job,
-  type JobListQuery,
-  type JobStatus,
-  type Quality,
-  type RenderRequest,
-  type RenderService,
-  ScenepressError,
+import type {
+  Accounts,
+  CheckRequest,
+  Finding,
+  Job,
+  JobListQuery,
+  JobStatus,
+  Quality,
+  RenderRequest,
+  RenderService,
 } from '../../lib/index.ts';
-import type { Storage } from '../../lib/internal.ts';
+import { isScenepressError, ScenepressError, type Storage } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import type { AdministrationParts } from './administration.ts';
 import {

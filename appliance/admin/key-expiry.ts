@@ -1,4 +1,4 @@
-import { ScenepressError } from '../../lib/index.ts';
+import { ScenepressError } from '../../lib/internal.ts';
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
 const DURATION = /^([1-9]\d{0,4})([hdw])$/;

@@ -1,11 +1,11 @@
+import type { Account, Accounts, ApiKeys } from '../../lib/index.ts';
 import {
-  type Account,
-  type Accounts,
-  type ApiKeys,
+  isoTime,
   isScenepressError,
+  type KeyRecord,
+  type KeyUseStore,
   ScenepressError,
-} from '../../lib/index.ts';
-import { isoTime, type KeyRecord, type KeyUseStore } from '../../lib/internal.ts';
+} from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, keyRequest, listLimit, placeInList, webhookUrl } from './administration-requests.ts';
 import { type KeyInfo, type KeyPage, keyInfo, type NewKey } from './administration-views.ts';

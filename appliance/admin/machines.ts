@@ -1,10 +1,10 @@
-import { ScenepressError } from '../../lib/index.ts';
 import {
   isoTime,
   MACHINE_DEAD_AFTER_MS,
   type Machine,
   type MachineStore,
   QUALITY_NAMES,
+  ScenepressError,
 } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import type { MachineDifference, MachineInfo } from './service-views.ts';

@@ -1,4 +1,5 @@
-import { type ErrorCode, isScenepressError } from '../../lib/index.ts';
+import type { ErrorCode } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 
 /** Jobs of a selection for which an operation failed. */
 export interface Problem {

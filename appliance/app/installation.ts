@@ -9,7 +9,8 @@ import {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import { Pricing, ScheduledBackups, silentLogger, systemClock } from '../../lib/internal.ts';
+import { Pricing, silentLogger, systemClock } from '../../lib/internal.ts';
+import { ScheduledBackups } from '../../lib/internal-service.ts';
 import { administrationFor } from '../admin/access.ts';
 import { type Actor, Acts } from '../admin/acts.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';

@@ -5,9 +5,9 @@ import { UserError } from '../support/user-error.ts';
 import { linkCommand, unlinkCommand } from './account-identity.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { counted, noteNextPage, print, printJson, printTable, shownTime } from './output.ts';
 import { readPassword } from './read-password.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { type AspectRatio, isScenepressError, type Quality } from '../../lib/index.ts';
-import type { SceneFolder } from '../../lib/internal.ts';
+import type { AspectRatio, Quality } from '../../lib/index.ts';
+import { isScenepressError, type SceneFolder } from '../../lib/internal.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../support/user-error.ts';

@@ -1,15 +1,15 @@
 import { Command, Option } from 'commander';
-import { ASPECT_RATIOS, type CheckedSource, type Finding } from '../../lib/index.ts';
-import { QUALITY_NAMES } from '../../lib/internal.ts';
+import type { CheckedSource, Finding } from '../../lib/index.ts';
+import { ASPECT_RATIOS, QUALITY_NAMES } from '../../lib/internal.ts';
 import { askAboutScenes, type CheckFlags, type Place } from './ask-about-scenes.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { remedyOf } from './missing-files.ts';
 import { print, printable, printJson } from './output.ts';
 import { addParamFlags } from './param-flags.ts';
 import { qualityOf } from './render-request.ts';
 import { addServerFlags } from './server-flags.ts';
+import { wholeNumber } from './whole-number.ts';
 
 const LONGEST_LINE = 200;
 

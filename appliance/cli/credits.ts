@@ -3,8 +3,8 @@ import type { Balance } from '../../lib/index.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative, type Example } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { print, printJson, printTable, shownTime } from './output.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Flags = { account: string; json?: boolean } & Record<string, unknown>;
 

@@ -5,8 +5,8 @@ import { DELIVERY_STATES } from '../admin/administration-requests.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { print, printable, printDetails, printJson, printTable, shownTime } from './output.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import type { JobStatus, Quality } from '../../lib/index.ts';
 import { QUALITY_NAMES } from '../../lib/internal.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
@@ -21,6 +21,7 @@ import {
   shownTime,
 } from './output.ts';
 import { watchJob } from './watch-job.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 
@@ -205,12 +206,6 @@ async function each(
   else print(`${counted(result.done.length, 'job')} ${said.several}.`);
   for (const { jobId, message } of result.problems) process.stderr.write(`${jobId}: ${message}\n`);
   if (result.problems.length > 0) process.exitCode = 1;
-}
-
-/** Argument parser of `--limit` and similar flags. */
-export function wholeNumber(text: string): number {
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number.');
 }
 
 function show(job: ShownJob): void {

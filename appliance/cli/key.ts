@@ -4,8 +4,8 @@ import type { KeyInfo } from '../admin/administration-views.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { noteNextPage, print, printDetails, printJson, printTable, shownTime } from './output.ts';
+import { wholeNumber } from './whole-number.ts';
 
 type Flags = { json?: boolean } & Record<string, unknown>;
 

@@ -1,5 +1,5 @@
-import { isScenepressError, LocalRenderer } from '../../lib/index.ts';
-import { KEY_SCOPES, type KeyScope } from '../../lib/internal.ts';
+import { LocalRenderer } from '../../lib/index.ts';
+import { isScenepressError, KEY_SCOPES, type KeyScope } from '../../lib/internal.ts';
 import { flagOf } from '../config/options.ts';
 import type { Engine } from '../mcp/engine.ts';
 import { LocalEngine } from '../mcp/local-engine.ts';

@@ -2,9 +2,9 @@ import { Command, Option } from 'commander';
 import { interruptible } from '../runtime/interruptible.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { type EngineFlags, explain, note, ownEngine, remoteEngine } from './mcp-engines.ts';
 import { addServerFlags, serverOf } from './server-flags.ts';
+import { wholeNumber } from './whole-number.ts';
 
 interface McpFlags extends EngineFlags {
   imageResponses: 'allow' | 'omit';

@@ -1,39 +1,7 @@
 import { isSea } from 'node:sea';
 import { Command } from 'commander';
 import { VERSION } from '../support/version.ts';
-import { accountCommand } from './account.ts';
-import { backupCommand, restoreCommand } from './backup.ts';
-import { checkCommand } from './check.ts';
-import { completionCommand } from './completion.ts';
-import { configCommand } from './config.ts';
-import { creditsCommand } from './credits.ts';
-import { deliveryCommand } from './delivery.ts';
 import { addExamples } from './describe.ts';
-import { doctorCommand } from './doctor.ts';
-import { fileCommand } from './file.ts';
-import { healthCommand } from './health.ts';
-import { inspectCommand } from './inspect.ts';
-import { installServiceCommand } from './install-service.ts';
-import { installationCommand } from './installation.ts';
-import { jobCommand } from './job.ts';
-import { keyCommand } from './key.ts';
-import { machineCommand } from './machine.ts';
-import { masterKeyCommand } from './master-key.ts';
-import { mcpCommand } from './mcp.ts';
-import { metricsCommand } from './metrics.ts';
-import { migrateCommand } from './migrate.ts';
-import { openApiCommand } from './openapi.ts';
-import { queueCommand } from './queue.ts';
-import { recoverCommand } from './recover.ts';
-import { renderCommand } from './render.ts';
-import { schemaCommand } from './schema.ts';
-import { serveCommand } from './serve.ts';
-import { setupLinkCommand } from './setup-link.ts';
-import { skillCommand } from './skill.ts';
-import { statusCommand } from './status.ts';
-import { supportBundleCommand } from './support-bundle.ts';
-import { versionCommand } from './version.ts';
-import { workerCommand } from './worker.ts';
 
 /** The program's exit codes. */
 export const EXIT_CODES: [code: string, meaning: string][] = [
@@ -55,47 +23,65 @@ export const EXIT_CODES: [code: string, meaning: string][] = [
 const SETUP =
   '\n`scenepress setup` installs the requirements of rendering: system packages and a Python environment.';
 
-/** The `scenepress` command. The launcher implements `setup`, which must work before anything is installed. */
-export function createProgram(): Command {
+/** The commands, in the order of the help. Each is loaded alone when it is called: all take most of a second. */
+const COMMANDS: Record<string, Record<string, () => Promise<Command>>> = {
+  'Render:': {
+    serve: async () => (await import('./serve.ts')).serveCommand(),
+    worker: async () => (await import('./worker.ts')).workerCommand(),
+    render: async () => (await import('./render.ts')).renderCommand(),
+    check: async () => (await import('./check.ts')).checkCommand(),
+    inspect: async () => (await import('./inspect.ts')).inspectCommand(),
+    file: async () => (await import('./file.ts')).fileCommand(),
+    skill: async () => (await import('./skill.ts')).skillCommand(),
+    mcp: async () => (await import('./mcp.ts')).mcpCommand(),
+  },
+  'Administration, with or without a running server:': {
+    account: async () => (await import('./account.ts')).accountCommand(),
+    'setup-link': async () => (await import('./setup-link.ts')).setupLinkCommand(),
+    key: async () => (await import('./key.ts')).keyCommand(),
+    job: async () => (await import('./job.ts')).jobCommand(),
+    queue: async () => (await import('./queue.ts')).queueCommand(),
+    credits: async () => (await import('./credits.ts')).creditsCommand(),
+    delivery: async () => (await import('./delivery.ts')).deliveryCommand(),
+    machine: async () => (await import('./machine.ts')).machineCommand(),
+    backup: async () => (await import('./backup.ts')).backupCommand(),
+    restore: async () => (await import('./backup.ts')).restoreCommand(),
+    'master-key': async () => (await import('./master-key.ts')).masterKeyCommand(),
+    recover: async () => (await import('./recover.ts')).recoverCommand(),
+    migrate: async () => (await import('./migrate.ts')).migrateCommand(),
+    installation: async () => (await import('./installation.ts')).installationCommand(),
+  },
+  'Installation and diagnosis:': {
+    status: async () => (await import('./status.ts')).statusCommand(),
+    health: async () => (await import('./health.ts')).healthCommand(),
+    doctor: async () => (await import('./doctor.ts')).doctorCommand(),
+    'support-bundle': async () => (await import('./support-bundle.ts')).supportBundleCommand(),
+    config: async () => (await import('./config.ts')).configCommand(),
+    'install-service': async () => (await import('./install-service.ts')).installServiceCommand(),
+    metrics: async () => (await import('./metrics.ts')).metricsCommand(),
+    openapi: async () => (await import('./openapi.ts')).openApiCommand(),
+    schema: async () => (await import('./schema.ts')).schemaCommand(),
+    completion: async () => (await import('./completion.ts')).completionCommand(),
+    version: async () => (await import('./version.ts')).versionCommand(),
+  },
+};
+
+/** Whose calls need no other command. */
+const ALONE = new Set(['-V', '--version', ...Object.values(COMMANDS).flatMap(Object.keys)]);
+ALONE.delete('completion'); // It describes all.
+
+/**
+ * The `scenepress` command. The launcher implements `setup`, which must work before anything is installed. `word`: the
+ * first one of a call, which mostly needs no other command; if it is none, the program has all.
+ */
+export async function createProgram(word?: string): Promise<Command> {
   const program = new Command('scenepress')
     .description('Renders Manim scenes, as a service with an HTTP API or from the command line')
-    .version(VERSION)
-    .commandsGroup('Render:')
-    .addCommand(serveCommand())
-    .addCommand(workerCommand())
-    .addCommand(renderCommand())
-    .addCommand(checkCommand())
-    .addCommand(inspectCommand())
-    .addCommand(fileCommand())
-    .addCommand(skillCommand())
-    .addCommand(mcpCommand())
-    .commandsGroup('Administration, with or without a running server:')
-    .addCommand(accountCommand())
-    .addCommand(setupLinkCommand())
-    .addCommand(keyCommand())
-    .addCommand(jobCommand())
-    .addCommand(queueCommand())
-    .addCommand(creditsCommand())
-    .addCommand(deliveryCommand())
-    .addCommand(machineCommand())
-    .addCommand(backupCommand())
-    .addCommand(restoreCommand())
-    .addCommand(masterKeyCommand())
-    .addCommand(recoverCommand())
-    .addCommand(migrateCommand())
-    .addCommand(installationCommand())
-    .commandsGroup('Installation and diagnosis:')
-    .addCommand(statusCommand())
-    .addCommand(healthCommand())
-    .addCommand(doctorCommand())
-    .addCommand(supportBundleCommand())
-    .addCommand(configCommand())
-    .addCommand(installServiceCommand())
-    .addCommand(metricsCommand())
-    .addCommand(openApiCommand())
-    .addCommand(schemaCommand())
-    .addCommand(completionCommand())
-    .addCommand(versionCommand());
+    .version(VERSION);
+  for (const [heading, commands] of Object.entries(COMMANDS)) {
+    program.commandsGroup(heading);
+    for (const load of needed(commands, word)) program.addCommand(await load());
+  }
   addExamples(
     program,
     ['scenepress serve', 'start the service on http://127.0.0.1:8080'],
@@ -104,4 +90,10 @@ export function createProgram(): Command {
   );
   const codes = EXIT_CODES.map(([code, meaning]) => `  ${code.padEnd(4)} ${meaning}`);
   return program.addHelpText('after', `\nExit codes:\n${codes.join('\n')}\n${isSea() ? '' : SETUP}`);
+}
+
+function needed(commands: (typeof COMMANDS)[string], word = ''): (() => Promise<Command>)[] {
+  return Object.entries(commands).flatMap(([name, load]) =>
+    name === word || !ALONE.has(word) ? [load] : [],
+  );
 }

@@ -4,7 +4,7 @@ import { Writable } from 'node:stream';
 import { type FromReady, programKey, type ReadyCall, type ToReady } from './ready-call.ts';
 import { runProgram } from './run-program.ts';
 import { socketLines } from './socket-lines.ts';
-import './render-program.ts';
+import './render.ts';
 
 /**
  * Waits at a socket for one call of the command, runs it, and exits. Notifies the parent when a call has come, and

@@ -1,4 +1,5 @@
-import { isScenepressError, type RenderProgress } from '../../lib/index.ts';
+import type { RenderProgress } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import { UserError } from '../support/user-error.ts';
 import { printable } from './output.ts';
 import type { ProgressLine } from './progress-line.ts';

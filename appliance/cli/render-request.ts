@@ -1,19 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { buffer } from 'node:stream/consumers';
 import { InvalidArgumentError } from 'commander';
-import {
-  type AspectRatio,
-  isScenepressError,
-  type LocalRequest,
-  QUALITIES,
-  type Quality,
-  sceneFolderOf,
-} from '../../lib/index.ts';
+import type { AspectRatio, LocalRequest, Quality } from '../../lib/index.ts';
 import {
   isReadableByOthers,
+  isScenepressError,
   parseLocalRequest,
+  QUALITIES,
   QUALITY_NAMES,
   type SceneFolder,
+  sceneFolderOf,
 } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';

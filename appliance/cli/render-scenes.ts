@@ -1,5 +1,5 @@
-import { isScenepressError, type LocalRender, type RenderProgress } from '../../lib/index.ts';
-import { abortable } from '../../lib/internal.ts';
+import type { LocalRender, RenderProgress } from '../../lib/index.ts';
+import { abortable, isScenepressError } from '../../lib/internal.ts';
 import { flagOf } from '../config/options.ts';
 import { interruptible } from '../runtime/interruptible.ts';
 import { UserError } from '../support/user-error.ts';

@@ -1,11 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { ASPECT_RATIOS } from '../../lib/index.ts';
-import { JOB_FORMATS, QUALITY_NAMES } from '../../lib/internal.ts';
+import { ASPECT_RATIOS, JOB_FORMATS, QUALITY_NAMES } from '../../lib/internal.ts';
 import type { UserError } from '../support/user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
-import { wholeNumber } from './job.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { print, printable, printJson } from './output.ts';
 import { forgetKeptVideos, hostOwnRenderer } from './own-renderer.ts';
@@ -23,6 +21,7 @@ import {
 } from './render-scenes.ts';
 import { addServerFlags } from './server-flags.ts';
 import { HOST_VARIABLE, type HostSettings, type Renders } from './warm-renderer.ts';
+import { wholeNumber } from './whole-number.ts';
 
 /** `scenepress render FILE [SCENE…]`, `scenepress render FILE…` */
 export function renderCommand(): Command {

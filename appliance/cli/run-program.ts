@@ -1,7 +1,8 @@
 import { type Command, CommanderError } from 'commander';
-import { isScenepressError } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import { UserError } from '../support/user-error.ts';
 import { printable } from './output.ts';
+import { createProgram } from './program.ts';
 
 /** Internal error, as in sysexits.h. `program.ts` lists all exit codes. */
 const EXIT_SOFTWARE = 70;
@@ -9,19 +10,13 @@ const EXIT_SOFTWARE = 70;
 /** Runs the command of this process's arguments and sets the exit code. */
 export async function runProgram(): Promise<void> {
   try {
-    const program = await programFor(process.argv[2]);
+    const words = process.argv.slice(2);
+    const program = await createProgram(words[0]);
     throwInsteadOfExiting(program);
-    await program.parseAsync(wordsFor(program, process.argv.slice(2)), { from: 'user' });
+    await program.parseAsync(wordsFor(program, words), { from: 'user' });
   } catch (error) {
     process.exitCode = report(error);
   }
-}
-
-/** `render` is often repeated, so it doesn't wait for the modules of the other commands. */
-async function programFor(command: string | undefined): Promise<Command> {
-  if (command !== 'render') return (await import('./program.ts')).createProgram();
-  const { renderProgram } = await import('./render-program.ts');
-  return renderProgram();
 }
 
 /**

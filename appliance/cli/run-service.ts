@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { isScenepressError } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import { createFirstAccount, type FirstKey, onlyAccount } from '../admin/first-account.ts';
 import { Appliance } from '../app/appliance.ts';
 import { MoreTex } from '../app/more-tex.ts';

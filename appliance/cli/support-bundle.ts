@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, resolve } from 'node:path';
 import { Command } from 'commander';
-import { isScenepressError } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import { type Config, loadConfig, readSettings } from '../config/config.ts';
 import { examine } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';

@@ -4,17 +4,16 @@ import { lstat } from 'node:fs/promises';
 import { createConnection, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { isSea } from 'node:sea';
-import {
-  type CheckedSource,
-  type ErrorCode,
-  type InspectedSource,
-  type LocalRender,
-  type LocalRenderer,
-  type LocalRequest,
-  type RenderProgress,
-  ScenepressError,
+import type {
+  CheckedSource,
+  ErrorCode,
+  InspectedSource,
+  LocalRender,
+  LocalRenderer,
+  LocalRequest,
+  RenderProgress,
 } from '../../lib/index.ts';
-import type { LocalRenderOptions, SceneFolder } from '../../lib/internal.ts';
+import { type LocalRenderOptions, type SceneFolder, ScenepressError } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { VERSION } from '../support/version.ts';
 import { receivedInspection, type SentInspection } from './sent-inspection.ts';

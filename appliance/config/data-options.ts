@@ -1,4 +1,5 @@
-import { ROLES, type Role } from '../../lib/index.ts';
+import type { Role } from '../../lib/index.ts';
+import { ROLES } from '../../lib/internal.ts';
 
 /** The data folder and the master key. */
 export const DATA_OPTIONS = {

@@ -1,5 +1,11 @@
-import { DEFAULT_BUDGETS, DEFAULT_LIMITS, DEFAULT_PRICING, type Quality } from '../../lib/index.ts';
-import { DEFAULT_FILES, QUALITY_NAMES } from '../../lib/internal.ts';
+import type { Quality } from '../../lib/index.ts';
+import {
+  DEFAULT_BUDGETS,
+  DEFAULT_FILES,
+  DEFAULT_LIMITS,
+  DEFAULT_PRICING,
+  QUALITY_NAMES,
+} from '../../lib/internal.ts';
 
 const MIB = 1024 * 1024;
 

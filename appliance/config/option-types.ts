@@ -1,6 +1,6 @@
 import Joi from 'joi';
-import { type Quality, ROLES, type Role } from '../../lib/index.ts';
-import { assertNetworks, assertSchedule, QUALITY_NAMES } from '../../lib/internal.ts';
+import type { Quality, Role } from '../../lib/index.ts';
+import { assertNetworks, assertSchedule, QUALITY_NAMES, ROLES } from '../../lib/internal.ts';
 
 /** The values of each type of option, apart from `choice`, whose row lists them. */
 export interface OptionValues {

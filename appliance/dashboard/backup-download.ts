@@ -3,7 +3,7 @@ import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { packTar } from 'modern-tar/fs';
-import { ScenepressError } from '../../lib/index.ts';
+import { ScenepressError } from '../../lib/internal.ts';
 import type { BackupReport } from '../../lib/operations.ts';
 
 /** Starts the names of copies in the data folder. */

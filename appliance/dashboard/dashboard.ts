@@ -1,6 +1,6 @@
 import { clientTimeout, forbidden, notFound } from '@hapi/boom';
 import type { Lifecycle, Plugin, Request, ResponseObject, ResponseToolkit } from '@hapi/hapi';
-import { isScenepressError } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import type { Installation } from '../app/installation.ts';
 import { type Addresses, remoteAddressOf } from '../config/addresses.ts';
 import type { Config } from '../config/config.ts';

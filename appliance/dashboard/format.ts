@@ -1,4 +1,5 @@
-import { QUALITIES, type Quality } from '../../lib/index.ts';
+import type { Quality } from '../../lib/index.ts';
+import { QUALITIES } from '../../lib/internal.ts';
 import { type Html, html } from './html.ts';
 
 const NUMBER = new Intl.NumberFormat('en-GB');

@@ -1,8 +1,14 @@
 import type { Stats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isScenepressError, type ServiceStatus } from '../../lib/index.ts';
-import { type BackupsInfo, DATA_FILES, DOCUMENT_FILES, disagreementsOf } from '../../lib/internal.ts';
+import type { ServiceStatus } from '../../lib/index.ts';
+import {
+  type BackupsInfo,
+  DATA_FILES,
+  DOCUMENT_FILES,
+  disagreementsOf,
+  isScenepressError,
+} from '../../lib/internal.ts';
 import type { PostgresRights } from '../../lib/postgres/index.ts';
 import type { Examination, MachineInfo } from '../admin/service-views.ts';
 import type { Config } from '../config/config.ts';

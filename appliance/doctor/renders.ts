@@ -1,6 +1,6 @@
 import { text } from 'node:stream/consumers';
-import { isScenepressError, type Job, RenderService } from '../../lib/index.ts';
-import type { SandboxStatus, UnpackedRoot } from '../../lib/internal.ts';
+import { type Job, RenderService } from '../../lib/index.ts';
+import { isScenepressError, type SandboxStatus, type UnpackedRoot } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { type CommandRendererOptions, withRenderer } from '../runtime/with-renderer.ts';
 import { type Finding, failed, ok, warning } from './finding.ts';

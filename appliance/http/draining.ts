@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Server } from '@hapi/hapi';
-import { ScenepressError } from '../../lib/index.ts';
-import { SERVICE_STOPPING } from '../../lib/internal.ts';
+import { ScenepressError, SERVICE_STOPPING } from '../../lib/internal.ts';
 
 /**
  * First phase of a graceful stop: answers pending render requests and rejects new ones. All other requests are still

@@ -1,6 +1,7 @@
 import { type Boom, isBoom } from '@hapi/boom';
 import type { Lifecycle } from '@hapi/hapi';
-import { isScenepressError, type Logger } from '../../lib/index.ts';
+import type { Logger } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import { answerTo, type HttpError, HttpRejection, isLogged, nothingHere } from '../../lib/web/index.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -1,5 +1,5 @@
-import { type Clock, ScenepressError } from '../../lib/index.ts';
-import { Rates, systemClock } from '../../lib/internal.ts';
+import type { Clock } from '../../lib/index.ts';
+import { Rates, ScenepressError, systemClock } from '../../lib/internal.ts';
 
 /** The requests of so many seconds may come at once. */
 const BURST_SECONDS = 10;

@@ -1,15 +1,8 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Server } from '@hapi/hapi';
 import { type Context, context, trace } from '@opentelemetry/api';
-import {
-  beginSpan,
-  contextOf,
-  endSpan,
-  markFault,
-  type Span,
-  SpanKind,
-  traceContextOfHeaders,
-} from '../../lib/internal.ts';
+import { contextOf, type Span, traceContextOfHeaders } from '../../lib/internal.ts';
+import { beginSpan, endSpan, markFault, SpanKind } from '../../lib/internal-service.ts';
 import { loggedPath } from '../edge/logged-path.ts';
 import { requestIdOf } from './request-id.ts';
 

@@ -2,14 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  type CheckedSource,
-  type LocalRender,
-  type LocalRenderer,
-  type RenderProgress,
-  ScenepressError,
-} from '../../lib/index.ts';
-import { openRegularFile } from '../../lib/internal.ts';
+import type { CheckedSource, LocalRender, LocalRenderer, RenderProgress } from '../../lib/index.ts';
+import { openRegularFile, ScenepressError } from '../../lib/internal.ts';
 import { saveFile } from '../support/save-file.ts';
 import { UserError } from '../support/user-error.ts';
 import {

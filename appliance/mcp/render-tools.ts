@@ -1,6 +1,6 @@
 import type { CallToolResult, McpServer, ServerContext } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { ASPECT_RATIOS } from '../../lib/index.ts';
+import { ASPECT_RATIOS } from '../../lib/internal.ts';
 import type { JobResults, JobState } from './engine.ts';
 import { type McpOptions, may, WAIT_MS } from './options.ts';
 import { PLAYER_META } from './player.ts';

@@ -1,13 +1,6 @@
 import { buffer } from 'node:stream/consumers';
-import {
-  type ArtifactUrl,
-  type CheckedSource,
-  type EnqueueRequest,
-  isScenepressError,
-  type Job,
-  type RenderService,
-  ScenepressError,
-} from '../../lib/index.ts';
+import type { ArtifactUrl, CheckedSource, EnqueueRequest, Job, RenderService } from '../../lib/index.ts';
+import { isScenepressError, ScenepressError } from '../../lib/internal.ts';
 import type { Caller } from '../../lib/web/index.ts';
 import {
   chosen,

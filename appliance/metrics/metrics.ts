@@ -1,7 +1,7 @@
 import type { Server } from '@hapi/hapi';
 import { collectDefaultMetrics, Registry } from 'prom-client';
-import { type RenderService, ScenepressError } from '../../lib/index.ts';
-import { PROBLEM_PARTS, type Pricing, type ScheduledBackups } from '../../lib/internal.ts';
+import type { RenderService } from '../../lib/index.ts';
+import { PROBLEM_PARTS, type Pricing, ScenepressError, type ScheduledBackups } from '../../lib/internal.ts';
 import type { ConnectionCounts } from '../edge/connections.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { VERSION } from '../support/version.ts';

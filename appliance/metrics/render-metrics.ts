@@ -1,6 +1,6 @@
 import { Counter, Histogram, type Registry } from 'prom-client';
-import { FAILED_BY, type Job, type RenderService } from '../../lib/index.ts';
-import { type Pricing, QUALITY_NAMES, RENDER_WORK } from '../../lib/internal.ts';
+import type { Job, RenderService } from '../../lib/index.ts';
+import { FAILED_BY, type Pricing, QUALITY_NAMES, RENDER_WORK } from '../../lib/internal.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import { gauge, OF_INSTALLATION, PREFIX } from './gauge.ts';
 

@@ -1,12 +1,7 @@
 import { resolve } from 'node:path';
 import type { S3AssetStore, S3Options } from '../../lib/assets/s3/index.ts';
-import {
-  type AssetStore,
-  type ByteRange,
-  FileAssetStore,
-  type OpenedAsset,
-  ScenepressError,
-} from '../../lib/index.ts';
+import { type AssetStore, type ByteRange, FileAssetStore, type OpenedAsset } from '../../lib/index.ts';
+import { ScenepressError } from '../../lib/internal.ts';
 import type { ArtifactConfig } from '../config/config.ts';
 import { contentOf } from './database-connection.ts';
 

@@ -1,18 +1,20 @@
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type AssetStore, isScenepressError, type MasterKeys, ScenepressError } from '../../lib/index.ts';
+import type { AssetStore, MasterKeys } from '../../lib/index.ts';
 import {
   type AccountStore,
   type ActStore,
   DATA_FILES,
   type DataStatistics,
   FolderLock,
+  isScenepressError,
   type KeyStore,
   type KeyUseStore,
   type LedgerStore,
   type MachineStore,
   type MasterKeyOptions,
+  ScenepressError,
   type SessionStore,
   type WaitingWork,
 } from '../../lib/internal.ts';

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
-import { DataFolder, isScenepressError, type Logger } from '../../lib/index.ts';
+import { DataFolder, type Logger } from '../../lib/index.ts';
+import { isScenepressError } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
 import {

@@ -2,13 +2,10 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isScenepressError } from '../../lib/index.ts';
-import { DATA_FILES } from '../../lib/internal.ts';
+import { DATA_FILES, isScenepressError } from '../../lib/internal.ts';
 import { COMMAND_LINE } from '../admin/acts.ts';
 import { connectAdministration, type RemoteAdministration } from '../admin/admin-socket.ts';
-import { openInstallation } from '../app/installation.ts';
 import type { Config } from '../config/config.ts';
-import { placeNameOf } from '../place/open-place.ts';
 import { UserError } from '../support/user-error.ts';
 
 const RETRY_MS = 100;
@@ -53,6 +50,7 @@ export async function withAdministration<T>(
  * directly, whether servers run elsewhere or not.
  */
 async function withDatabase<T>(config: Config, work: Work<T>, creation: Creation): Promise<T> {
+  const { placeNameOf } = await import('../place/open-place.ts');
   const server = await connectAdministration(resolve(config.dataDir)).catch(() => undefined);
   const place = await server?.data.showPlace().catch(() => undefined);
   if (server && place?.place === placeNameOf(config)) return work(server, { served: true });
@@ -60,6 +58,8 @@ async function withDatabase<T>(config: Config, work: Work<T>, creation: Creation
 }
 
 async function withoutServer<T>(config: Config, work: Work<T>, creation: Creation): Promise<T> {
+  // Loaded without a server only: the library takes longer to load than most calls of a server.
+  const { openInstallation } = await import('../app/installation.ts');
   const installation = await openInstallation(config, undefined, creation);
   try {
     await installation.service.startWithoutWorkers();

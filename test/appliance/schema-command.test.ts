@@ -23,7 +23,7 @@ function openObjects(schema: unknown, at = '$'): string[] {
 const OTHER_FORMATS = ['metrics dashboard', 'openapi', 'schema'];
 
 t.test('every command with --json has a schema, and no other has', async (t) => {
-  t.strictSame([...OUTPUTS.keys()].sort(), withJson(createProgram()).sort());
+  t.strictSame([...OUTPUTS.keys()].sort(), withJson(await createProgram()).sort());
 });
 
 t.test('schemas permit no members that they do not name', async (t) => {

@@ -13,10 +13,11 @@ import { testFolder } from '../fixtures/test-folder.ts';
 const FOLDER = join(import.meta.dirname, '../../appliance/deployment');
 const read = (name: string) => readFileSync(join(FOLDER, name), 'utf8');
 const VARIABLES = new Set((Object.keys(OPTIONS) as (keyof Config)[]).map(variableOf));
+const { commands: COMMANDS } = await createProgram();
 
 /** A command line of a file is one that the program has, with flags that the command has. */
 function isCommand([name = '', ...words]: string[]): boolean {
-  const command = createProgram().commands.find((command) => command.name() === name);
+  const command = COMMANDS.find((command) => command.name() === name);
   const flags = words.filter((word) => word.startsWith('--'));
   return command !== undefined && flags.every((flag) => command.options.some(({ long }) => long === flag));
 }

@@ -45,7 +45,7 @@ const LIB: Tree = {
     ],
     ...['time', 'async', 'base'],
   ],
-  loose: ['index.ts', 'internal.ts', 'operations.ts'],
+  loose: ['index.ts', 'internal-service.ts', 'internal.ts', 'operations.ts'],
   upwards: {},
 };
 

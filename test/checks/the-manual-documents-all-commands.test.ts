@@ -13,7 +13,7 @@ t.test(
   async (t) => {
     for (const { file, part, text } of GENERATED) {
       const page = pageOf(file);
-      t.equal(withGenerated(page, part, text()), page, file);
+      t.equal(withGenerated(page, part, await text()), page, file);
     }
   },
 );
@@ -32,7 +32,7 @@ t.test(
 );
 
 t.test('every command has a description, an example and, if it prints data, --json', async (t) => {
-  for (const { path, command } of all(createProgram())) {
+  for (const { path, command } of all(await createProgram())) {
     t.not(command.description(), '', path);
     const examples = exampleLines(command);
     t.ok(

@@ -1,13 +1,7 @@
 import Joi from 'joi';
 import type { InspectedByUrl } from '../../../lib/client/index.ts';
-import {
-  type CheckedSource,
-  FAILED_BY,
-  FINDING_KINDS,
-  type Finding,
-  type InspectedSource,
-  type Play,
-} from '../../../lib/index.ts';
+import type { CheckedSource, Finding, InspectedSource, Play } from '../../../lib/index.ts';
+import { FAILED_BY, FINDING_KINDS } from '../../../lib/internal.ts';
 import { count, list, number, object, oneOf, orNull, text, time, yes } from './parts.ts';
 
 type CheckedScene = CheckedSource['scenes'][number];

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { forbidden } from '@hapi/boom';
-import { isScenepressError, ScenepressError } from '../../../lib/index.ts';
-import type { AccountRole } from '../../../lib/internal.ts';
+import { type AccountRole, isScenepressError, ScenepressError } from '../../../lib/internal.ts';
 import { MOST_GRANTED } from '../../admin/administration-requests.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import { INVITATION_DAYS } from '../../admin/setup-link.ts';

@@ -1,4 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/internal.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { type Html, html } from '../html.ts';
 import { BASE, type Visit } from '../route.ts';

@@ -1,5 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
-import { FILE_EXTENSIONS } from '../../../lib/internal.ts';
+import { FILE_EXTENSIONS, isScenepressError } from '../../../lib/internal.ts';
 import type { HttpError } from '../../../lib/web/index.ts';
 import type { FileInfo, FilePage, FileUse } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';

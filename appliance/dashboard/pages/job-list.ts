@@ -1,4 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/internal.ts';
 import type { JobPage } from '../../admin/administration-views.ts';
 import { shownNumber } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';

@@ -1,5 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
-import { KEY_SCOPES, type KeyScope } from '../../../lib/internal.ts';
+import { isScenepressError, KEY_SCOPES, type KeyScope } from '../../../lib/internal.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
 import { type Html, html, type Value, wholeText } from '../html.ts';

@@ -1,4 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/internal.ts';
 import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, page, postButton, toldNote } from '../layout.ts';

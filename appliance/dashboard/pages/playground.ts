@@ -1,12 +1,12 @@
 import { createHash, randomUUID } from 'node:crypto';
+import type { Quality, RenderRequest } from '../../../lib/index.ts';
 import {
+  frameSizeOf,
   isScenepressError,
   QUALITIES,
-  type Quality,
-  type RenderRequest,
+  QUALITY_NAMES,
   ScenepressError,
-} from '../../../lib/index.ts';
-import { frameSizeOf, QUALITY_NAMES } from '../../../lib/internal.ts';
+} from '../../../lib/internal.ts';
 import { MAX_BODY_BYTES } from '../../../lib/web/index.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';

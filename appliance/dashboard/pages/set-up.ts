@@ -1,4 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/internal.ts';
 import { FIRST_ACCOUNT } from '../../admin/first-account.ts';
 import { INVITATION_DAYS, SetupLink, type Verified } from '../../admin/setup-link.ts';
 import { type Html, html } from '../html.ts';

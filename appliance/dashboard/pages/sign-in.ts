@@ -1,5 +1,6 @@
 import type { Request } from '@hapi/hapi';
-import { type Account, isScenepressError } from '../../../lib/index.ts';
+import type { Account } from '../../../lib/index.ts';
+import { isScenepressError } from '../../../lib/internal.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';

@@ -1,5 +1,4 @@
-import { isScenepressError } from '../../../lib/index.ts';
-import { DEFAULT_TOLERANCE_SECONDS, type WebhookTest } from '../../../lib/internal.ts';
+import { DEFAULT_TOLERANCE_SECONDS, isScenepressError, type WebhookTest } from '../../../lib/internal.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';

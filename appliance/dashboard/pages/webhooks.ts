@@ -1,5 +1,5 @@
-import { type Delivery, isScenepressError } from '../../../lib/index.ts';
-import type { DeliveryDetails, DeliveryState } from '../../../lib/internal.ts';
+import type { Delivery } from '../../../lib/index.ts';
+import { type DeliveryDetails, type DeliveryState, isScenepressError } from '../../../lib/internal.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';

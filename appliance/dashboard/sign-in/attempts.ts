@@ -1,5 +1,5 @@
-import { type Clock, ScenepressError } from '../../../lib/index.ts';
-import { systemClock } from '../../../lib/internal.ts';
+import type { Clock } from '../../../lib/index.ts';
+import { ScenepressError, systemClock } from '../../../lib/internal.ts';
 import { clientNetworksOf } from '../../edge/client-group.ts';
 
 const PERIOD_MS = 15 * 60_000;

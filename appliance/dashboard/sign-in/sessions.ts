@@ -1,6 +1,11 @@
 import { createHmac, hash, randomBytes } from 'node:crypto';
-import { type Accounts, type Clock, isScenepressError } from '../../../lib/index.ts';
-import { type AccountRole, type SessionStore, systemClock } from '../../../lib/internal.ts';
+import type { Accounts, Clock } from '../../../lib/index.ts';
+import {
+  type AccountRole,
+  isScenepressError,
+  type SessionStore,
+  systemClock,
+} from '../../../lib/internal.ts';
 
 const DAY_MS = 86_400_000;
 /** A session ends this long after its last use. */
