@@ -224,6 +224,7 @@ class Zygote:
         kind: str = "zygote",
         also_leaves: Sequence[str] = (),
     ) -> None:
+        self._options = options
         self._also_leaves = also_leaves
         self._encoding: Encoding | None = None
         self.environment = {"XDG_CACHE_HOME": _CACHE.name} | dict(environment or {})
@@ -274,6 +275,11 @@ class Zygote:
     def encoder(self) -> "Zygote":
         """The zygote whose forks encode the renders of this one."""
         return Zygote(kind="encoder")
+
+    @cached_property
+    def reader(self) -> "Zygote":
+        """The zygote whose forks read sources, as in the service: those of others prepare first."""
+        return Zygote("--reader", *self._options)
 
     def start(
         self,
@@ -343,6 +349,8 @@ class Zygote:
 
     def run(self, folder: Path, job: Message, **options: Any) -> Outcome:
         """Start a job and wait for its end; `options`: as those of `start`."""
+        if job["kind"] == "read" and "--reader" not in self._options:
+            return self.reader.run(folder, job, **options)
         return self.finish(self.start(folder, job, **options))
 
     def forked_ahead(self) -> int:
@@ -365,8 +373,9 @@ class Zygote:
             time.sleep(0.01)
 
     def close(self) -> int:
-        if "encoder" in vars(self):
-            self.encoder.close()
+        for name in ("encoder", "reader"):
+            if name in vars(self):
+                vars(self)[name].close()
         self._stdin.close()
         return self.process.wait(TIMEOUT_S)
 

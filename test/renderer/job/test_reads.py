@@ -22,13 +22,13 @@ BROKEN = (
 )
 
 
-def test_what_is_read_is_what_a_dry_run_finds(any_zygote: Zygote, tmp_path: Path) -> None:
+def test_what_is_read_is_what_a_dry_run_finds(zygote: Zygote, tmp_path: Path) -> None:
     for number, line in enumerate(BROKEN):
         code = f"{HEAD}        {line}\n"
         for kind in ("read", "run"):
             (tmp_path / f"{number}-{kind}").mkdir()
-        read = any_zygote.run(tmp_path / f"{number}-read", read_job(code)).result
-        ran = any_zygote.run(tmp_path / f"{number}-run", check_job(code)).result["finding"]
+        read = zygote.run(tmp_path / f"{number}-read", read_job(code)).result
+        ran = zygote.run(tmp_path / f"{number}-run", check_job(code)).result["finding"]
         # A read knows neither plays nor the source that Manim made for TeX.
         told: Message = {"play": None, "calls": [], "tex": None}
         assert read["findings"][:1] == [ran | told], line
