@@ -24,9 +24,17 @@ export const CAPACITY = 6;
 /** Folders whose tests are commands of their own. */
 const COMMANDS = ['test/binary/machines', 'test/first-hours'];
 /** Folders whose files share processes. */
-const SHARED = ['test/appliance', 'test/checks', 'test/dashboard', 'test/lib', 'test/renderer'];
-/** A program gets files until it is expected to take as long. Files of pytest share renderers, which start slowly. */
-const [SHARED_S, PYTEST_S] = [30, 90];
+const SHARED = [
+  'test/appliance',
+  'test/checks',
+  'test/dashboard',
+  'test/lib',
+  'test/renderer',
+  'test/renders/one-service',
+];
+/** A program gets files until it is expected to take as long. Some share renderers, which start slowly. */
+const [SHARED_S, RENDERING_S] = [30, 90];
+const RENDERING = /^test\/render(er|s)\//;
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
 /** The first file that needs the single executable builds it if it is not up to date. */
@@ -140,7 +148,7 @@ function chunksOf(files: string[], usual: Map<string, number>): string[][] {
   let s = Number.POSITIVE_INFINITY;
   for (const path of files) {
     const more = usualOf(path, usual);
-    if (s + more > (path.endsWith('.py') ? PYTEST_S : SHARED_S)) {
+    if (s + more > (RENDERING.test(path) ? RENDERING_S : SHARED_S)) {
       chunks.push([]);
       s = 0;
     }

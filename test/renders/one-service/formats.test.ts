@@ -1,8 +1,8 @@
 import t from 'tap';
-import { artifactPath, render, startService } from '../../fixtures/renders.ts';
+import { artifactPath, render, sharedService } from '../../fixtures/renders.ts';
 import { inspectVideo } from '../../fixtures/video.ts';
 
-const service = await startService(t);
+const service = await sharedService();
 
 for (const { quality, widthPx, heightPx, fps } of [
   { quality: 'low', widthPx: 854, heightPx: 480, fps: 15 },

@@ -3,10 +3,10 @@ import { readFile, stat } from 'node:fs/promises';
 import t from 'tap';
 import type { Job } from '../../../lib/index.ts';
 import { RENDER_WORK } from '../../../lib/model/work-times.ts';
-import { artifactPath, BODY_LINE, render, SCENES, scene, startService } from '../../fixtures/renders.ts';
+import { artifactPath, BODY_LINE, render, SCENES, scene, sharedService } from '../../fixtures/renders.ts';
 import { inspectPicture, inspectVideo } from '../../fixtures/video.ts';
 
-const service = await startService(t);
+const service = await sharedService();
 /** The hash of a job's video. */
 const videoOf = async (job: Job) =>
   hash('sha256', await readFile(await artifactPath(service, job, 'video.mp4')));

@@ -3,10 +3,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { LocalRenderer } from '../../../lib/index.ts';
-import { artifactPath, enqueue, render, startService } from '../../fixtures/renders.ts';
+import { artifactPath, enqueue, render, sharedService } from '../../fixtures/renders.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
-const service = await startService(t);
+const service = await sharedService();
 const CODE = `from manim import *
 from scenepress_scene import param
 

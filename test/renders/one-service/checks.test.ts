@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { BODY_LINE, render, scene, startService } from '../../fixtures/renders.ts';
+import { BODY_LINE, render, scene, sharedService } from '../../fixtures/renders.ts';
 
-const service = await startService(t);
+const service = await sharedService();
 const BROKEN = scene('Circle(radios=2)');
 const TWO = `from manim import *
 

@@ -1,7 +1,7 @@
 // A scene whose narration was recorded elsewhere: what is seen, heard and read begins at the same time.
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import { artifactPath, render, startService } from '../../fixtures/renders.ts';
+import { artifactPath, render, sharedService } from '../../fixtures/renders.ts';
 import { pictureChanges, soundOnsets, tones } from '../../fixtures/tones.ts';
 
 const NEAR_SECONDS = 0.04;
@@ -23,7 +23,7 @@ const ENTRIES = [
   { text: 'Light.', file: 'voices/light.wav', seconds: 0.9 },
 ];
 
-const service = await startService(t);
+const service = await sharedService();
 const put = (name: string, content: string | Uint8Array) =>
   service.files.put({ owner: 'ada', name, content });
 

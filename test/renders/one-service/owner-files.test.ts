@@ -1,6 +1,6 @@
 // What owners put into a service, their scenes read.
 import t from 'tap';
-import { BODY_LINE, scene, startService } from '../../fixtures/renders.ts';
+import { BODY_LINE, scene, sharedService } from '../../fixtures/renders.ts';
 import { until } from '../../fixtures/until.ts';
 
 const SVG = '<svg xmlns="http://www.w3.org/2000/svg"><rect width="4" height="2" fill="red"/></svg>';
@@ -10,7 +10,7 @@ const CODE = scene(
   'print(open("data.csv").read())',
   'self.play(FadeIn(logo), run_time=0.2)',
 );
-const service = await startService(t);
+const service = await sharedService();
 const put = (name: string, content: string) => service.files.put({ owner: 'ada', name, content });
 const rendered = async (request: object = {}) => {
   const { jobId } = await service.enqueue({

@@ -1,8 +1,8 @@
 import t from 'tap';
-import { artifactPath, render, startService } from '../../fixtures/renders.ts';
+import { artifactPath, render, sharedService } from '../../fixtures/renders.ts';
 import { greysOf, inspectVideo } from '../../fixtures/video.ts';
 
-const service = await startService(t);
+const service = await sharedService();
 const WIDTH_PX = 854;
 const FPS = 15;
 
