@@ -5,6 +5,7 @@ export type { AccountRole, AccountStore } from './accounts/account-store.ts';
 export type { AccountLimits } from './accounts/accounts.ts';
 export type { Act, ActStore } from './accounts/act-store.ts';
 export type { Identity } from './accounts/identity.ts';
+export type { PasswordCost } from './accounts/password.ts';
 export type { SessionStore } from './accounts/session-store.ts';
 export { openRegularFile } from './assets/regular-file.ts';
 export { abortable } from './async/abortable.ts';

@@ -1,5 +1,5 @@
 import type { RenderService } from '../../lib/index.ts';
-import { systemClock } from '../../lib/internal.ts';
+import { type PasswordCost, systemClock } from '../../lib/internal.ts';
 import { COMMAND_LINE } from '../admin/acts.ts';
 import { AdminSocket } from '../admin/admin-socket.ts';
 import { configuredAssetUrl, configuredPublicUrl } from '../config/addresses.ts';
@@ -42,6 +42,7 @@ export class Appliance {
   readonly #logger: Logger;
   readonly #internalToken: InternalToken | undefined;
   readonly #moreTex: MoreTex | undefined;
+  readonly #passwordCost: PasswordCost | undefined;
   /** With the other machines of a database. */
   readonly #comparison: Comparison | undefined;
   #certificate: Certificate | undefined;
@@ -52,10 +53,15 @@ export class Appliance {
   constructor(
     config: Config,
     logger: Logger,
-    { internalToken, moreTex }: { internalToken?: InternalToken; moreTex?: MoreTex } = {},
+    {
+      internalToken,
+      moreTex,
+      passwordCost,
+    }: { internalToken?: InternalToken; moreTex?: MoreTex; passwordCost?: PasswordCost } = {},
   ) {
     this.#config = config;
     this.#moreTex = moreTex;
+    this.#passwordCost = passwordCost;
     this.#logger = this.#faults.watch(logger);
     this.#internalToken = internalToken;
     this.#comparison = config.databaseUrl === undefined ? undefined : new Comparison(this.#logger);
@@ -86,7 +92,7 @@ export class Appliance {
           ...(signal && { signal }),
           ...(webhookAuthorities !== undefined && { webhookAuthorities }),
         },
-        { serves: true },
+        { serves: true, passwordCost: this.#passwordCost },
       );
       this.#started.defer(() => installation.close());
       await this.#openAdministration(installation);

@@ -9,7 +9,7 @@ import {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import { Pricing, silentLogger, systemClock } from '../../lib/internal.ts';
+import { type PasswordCost, Pricing, silentLogger, systemClock } from '../../lib/internal.ts';
 import { ScheduledBackups } from '../../lib/internal-service.ts';
 import { administrationFor } from '../admin/access.ts';
 import { type Actor, Acts } from '../admin/acts.ts';
@@ -49,9 +49,12 @@ export interface Installation {
   close(): Promise<void>;
 }
 
+type InstallationOptions = Partial<Opener> & { examines?: boolean; passwordCost?: PasswordCost | undefined };
+
 /**
  * Opens the configured database or data folder; creates the folder if missing. Errors: `storage_locked` while another
- * process owns the folder. `examines`: records nothing, not even which master key is the right one.
+ * process owns the folder. `examines`: records nothing, not even which master key is the right one. `passwordCost`: as of
+ * `Accounts`.
  */
 export async function openInstallation(
   config: Config,
@@ -60,7 +63,7 @@ export async function openInstallation(
     publicUrl: () => configuredPublicUrl(config),
     logger: silentLogger,
   },
-  { serves = false, mayCreate = true, examines = false }: Partial<Opener> & { examines?: boolean } = {},
+  { serves = false, mayCreate = true, examines = false, passwordCost }: InstallationOptions = {},
 ): Promise<Installation> {
   const opened = await openPlace(config, { serves, mayCreate, logger: world.logger });
   const { place, bucket } = opened;
@@ -69,7 +72,7 @@ export async function openInstallation(
     const required = serves && usesSecrets(config);
     const masterKeys = await place.masterKeys({ given, required, records: !examines });
     const freeCreditsPerMonth = config.freeCredits;
-    const accounts = new Accounts({ store: place.accountStore });
+    const accounts = new Accounts({ store: place.accountStore, ...(passwordCost && { passwordCost }) });
     const keys = new ApiKeys({ store: place.keyStore, masterKeys });
     const books = new StoredLedger({ store: place.ledgerStore, freeCreditsPerMonth });
     const ledger =

@@ -9,7 +9,7 @@ import { type Clock, systemClock } from '../time/clock.ts';
 import type { Account, AccountQuery, AccountRole, AccountStore } from './account-store.ts';
 import { isEmail } from './email.ts';
 import { checkIdentity, type Identity } from './identity.ts';
-import { checkPassword, hashPassword, verifyPassword } from './password.ts';
+import { checkPassword, hashPassword, PASSWORD_COST, type PasswordCost, verifyPassword } from './password.ts';
 
 /** Limits of an account of its own; null: those of all accounts. */
 export interface AccountLimits {
@@ -35,10 +35,13 @@ export class Accounts {
   readonly #store: AccountStore;
   readonly #clock: Clock;
   readonly #random: Random;
+  readonly #passwordCost: PasswordCost;
 
-  constructor(options: { store: AccountStore; clock?: Clock; random?: Random }) {
-    known('Accounts', options, { store: true, clock: true, random: true });
+  /** `passwordCost`: of new passwords; by default 32 MiB and 0.2 s, as OWASP recommends. */
+  constructor(options: { store: AccountStore; passwordCost?: PasswordCost; clock?: Clock; random?: Random }) {
+    known('Accounts', options, { store: true, passwordCost: true, clock: true, random: true });
     this.#store = options.store;
+    this.#passwordCost = options.passwordCost ?? PASSWORD_COST;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? systemRandom;
   }
@@ -120,7 +123,7 @@ export class Accounts {
     const { password, email, role, replaces } = known('setPassword', change, names);
     checkPassword(password);
     if (email !== undefined) checkEmail(email);
-    const passwordHash = await hashPassword(password, this.#random);
+    const passwordHash = await hashPassword(password, this.#passwordCost, this.#random);
     return this.#store.changeAccount(accountId, (account) => {
       existing(account);
       if (replaces !== undefined && (account.passwordHash ?? null) !== replaces) {
@@ -188,7 +191,7 @@ export class Accounts {
   /** The enabled account with this address and password. Takes equally long if there is none. */
   async verifyPassword(email: string, password: string): Promise<Account | undefined> {
     const account = await this.#store.findAccountByEmail(email);
-    const isRight = await verifyPassword(password, account?.passwordHash);
+    const isRight = await verifyPassword(password, account?.passwordHash, this.#passwordCost);
     return isRight && account && account.disabledAtMs === undefined ? account : undefined;
   }
 

@@ -65,7 +65,9 @@ export async function listeningAppliance(
   });
   const lines: string[] = [];
   const logger = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
-  const appliance = new Appliance({ ...defaults, drainSeconds: 0, ...options }, logger);
+  const appliance = new Appliance({ ...defaults, drainSeconds: 0, ...options }, logger, {
+    passwordCost: { log2: 4, blocks: 8, parallel: 1 }, // By default, most of the time of these tests goes into it.
+  });
   const { hapi, installation, service, drainRequested } = await appliance.start();
   t.teardown(() => appliance.stop());
 
