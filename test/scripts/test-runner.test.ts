@@ -5,6 +5,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { programsFor, shardOf } from '../../scripts/test/plan.ts';
 import { failedTitles, withoutPassed } from '../../scripts/test/tap-lines.ts';
+import { deepTest } from '../fixtures/depth.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -86,7 +87,7 @@ t.test('failures are reported wherever they are, by the suite that runs them', a
   t.match(await run(folder, 'test/lib/c.deep.test.ts'), { code: 1, lastLine: '0 passed, 1 failed' });
 });
 
-t.test('a failing test is reported by the suite of its folder', async (t) => {
+deepTest(t, 'a failing test is reported by the suite of its folder', async (t) => {
   const table = readFileSync(join(ROOT, 'test/README.md'), 'utf8').matchAll(
     /^\| `(\w+)\/` \|.*\| (\d+) \| \d+ \|$/gm,
   );

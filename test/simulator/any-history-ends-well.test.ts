@@ -22,7 +22,7 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: isDeep ? 2 : 1, hours: 1, options: {} },
+  'with a busy service': { runs: isDeep ? 2 : 1, hours: isDeep ? 1 : 0.5, options: {} },
   'with stores that answer late': {
     runs: isDeep ? 2 : 1,
     hours: isDeep ? 1 : 0.5,
@@ -35,7 +35,7 @@ const KINDS: Record<string, Kind> = {
   },
   'over a month': {
     runs: 1,
-    hours: (isDeep ? 20 : 10) * 24,
+    hours: (isDeep ? 20 : 5) * 24,
     options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS },
   },
 };
@@ -73,7 +73,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 
 t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
   for (const options of [{}, { isLate: true }, { hasPool: true }]) {
-    const kind = { runs: 1, hours: isDeep ? 0.5 : 0.1, options };
+    const kind = { runs: 1, hours: isDeep ? 0.5 : 0.05, options };
     const first = await simulated(t, kind, SEED);
     t.same(await simulated(t, kind, SEED), first);
     t.not((await simulated(t, kind, SEED + 1)).hash, first.hash);

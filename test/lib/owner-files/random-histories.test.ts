@@ -290,7 +290,7 @@ t.test('in one process after another, with SQLite', async (t) => {
   await dataFolder.start();
   t.teardown(() => dataFolder.stop());
   const { storage } = dataFolder;
-  await histories(t, [storage, storage], times('FILE_HISTORIES', { quick: 10, deep: 100 }));
+  await histories(t, [storage, storage], times('FILE_HISTORIES', { quick: 5, deep: 100 }));
 });
 
 t.test('in two processes at once, with Postgres', async (t) => {

@@ -19,6 +19,7 @@ import { salvage } from '../../../../lib/operations/recovery/salvage.ts';
 import { recover } from '../../../../lib/operations.ts';
 import { SQLITE_SCHEMA } from '../../../../lib/sql/sqlite/schema.ts';
 import { abortAtEachCheck } from '../../../fixtures/aborts-at-check.ts';
+import { isDeep } from '../../../fixtures/depth.ts';
 import { jobRecord } from '../../../fixtures/job-record.ts';
 import { testFolder } from '../../../fixtures/test-folder.ts';
 
@@ -333,6 +334,7 @@ t.test('an aborted recovery changes nothing, and can be repeated', async (t) => 
       t.same(readdirSync(path), files, `at check ${count}`);
       t.ok(readFileSync(databaseIn(path)).equals(before));
     },
+    isDeep ? 1 : 5,
   );
   t.ok(checks > 2);
   t.match(result, { originalsFolder: /damaged-/ });
