@@ -32,16 +32,22 @@ def nearest(name: str, known: Iterable[str]) -> tuple[str, ...]:
     names = sorted({other for other in known if not other.startswith("_")})
     folded = name.replace("_", "").casefold()
     same = [other for other in names if other.replace("_", "").casefold() == folded]
-    other_number = [other for other in names if other != name and _singular(other) == _singular(name)]
+    singular = _singular(name)
+    other_number = [other for other in names if other != name and _singular(other) == singular]
     words = set(name.split("_"))
     longer = [other for other in names if words < set(other.split("_"))]
     close = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_SIMILARITY)
-    misspelled = difflib.get_close_matches(name, names, n=CANDIDATES_MAX, cutoff=_MISSPELLED)
+    misspelled = [other for other in close if _likeness(name, other) >= _MISSPELLED]
     # A name whose words are in one other name only, such as `center` in `arc_center`.
     meant = longer if len(longer) == 1 else []
     sure = [*same, *other_number]
     found = dict.fromkeys([*sure, *misspelled, *meant, *close])
     return tuple(other for other in found if other in sure or _has_same_words(name, other))[:CANDIDATES_MAX]
+
+
+def _likeness(name: str, other: str) -> float:
+    # The order matters: `get_close_matches` compares in this one.
+    return difflib.SequenceMatcher(None, other, name).ratio()
 
 
 def _singular(name: str) -> str:

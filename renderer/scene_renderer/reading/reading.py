@@ -79,8 +79,8 @@ class Reading:
         advice: Advice | None = None,
         is_warning: bool = False,
     ) -> None:
-        """Report an error, unless it can't be reached."""
-        if self.is_dead or self.report.silent or self.report.is_caught(error):
+        """Report an error, unless it can't be reached or would be left out."""
+        if self.is_dead or not self.report.takes(error, node):
             return
         self.report.error(
             error, node, self.visible(), self.values, message=message, advice=advice, is_warning=is_warning

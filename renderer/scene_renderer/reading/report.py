@@ -44,6 +44,13 @@ class Report:
         """Whether an error would be caught."""
         return any(kinds is None or isinstance(error, kinds) for kinds in self.caught)
 
+    def takes(self, error: BaseException, node: ast.expr | ast.stmt) -> bool:
+        """Whether an error that is raised there would be among the findings."""
+        if self.silent or len(self.found) >= _HELD_MAX or self.is_caught(error):
+            return False
+        # What is found inside the node is at its line or below it.
+        return sum(line < node.lineno for line, _, _ in self.found) < FINDINGS_MAX
+
     def error(
         self,
         error: BaseException,
@@ -55,9 +62,7 @@ class Report:
         advice: Advice | None = None,
         is_warning: bool = False,
     ) -> None:
-        """Note an error that an expression or statement raises. `names`, `values`: what is known there."""
-        if self.silent or self.is_caught(error) or len(self.found) >= _HELD_MAX:
-            return
+        """Note an error that is taken. `names`, `values`: what is known at the expression or statement."""
         span = self.span(node)
         if advice is None:
             around = {*ast.walk(node)}
