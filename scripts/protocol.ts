@@ -9,7 +9,7 @@ const WIDTH = 110;
 /** Definitions that embedders get, in a file of their own. */
 const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFinding', 'Finding'];
 /** Definitions of what a render makes, in a file of their own. */
-const OUTPUTS = ['LocalOutput', 'StillPlace', 'OtherFormat', 'Picture'];
+const OUTPUTS = ['LocalOutput', 'StillPlace', 'PlayRange', 'OtherFormat', 'Picture'];
 /** Definitions of what a scene declares, in a file of their own. */
 const PARAMS = ['ParamType', 'Param'];
 
@@ -42,7 +42,7 @@ export function generated(schemas: Record<string, Schema>): Record<string, strin
     'lib/model/param-types.ts': typescript(named(PARAMS)),
     'lib/model/renderer-messages.ts': typescript(
       entries.filter(([name]) => ![FINDINGS, OUTPUTS, PARAMS].flat().includes(name)),
-      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, OtherFormat, Picture, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
+      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, OtherFormat, Picture, PlayRange, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
     ),
     'renderer/scene_renderer/messages.py': python(schemas),
   };

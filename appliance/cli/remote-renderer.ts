@@ -104,21 +104,22 @@ type Told = Pick<LocalRender, 'failedBy' | 'diagnosis' | 'output' | 'usage'>;
 
 const NOTHING_TOLD: Told = { failedBy: null, diagnosis: null, output: '', usage: null };
 
-/** Any service has the endpoint of the contract; only the tools API has random seeds, parameters and formats. */
-async function enqueued(
-  client: ScenepressClient,
-  { code, className, quality, aspectRatio, fps, params, output, formats }: LocalRequest,
-  signal: AbortSignal,
-): Promise<string> {
+/** Any service has the endpoint of the contract; only the tools API has the other fields. */
+async function enqueued(client: ScenepressClient, asked: LocalRequest, signal: AbortSignal): Promise<string> {
+  const { code, className, quality, aspectRatio, fps, params, output, formats } = asked;
+  const { fromPlay, toPlay, poster, stills } = asked;
   const request = { code: textOf(code), className, quality, aspectRatio, fps } as RenderRequest;
   const seed = output?.config?.['seed'];
-  if (seed === undefined && params === undefined && !formats)
-    return (await client.enqueue(request, { signal })).jobId;
   const more = {
     ...(seed !== undefined && { seed: Number(seed) }),
     ...(params && { params }),
     ...(formats && { formats }),
+    ...(fromPlay !== undefined && { fromPlay }),
+    ...(toPlay !== undefined && { toPlay }),
+    ...(poster !== undefined && { poster }),
+    ...(stills && { stills }),
   };
+  if (Object.keys(more).length === 0) return (await client.enqueue(request, { signal })).jobId;
   const [job] = await ofTools(client.enqueueMany([{ ...request, ...more }], { signal }));
   if (!job) throw new Error('the service did not report the job');
   return job.jobId;

@@ -13,6 +13,8 @@ import {
   type LocalFile,
   type LocalOutputOptions,
   othersOf,
+  picturesOf,
+  type StillAt,
 } from '../../lib/internal.ts';
 import { saveFile } from '../support/save-file.ts';
 import { UserError } from '../support/user-error.ts';
@@ -40,8 +42,9 @@ export interface OutputFlags extends Partial<Record<ArtifactField, string>> {
   transparent?: boolean;
   save_sections?: boolean;
   from_animation_number?: { firstPlay: number; lastPlay: number };
+  stills?: StillAt[];
   /** Only this frame: seconds, a play, or the last. */
-  at?: 'last' | number | { play: number };
+  at?: StillAt;
   out?: string;
 }
 
@@ -109,9 +112,10 @@ export function targetsOf(className: string, format: Format, flags: OutputFlags)
   };
 }
 
-/** The files of `--formats`. */
-function formatFiles({ formats }: OutputFlags): ArtifactName[] {
-  return artifactNamesOf(othersOf(formats)).filter((name) => ARTIFACTS[name].format !== null);
+/** The files of `--formats` and `--stills`. */
+function formatFiles({ formats, stills = [] }: OutputFlags): ArtifactName[] {
+  const ofFormats = artifactNamesOf(othersOf(formats)).filter((name) => ARTIFACTS[name].format !== null);
+  return [...ofFormats, ...picturesOf({ stills }).names];
 }
 
 /** `Squares.gif`, but `Squares-frames.zip`. */

@@ -14,6 +14,7 @@ import {
 import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
 import { configOf } from './config-flags.ts';
+import { type FrameFlags, framesOfFlags } from './frame-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
 import { type ParamFlags, paramsOfFlags } from './param-flags.ts';
 import {
@@ -29,7 +30,12 @@ import { refuseWithServer, type Server, type ServerFlags, serverOf } from './ser
 import { whyWithheld } from './withheld-folder.ts';
 
 /** The flags of `scenepress render`. */
-export interface RenderFlags extends OutputFlags, ServerFlags, ParamFlags, Record<string, unknown> {
+export interface RenderFlags
+  extends OutputFlags,
+    FrameFlags,
+    ServerFlags,
+    ParamFlags,
+    Record<string, unknown> {
   quality?: Quality;
   aspect: AspectRatio;
   resolution?: { width: number; height: number };
@@ -177,6 +183,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
     ...(fps !== undefined && { fps }),
     ...paramsOfFlags(flags),
     ...(flags.formats && { formats: flags.formats }),
+    ...framesOfFlags(flags),
     incremental: !flags.disable_caching,
     output: {
       format,

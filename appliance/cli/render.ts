@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Command, Option } from 'commander';
 import { ASPECT_RATIOS, JOB_FORMATS, QUALITY_NAMES } from '../../lib/internal.ts';
 import type { UserError } from '../support/user-error.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
+import { addFrameFlags, frameOf } from './frame-flags.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { print, printable, printJson } from './output.ts';
 import { forgetKeptVideos, hostOwnRenderer } from './own-renderer.ts';
@@ -75,7 +76,7 @@ export function renderCommand(): Command {
     .option('--seed <number>', 'random seed', wholeNumber)
     .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber);
-  addServerFlags(addParamFlags(command), { does: 'render' })
+  addServerFlags(addParamFlags(addFrameFlags(command)), { does: 'render' })
     .option(
       '--watch',
       'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',
@@ -112,6 +113,10 @@ export function renderCommand(): Command {
     ['scenepress render scene.py Hello -pql', 'low quality, then open it, as with manim'],
     ['scenepress render scene.py Hello -s -o hello.png', 'only the last picture'],
     ['scenepress render scene.py Hello --at 2.5 -o hello.png', 'only the frame at 2.5 seconds'],
+    [
+      'scenepress render scene.py Hello --from-play 7 --to-play 9',
+      'a part, with what was on screen before it',
+    ],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
     ['scenepress render scene.py Hello --param name=Ada', 'a parameter that the scene declares'],
     [
@@ -155,15 +160,6 @@ function bothNamed(file: string, scenes: string[]): UserError {
     `Scenes are those of one file: scenepress render ${file} ${scenes.join(' ')}. Of several files, the only scene of ` +
       'each is rendered, or with --all every one.',
   );
-}
-
-/** Reads `2.5`, `play:3` or `last`. */
-function frameOf(text: string): NonNullable<RenderFlags['at']> {
-  const [, seconds, play] = /^(?:(\d+(?:\.\d+)?)|play:(\d+))$/.exec(text) ?? [];
-  if (seconds !== undefined) return Number(seconds);
-  if (play !== undefined) return { play: Number(play) };
-  if (text === 'last') return text;
-  throw new InvalidArgumentError('Expected a time in seconds such as 2.5, play:3, or last.');
 }
 
 /** Renders the scenes that were asked for, or lists those of the file. */

@@ -8,6 +8,7 @@ import { makeFolderWithin } from '../files/disk.ts';
 import type { FolderPlace } from '../files/folder-place.ts';
 import { assetKeyOf, type IndexedVideo, indexKeyOf, type JobRecord } from '../model/job.ts';
 import type { EarlierVideo, RenderTask } from '../model/render-task.ts';
+import { partOf } from '../model/selection.ts';
 import type { FoundVideo, IndexedVideoStore } from '../storage/indexed-videos.ts';
 import type { Clock } from '../time/clock.ts';
 import { within } from '../time/within.ts';
@@ -97,9 +98,10 @@ export class VideoIndexes {
 
   /**
    * Stores the index of a video that was stored. Returns what is to be recorded with the job; undefined if it was not
-   * stored. Never rejects.
+   * stored, as that of a part of a scene: the next render would copy the frames of less. Never rejects.
    */
   async store({ job, claim }: Claimed, path: string): Promise<IndexedVideo | undefined> {
+    if (partOf(job.selection ?? undefined) !== null) return undefined;
     try {
       const indexDigest = await digestOf(path);
       const file = { path, contentType: 'application/octet-stream' };

@@ -10,6 +10,7 @@ import type { Params } from '../model/params.ts';
 import type { AspectRatio, Quality } from '../model/qualities.ts';
 import type { RenderRequest } from '../model/render-request.ts';
 import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts';
+import type { FrameSelection } from '../model/selection.ts';
 import type { StillAt } from '../model/still-place.ts';
 import type { UsageOfDay } from '../model/usage.ts';
 
@@ -113,6 +114,14 @@ interface ToolMembers {
   params: Params | null;
   /** What it makes: `mp4`, and the other formats of the request. */
   formats: JobFormat[];
+  /** The first play of its video, counted from 0; null: the first one of the scene. */
+  fromPlay: number | null;
+  /** The last play of its video; null: the last one of the scene. */
+  toPlay: number | null;
+  /** The frame that its thumbnail shows; null: one with much contrast. */
+  poster: StillAt | null;
+  /** The frames that become a PNG each. */
+  stills: StillAt[];
   attempts: number;
   /** ISO 8601; null before its first attempt. */
   startedAt: string | null;
@@ -166,7 +175,7 @@ export interface FilePage {
 }
 
 /** A render request with what the contract has no field for. */
-export interface ToolRequest extends RenderRequest, WithFiles {
+export interface ToolRequest extends RenderRequest, WithFiles, FrameSelection {
   title?: string;
   tags?: readonly string[];
   /** Of the scene's random numbers. */

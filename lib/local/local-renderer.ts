@@ -18,6 +18,7 @@ import type { InspectedSource } from '../model/inspected-source.ts';
 import type { RenderLimits } from '../model/limits.ts';
 import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { Play, RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
+import { partOf } from '../model/selection.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
@@ -276,6 +277,7 @@ export class LocalRenderer {
       params,
       output = {},
       formats,
+      selection,
       incremental = true,
     } = valid;
     const size = sizePx
@@ -292,11 +294,13 @@ export class LocalRenderer {
       ...(still && { still }),
       ...(params && { params }),
       ...(formats && { formats: othersOf(formats) }),
+      ...(selection && { selection }),
       isIndexed: kept !== undefined,
       ...(earlier && { earlier }),
     };
     const result = await this.#tryTwice(task, options);
-    if (kept && result.kind === 'rendered' && result.index !== undefined) {
+    const isWhole = partOf(selection) === null;
+    if (kept && isWhole && result.kind === 'rendered' && result.index !== undefined) {
       const video = result.files.find(({ name }) => name === 'video.mp4');
       if (video) await kept.keep(identity, { index: result.index, video: video.path });
     }

@@ -1,3 +1,4 @@
+import { ScenepressError } from '../base/errors.ts';
 import { known, type Names } from '../base/known-options.ts';
 import { checkFormats, type JobFormat } from '../model/formats.ts';
 import { paramsOf } from '../model/param-rules.ts';
@@ -8,6 +9,8 @@ import {
   type RenderRequest,
   type ValidRenderRequest,
 } from '../model/render-request.ts';
+import { type FrameSelection, partOf, type Selection } from '../model/selection.ts';
+import { selectionOf } from '../model/selection-rules.ts';
 import type { StillAt } from '../model/still-place.ts';
 
 const IDENTIFIER = /^[\p{XID_Start}_]\p{XID_Continue}*$/u;
@@ -25,7 +28,7 @@ export interface LocalOutputOptions {
    * one of a play, counted from 0.
    */
   still?: StillAt;
-  /** Skips the plays before this one; the first is 0. */
+  /** Skips the plays before this one, as Manim does: what moves by itself stays where it is. The first is 0. */
   firstPlay?: number;
   /** Ends the scene after this play. */
   lastPlay?: number;
@@ -36,7 +39,7 @@ export interface LocalOutputOptions {
 }
 
 /** A scene to render. */
-export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRatio' | 'fps'> {
+export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRatio' | 'fps'>, FrameSelection {
   /** Python source with the scene class in it: a text, or the bytes of a file in the encoding that it names. */
   code: string | Uint8Array;
   /** The scene class to render: any identifier of Python. */
@@ -76,11 +79,16 @@ const REQUEST: Names<LocalRequest> = {
   params: true,
   output: true,
   formats: true,
+  fromPlay: true,
+  toPlay: true,
+  poster: true,
+  stills: true,
   incremental: true,
 };
 
 /** A valid request with its defaults applied. */
-export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality' | 'aspectRatio'>;
+export type ValidLocalRequest = Omit<LocalRequest, keyof FrameSelection> &
+  Pick<ValidRenderRequest, 'quality' | 'aspectRatio'> & { selection?: Selection };
 
 /**
  * Validates a request. Error: `invalid_request`.
@@ -91,16 +99,20 @@ export type ValidLocalRequest = LocalRequest & Pick<ValidRenderRequest, 'quality
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, file, params, output, formats, incremental, ...others } = known(
+  const { code, className, sizePx, file, params, output, incremental, ...more } = known(
     'render',
     request,
     REQUEST,
   );
+  const { formats, fromPlay, toPlay, poster, stills, ...others } = more;
   if (sizePx) known('sizePx', sizePx, { width: true, height: true });
   if (output) known('output', output, OUTPUT);
   const validParams = paramsOf(params);
   checkSource(code);
-  if (formats) checkFormats(formats, { isMp4: !output?.still && (output?.format ?? 'mp4') === 'mp4' });
+  const isMp4 = !output?.still && (output?.format ?? 'mp4') === 'mp4';
+  if (formats) checkFormats(formats, { isMp4 });
+  const selection = selectionOf('render', { fromPlay, toPlay, poster, stills });
+  if (selection) checkSelection(selection, output, { isMp4 });
   const isBytes = code instanceof Uint8Array;
   const isIdentifier = typeof className === 'string' && IDENTIFIER.test(className);
   const valid = parseRenderRequest({
@@ -116,7 +128,27 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(file !== undefined && { file }),
     ...(validParams && { params: validParams }),
     ...(output && { output }),
-    ...(formats && { formats }),
+    ...((formats || selection?.stills) && {
+      formats: [...(formats ?? []), ...(selection?.stills ? (['stills'] as const) : [])],
+    }),
+    ...(selection && { selection }),
     ...(incremental !== undefined && { incremental }),
   };
+}
+
+/** Error: `invalid_request` for frames that the output can't have. */
+function checkSelection(
+  selection: Selection,
+  { still, firstPlay, lastPlay }: LocalOutputOptions = {},
+  { isMp4 }: { isMp4: boolean },
+): void {
+  const isPart = partOf(selection) !== null;
+  if (isPart && (still !== undefined || firstPlay !== undefined || lastPlay !== undefined))
+    throw invalid('fromPlay and toPlay can not be combined with still, firstPlay or lastPlay');
+  if (!isMp4 && (selection.poster !== undefined || selection.stills))
+    throw invalid('poster and stills are made together with MP4 only');
+}
+
+function invalid(message: string): ScenepressError {
+  return new ScenepressError('invalid_request', message);
 }

@@ -26,6 +26,7 @@ const NEEDS: Readonly<Record<ArtifactFormat, Need>> = {
   'last-frame': COLOURS,
   png: COLOURS,
   sections: { ...OF_MP4, hasSections: true },
+  stills: COLOURS,
   'transparent-webm': TRANSPARENT,
   mov: TRANSPARENT,
   'transparent-png': TRANSPARENT,
@@ -46,8 +47,8 @@ const OTHERS = [...new Set(Object.values(ARTIFACTS).map(({ format }) => format))
 /** How many formats a request may name besides MP4. */
 export const MOST_FORMATS = 6;
 
-/** All formats that a request may name. */
-export const JOB_FORMATS: readonly JobFormat[] = ['mp4', ...OTHERS];
+/** All formats that a request may name. Stills are asked for by their places. */
+export const JOB_FORMATS: readonly JobFormat[] = ['mp4', ...OTHERS.filter((format) => format !== 'stills')];
 
 /** Error: `invalid_request`, which names the formats that there are. `isMp4`: the frames become MP4, too. */
 export function checkFormats(given: readonly JobFormat[], { isMp4 }: { isMp4: boolean }): void {

@@ -7,6 +7,8 @@ import type { JobFormat } from './formats.ts';
 import type { Params } from './params.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play, RenderUsage } from './render-task.ts';
+import type { Selection } from './selection.ts';
+import type { StillAt } from './still-place.ts';
 import type { JobTraceContext } from './trace-context.ts';
 
 /**
@@ -180,6 +182,8 @@ export interface JobRecord {
   traceContext: JobTraceContext | null;
   /** Values of the scene's parameters; null when the request had none. */
   params: Params | null;
+  /** Which frames become its video and pictures; null: those of all jobs. */
+  selection: Selection | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
@@ -235,6 +239,14 @@ export interface Job {
   params: Params | null;
   /** What it makes: `mp4`, and the other formats of the request. */
   formats: JobFormat[];
+  /** The first play of its video, counted from 0; null: the first one of the scene. */
+  fromPlay: number | null;
+  /** The last play of its video; null: the last one of the scene. */
+  toPlay: number | null;
+  /** The frame that its thumbnail shows; null: one with much contrast. */
+  poster: StillAt | null;
+  /** The frames that become a PNG each. */
+  stills: StillAt[];
   /** The metadata of the request, parsed; null when there was none. */
   readonly metadata: unknown;
   /** The metadata of the request as JSON text, verbatim; null when there was none. */
@@ -295,6 +307,7 @@ export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
   const { title, tags, seed, params, formats, creditsCost, artifacts, error, attempts } = record;
+  const { fromPlay = null, toPlay = null, poster = null, stills = [] } = record.selection ?? {};
   const job: Omit<Job, 'metadata'> = {
     jobId,
     owner,
@@ -308,6 +321,10 @@ export function jobOf(record: JobRecord): Job {
     seed,
     params,
     formats: ['mp4', ...(formats ?? [])],
+    fromPlay,
+    toPlay,
+    poster,
+    stills: [...stills],
     metadataJson,
     webhookUrl,
     creditsCost,

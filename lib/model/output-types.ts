@@ -26,6 +26,13 @@ export interface StillPlace {
   value: number;
 }
 
+/** Some plays of a scene, counted from 0. */
+export interface PlayRange {
+  first: number;
+  /** Null: the last one of the scene. */
+  last: number | null;
+}
+
 /** What the frames of a video become besides MP4. */
 export type OtherFormat =
   | 'srt'
@@ -37,6 +44,7 @@ export type OtherFormat =
   | 'last-frame'
   | 'png'
   | 'sections'
+  | 'stills'
   | 'transparent-webm'
   | 'mov'
   | 'transparent-png';

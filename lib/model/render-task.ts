@@ -4,6 +4,7 @@ import type { Finding } from './finding-types.ts';
 import type { LocalOutput, Picture, StillPlace } from './output-types.ts';
 import type { DeclaredParam, Params } from './params.ts';
 import type { Play, SceneFault, WorkTimes } from './renderer-messages.ts';
+import type { Selection } from './selection.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 
@@ -37,6 +38,8 @@ export interface RenderTask {
   params?: Params;
   /** What else is made besides MP4. */
   formats?: readonly ArtifactFormat[];
+  /** Which frames become the video and pictures; default: all, and none. */
+  selection?: Selection;
   /**
    * Absolute path of the folder with the job's files, which its scene reads by their paths relative to it. Nothing in it
    * may change before the run has ended; it must be readable by the service, and its files by everyone. Default: none.

@@ -1,9 +1,10 @@
 import type { JobFormat } from './formats.ts';
 import type { Params } from './params.ts';
 import type { RenderRequest } from './render-request.ts';
+import type { FrameSelection } from './selection.ts';
 
 /** A render request of an owner. */
-export interface EnqueueRequest extends RenderRequest {
+export interface EnqueueRequest extends RenderRequest, FrameSelection {
   /**
    * The owner of the job: an account id of yours, opaque to the service. Not empty, well-formed Unicode without NUL, at most
    * 1,024 bytes in UTF-8.

@@ -47,6 +47,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     traceContext: 'sealed',
     params: 'sealed',
     formats: 'sealed',
+    selection: 'sealed',
   },
   {
     derived: {

@@ -16,6 +16,7 @@ import type {
   SceneSource,
   StopReason,
 } from '../model/render-task.ts';
+import { picturesOf } from '../model/selection.ts';
 import type { PooledRender, RenderEvents } from '../render/pool/render-pool.ts';
 import type { Renderer } from '../render/pool/renderer.ts';
 import type { ReadSource, ReadTask } from '../render/reading/scene-reader.ts';
@@ -90,7 +91,7 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
   }
 
   render(
-    { code: source, className, formats = [] }: Omit<RenderTask, 'port'>,
+    { code: source, className, formats = [], selection }: Omit<RenderTask, 'port'>,
     events: RenderEvents,
   ): PooledRender {
     const code = textOf(source);
@@ -102,7 +103,7 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
       if (typeof failure === 'string')
         resolve({ kind: 'failed', durationMs, error: failure, failedBy: 'scene' });
       else if (failure) resolve({ kind: 'failed', durationMs, ...failure });
-      else resolve(await rendered(code, formats, durationMs));
+      else resolve(await rendered(code, formats, selection, durationMs));
     };
     const startedMs = clock.uptimeMs();
     clock.after(0, () => events.onStarted());
@@ -155,12 +156,15 @@ class FakeRenderer extends EventEmitter<{ ready: [] }> {
 async function rendered(
   code: string,
   formats: NonNullable<RenderTask['formats']>,
+  selection: RenderTask['selection'],
   durationMs: number,
 ): Promise<RenderResult> {
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-fake-'));
   const hasCaptions = code.includes('subcaption');
+  const chosen = picturesOf(selection).names;
   const names = artifactNamesOf(formats).filter(
-    (name) => ARTIFACTS[name].isRequired || (hasCaptions && name.startsWith('captions.')),
+    (name) =>
+      ARTIFACTS[name].isRequired || chosen.includes(name) || (hasCaptions && name.startsWith('captions.')),
   );
   const files = names.map((name) => ({ name, path: join(folder, name) }));
   for (const { name, path } of files) await writeFile(path, FAKE_ARTIFACTS[name] ?? '');

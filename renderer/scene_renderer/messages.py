@@ -224,6 +224,23 @@ class StillPlace:
 
 
 @dataclass(frozen=True)
+class PlayRange:
+    """Some plays of a scene, counted from 0."""
+
+    first: int
+    # Null: the last one of the scene.
+    last: int | None
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "PlayRange":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            first=int(message["first"]),
+            last=None if message["last"] is None else int(message["last"]),
+        )
+
+
+@dataclass(frozen=True)
 class RenderJob:
     """Renders a scene: sends its frames, sound and captions to the encoder."""
 
@@ -239,6 +256,10 @@ class RenderJob:
     still: StillPlace | None
     # Draws some frames, and looks for faults of a video of this height in pixels; null: renders.
     inspect: int | None
+    # The plays that the video has; null: all.
+    part: PlayRange | None
+    # The frames of the video that also become pictures.
+    pictures: list[StillPlace]
     # Of the scene's random numbers; null: another one in each render.
     seed: int | None
     # Its parameters, as the text of a JSON object.
@@ -267,6 +288,8 @@ class RenderJob:
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             still=None if message["still"] is None else StillPlace.parse(message["still"]),
             inspect=None if message["inspect"] is None else int(message["inspect"]),
+            part=None if message["part"] is None else PlayRange.parse(message["part"]),
+            pictures=[StillPlace.parse(item) for item in message["pictures"]],
             seed=None if message["seed"] is None else int(message["seed"]),
             params=str(message["params"]),
             is_transparent=bool(message["isTransparent"]),
@@ -379,6 +402,7 @@ OtherFormat = Literal[
     "last-frame",
     "png",
     "sections",
+    "stills",
     "transparent-webm",
     "mov",
     "transparent-png",
@@ -402,6 +426,8 @@ class EncodeJob:
     formats: list[OtherFormat]
     # The video becomes nothing but `formats`.
     is_other: bool
+    # The file, PNG or JPEG, of each frame that the render was told to make a picture of.
+    pictures: list[str]
     # Also writes an index of the video, with which a later encoding can copy its frames.
     is_indexed: bool
     # The limits that the fork sets on itself.
@@ -420,6 +446,7 @@ class EncodeJob:
             makes=message["makes"],
             formats=list(message["formats"]),
             is_other=bool(message["isOther"]),
+            pictures=[str(item) for item in message["pictures"]],
             is_indexed=bool(message["isIndexed"]),
             limits=JobLimits.parse(message["limits"]),
         )

@@ -106,6 +106,8 @@ def job_of(arguments: list[str]) -> RenderJob:
         local=None,
         still=None,
         inspect=None,
+        part=None,
+        pictures=[],
         seed=None,
         params="{}",
         is_tex_held=False,
@@ -152,7 +154,7 @@ def _encoder_of(job: RenderJob, folder: Path) -> socket.socket:
     if os.fork() == 0:
         ours.close()
         size = (job.width_px, job.height_px, job.fps)
-        encode_job = EncodeJob(job.class_name, *size, 0, None, "video", [], False, False, job.limits)
+        encode_job = EncodeJob(job.class_name, *size, 0, None, "video", [], False, [], False, job.limits)
         encode(encode_job, folder, Channel(), theirs)  # type: ignore[arg-type] # what it calls
         os._exit(0)
     theirs.close()

@@ -169,6 +169,24 @@ for (const [door, open] of Object.entries(DOORS))
       t.match(await many.text(), /formats must contain less than or equal to 7 items/);
     });
 
+    t.test('adds a job of some plays, with stills', async (t) => {
+      const json = { ...SCENE, fromPlay: 2, stills: ['last', { play: 2 }], poster: 0.5 };
+      const added = await ask('POST /jobs', { json, headers: { prefer: 'wait=30' } });
+      const { result, jobId, ...job } = (await added.json()) as { result: object; jobId: string };
+      t.match(job, {
+        fromPlay: 2,
+        toPlay: null,
+        stills: json.stills,
+        poster: 0.5,
+        formats: ['mp4', 'stills'],
+      });
+      t.strictSame(Object.keys(result), ['video', 'thumbnail', 'still1', 'still2']);
+      const whole = await ask(`POST /jobs/${jobId}/again`, { json: { fromPlay: null, stills: null } });
+      t.match(await whole.json(), { fromPlay: null, stills: [], poster: 0.5, formats: ['mp4'] });
+      for (const more of [{ fromPlay: '2' }, { fromPlay: 3, toPlay: 1 }, { stills: ['first'] }])
+        t.equal((await ask('POST /jobs', { json: { ...SCENE, ...more } })).status, 400);
+    });
+
     t.test('waits for a job as long as it is asked to', async (t) => {
       const preferred = await ask('POST /jobs', {
         json: SCENE,

@@ -28,7 +28,7 @@ MADE = (
     *("frames.tar", "sections.tar"),
     *("captions.srt", "video.gif", "video.webp", "video.webm", "sound.m4a", "sprites.jpg", "sprites.vtt"),
     *("last-frame.png", "frames.zip", "sections.zip", "transparent.webm", "transparent.mov"),
-    "transparent-frames.zip",
+    *("transparent-frames.zip", "still-1.png", "still-2.png", "still-3.png"),
 )
 OUTPUT_BYTES_MAX = 528 << 20
 _MATERIAL = tempfile.TemporaryDirectory()
@@ -56,7 +56,7 @@ LIMITS: Message = {
 }
 
 
-_DRAWING = ("isTransparent", "hasColours", "hasSections")
+_DRAWING = ("isTransparent", "hasColours", "hasSections", "part", "pictures")
 
 
 def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
@@ -70,6 +70,8 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "isTransparent": False,
         "hasColours": False,
         "hasSections": False,
+        "part": None,
+        "pictures": [],
         "className": name,
         "widthPx": 128,
         "heightPx": 72,
@@ -106,7 +108,7 @@ def encode_job(render: Message, **changes: Any) -> Message:
     names = ("className", "widthPx", "heightPx", "fps", "local", "limits")
     return (
         {"kind": "encode", "previewIntervalMs": 0, "makes": _made(render), "isIndexed": False}
-        | {"formats": [], "isOther": False}
+        | {"formats": [], "isOther": False, "pictures": []}
         | {name: render[name] for name in names}
         | changes
     )

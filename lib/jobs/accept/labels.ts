@@ -3,9 +3,16 @@ import { checked, TEXT } from '../../base/checked.ts';
 import { JOB_FORMATS, MOST_FORMATS, othersOf } from '../../model/formats.ts';
 import { PARAMS, paramsOf } from '../../model/param-rules.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
+import type { FrameSelection, Selection } from '../../model/selection.ts';
+import { SELECTION, selectionOf } from '../../model/selection-rules.ts';
 
 /** The fields of a request that the contract does not have. */
-export type Labels = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params' | 'formats'>;
+type Fields = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params' | 'formats' | keyof FrameSelection>;
+
+/** What a request has of these fields. */
+export interface Labels extends Omit<Fields, keyof FrameSelection> {
+  selection?: Selection;
+}
 
 const LONGEST_TITLE = 200;
 const LONGEST_TAG = 50;
@@ -14,7 +21,7 @@ const MOST_TAGS = 20;
 const LARGEST_SEED = 2 ** 32 - 1;
 
 /** Schemas of the fields, for the documents of the HTTP API, too. */
-export const LABELS: { readonly [Name in keyof Required<Labels>]: Joi.Schema } = {
+export const LABELS: { readonly [Name in keyof Required<Fields>]: Joi.Schema } = {
   title: text(LONGEST_TITLE).description('A name for people.'),
   tags: Joi.array().items(text(LONGEST_TAG)).max(MOST_TAGS).unique().description('Words to find the job by.'),
   seed: Joi.number()
@@ -30,18 +37,22 @@ export const LABELS: { readonly [Name in keyof Required<Labels>]: Joi.Schema } =
     .description(
       `What else the job makes, paid by the time that it takes: at most ${MOST_FORMATS} besides \`mp4\`.`,
     ),
+  ...SELECTION,
 };
-const SCHEMA = Joi.object<Labels>(LABELS);
+const SCHEMA = Joi.object<Fields>(LABELS);
 
 /** What a request has of these fields. Error: `invalid_request`. */
-export function labelsOf(labels: { [Name in keyof Labels]?: Labels[Name] | undefined }): Labels {
-  const { title, tags = [], seed, params, formats } = checked('enqueue', labels, SCHEMA);
+export function labelsOf(given: { [Name in keyof Fields]?: Fields[Name] | undefined }): Labels {
+  const { title, tags = [], seed, params, formats, ...frames } = checked('enqueue', given, SCHEMA);
+  const selection = selectionOf('enqueue', frames);
+  const others = [...(formats ?? []), ...(selection?.stills ? (['stills'] as const) : [])];
   return {
     ...(title !== undefined && { title }),
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(seed !== undefined && { seed }),
     ...(params !== undefined && { params: paramsOf(params) ?? {} }),
-    ...(formats && { formats: ['mp4', ...othersOf(formats)] }),
+    ...((formats || others.length > 0) && { formats: ['mp4', ...othersOf(others)] }),
+    ...(selection && { selection }),
   };
 }
 

@@ -33,6 +33,10 @@ const NAMES: Names<EnqueueRequest> = {
   seed: true,
   params: true,
   formats: true,
+  fromPlay: true,
+  toPlay: true,
+  poster: true,
+  stills: true,
   files: true,
   traceContext: true,
 };
@@ -77,6 +81,10 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     seed,
     params,
     formats,
+    fromPlay,
+    toPlay,
+    poster,
+    stills,
     files,
     traceContext,
     ...fields
@@ -93,7 +101,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   const newJob = {
     owner,
     request,
-    ...labelsOf({ title, tags, seed, params, formats }),
+    ...labelsOf({ title, tags, seed, params, formats, fromPlay, toPlay, poster, stills }),
     ...(files !== undefined && { files: validNames(files) }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,

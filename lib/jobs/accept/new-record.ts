@@ -13,6 +13,7 @@ export function recordOf(
     seed,
     params,
     formats,
+    selection,
     metadataJson,
     webhookUrl,
     keyId,
@@ -49,6 +50,7 @@ export function recordOf(
     diagnosis: null,
     traceContext: traceContext ?? null,
     params: params ?? null,
+    selection: selection ?? null,
   };
 }
 

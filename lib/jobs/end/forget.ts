@@ -32,6 +32,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     seed: null,
     params: null,
     formats: null,
+    selection: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

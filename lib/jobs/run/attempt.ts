@@ -195,7 +195,7 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps, seed, params, formats } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed, params, formats, selection } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
@@ -207,6 +207,7 @@ export class Attempt {
         ...(seed !== null && { seed }),
         ...(params !== null && { params }),
         ...(formats !== null && { formats }),
+        ...(selection !== null && { selection }),
         ...frameSizeOf(quality, aspectRatio),
         previewIntervalMs,
         background: !this.#options.inGoodStanding,

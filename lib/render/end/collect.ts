@@ -26,11 +26,13 @@ const PICTURE_LIMIT_BYTES = 4 * 1024 * 1024;
 
 /** The files that an encoding may make, and their maximum sizes. */
 export function outputsOf(
-  { local, makes, isIndexed, formats }: EncodeJob,
+  { local, makes, isIndexed, formats, pictures: chosen }: EncodeJob,
   { outputBytes }: RenderLimits,
 ): ForkCommand['outputs'] {
   const videoBytes = outputBytes + INDEX_LIMIT_BYTES;
-  const artifacts = artifactNamesOf(formats).map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
+  const artifacts = artifactNamesOf(formats)
+    .filter((name) => ARTIFACTS[name].format !== 'stills' || chosen.includes(name))
+    .map((name) => [name, ARTIFACTS[name].maxBytes ?? videoBytes]);
   const ofLocal = local || makes !== 'video' ? LOCAL_FILES.map((name) => [name, videoBytes]) : [];
   const pictures =
     makes === 'pictures' ? [SHEET, ...PICTURES].map((name) => [name, PICTURE_LIMIT_BYTES]) : [];

@@ -4,6 +4,7 @@ import { jobLimits, type RenderLimits } from '../../model/limits.ts';
 import { paramsText } from '../../model/params.ts';
 import type { CheckTask, ListTask, RenderTask, SceneSource } from '../../model/render-task.ts';
 import type { CheckJob, EncodeJob, ListJob, ReadJob, RenderJob } from '../../model/renderer-messages.ts';
+import { partOf, picturesOf } from '../../model/selection.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
 /** The CPU time of a check. */
@@ -36,6 +37,8 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     still,
     inspect,
     seed,
+    part: partOf(task.selection),
+    pictures: drawing.isTransparent ? [] : picturesOf(task.selection).places,
     params: paramsText(params),
     isTexHeld,
     isTransparent: drawing.isTransparent,
@@ -83,12 +86,13 @@ export function readJob(code: SceneSource, className: string | undefined, limits
 /** The job that encodes the frames of a drawing. */
 export function encodeJob(
   render: RenderJob,
-  { previewIntervalMs, isIndexed = false }: RenderTask,
+  { previewIntervalMs, isIndexed = false, selection }: RenderTask,
   { isTransparent: isOther, formats }: Drawing,
 ): EncodeJob {
   const { className, widthPx, heightPx, fps, local, still, inspect, limits } = render;
   const makes = inspect !== null ? 'pictures' : still !== null ? 'still' : 'video';
-  const outputs = { local, makes, formats, isOther, isIndexed: isIndexed && !isOther } as const;
+  const pictures = isOther ? [] : picturesOf(selection).names;
+  const outputs = { local, makes, formats, isOther, pictures, isIndexed: isIndexed && !isOther } as const;
   return { kind: 'encode', className, widthPx, heightPx, fps, previewIntervalMs, ...outputs, limits };
 }
 

@@ -259,6 +259,8 @@ export class Zygotes {
       local: null,
       still: null,
       inspect: null,
+      part: null,
+      pictures: [],
       seed: null,
       params: '{}',
       isTexHeld: false,

@@ -4,6 +4,7 @@ import { FAILED_BY } from '../../model/failures.ts';
 import { PARAMS } from '../../model/param-rules.ts';
 import { ASPECT_RATIOS, QUALITY_NAMES } from '../../model/qualities.ts';
 import { isWebhookUrl, RENDER_REQUEST_SCHEMA } from '../../model/render-request.ts';
+import { FRAME } from '../../model/selection-rules.ts';
 import { named } from '../openapi/endpoint.ts';
 import { jobBody, RESULT_OF_ALL } from '../openapi/render-endpoints.ts';
 
@@ -190,6 +191,14 @@ export const JOB: Joi.ObjectSchema = named(
     seed: nullableCount,
     params: Joi.object().unknown().allow(null).required().description('Values of parameters of the scene.'),
     formats: Joi.array().items(text).required().description('What it makes.'),
+    fromPlay: nullableCount.description(
+      'The first play of its video, counted from 0; null: that of the scene.',
+    ),
+    toPlay: nullableCount.description('The last play of its video; null: that of the scene.'),
+    poster: FRAME.allow(null)
+      .required()
+      .description('The frame that the thumbnail shows; null: one with much contrast.'),
+    stills: Joi.array().items(FRAME).required().description('The frames that become a PNG each.'),
     attempts: count,
     startedAt: Joi.string().isoDate().allow(null).required(),
     failure: failure.allow(null).required(),

@@ -3,6 +3,7 @@ import Joi from 'joi';
 import { ScenepressError } from '../../base/errors.ts';
 import { KEPT_MS } from '../../jobs/snapshots/snapshots.ts';
 import type { CheckRequest } from '../../model/checked-source.ts';
+import { FRAME } from '../../model/selection-rules.ts';
 import type { StillAt } from '../../model/still-place.ts';
 import { isoTime } from '../../time/clock.ts';
 import { named } from '../openapi/endpoint.ts';
@@ -17,11 +18,9 @@ const MANY_BYTES = 8 * 1024 * 1024;
 
 type SceneBody = { code: string } & Omit<CheckRequest, 'owner' | 'signal'>;
 
-const AT = Joi.alternatives(
-  Joi.valid('last'),
-  Joi.number().min(0),
-  Joi.object({ play: Joi.number().integer().min(0).required() }),
-).description('The last frame, the one at a time in seconds, or the last one of a play, counted from 0.');
+const AT = FRAME.description(
+  'The last frame, the one at a time in seconds, or the last one of a play, counted from 0.',
+);
 
 /** Checks, inspections and stills. */
 export const SCENE_ROUTES: readonly ToolRoute[] = [

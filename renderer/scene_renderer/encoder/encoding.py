@@ -13,9 +13,10 @@ import av
 from ..messages import EncodeJob
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of, too_large
-from ..video.frames import Cue, CutOffError, Form, Frame, Receiver, Section, Sound
+from ..video.frames import Cue, CutOffError, Form, Frame, Mark, Receiver, Section, Sound
 from . import captions, formats
 from .archives import SectionArchive
+from .chosen import ChosenPictures
 from .contact_sheet import Pictures
 from .index import EarlierFiles
 from .others import NOUNS, Outputs, outputs_of
@@ -27,6 +28,7 @@ from .sound import Track
 from .thumbnail import BestFrame, to_jpeg
 from .video_file import Gif, IndexedVideo, VideoFile
 
+_THUMBNAIL = "thumbnail.jpg"
 _PREVIEW_WIDTH_PX = 320
 _THUMBNAIL_WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
@@ -45,7 +47,8 @@ def encode(
     `earlier`: a video whose frames are copied where they are equal.
     """
     try:
-        encoding = _Encoding(job, folder, channel, Receiver(connection, job.limits.frames), earlier)
+        receiver = Receiver(connection, job.limits.frames, len(job.pictures))
+        encoding = _Encoding(job, folder, channel, receiver, earlier)
         form, frames = encoding.run()
     except CutOffError:
         return
@@ -88,6 +91,7 @@ class _Encoding:
         shown = Shown(form, self._receiver.picture)
         outputs = self._outputs(form)
         sections = self._sections(outputs)
+        chosen = ChosenPictures(self._job.pictures, _THUMBNAIL_WIDTH_PX)
         best = BestFrame(max(1, round(form.fps / _LOOKS_PER_SECOND)), _THUMBNAIL_WIDTH_PX)
         for part in parts:
             match part:
@@ -98,6 +102,9 @@ class _Encoding:
                         self._limit(output.size_bytes, name)
                     best.offer(shown.frame, part.count)
                     self._preview(shown)
+                case Mark():
+                    name, size_bytes = chosen.keep(part.number, shown)
+                    self._limit(size_bytes, name)
                 case Section() if sections:
                     for by_section in sections:
                         by_section.begin(part)
@@ -109,6 +116,7 @@ class _Encoding:
                     self._cues.append(part)
         if not self._receiver.frames:
             raise SceneError("The scene's process sent a video without a picture.")
+        chosen.check()
         for output in outputs.values():
             output.finish()
         texts = self._texts()
@@ -120,8 +128,9 @@ class _Encoding:
                 (self._folder / name).write_text(text, encoding="utf-8", errors="replace")
         if "m4a" in self._job.formats and self._sound:
             self._sound.write(self._folder / "sound.m4a", formats.SOUND)
-        if "video.mp4" in outputs:
-            (self._folder / "thumbnail.jpg").write_bytes(best.to_jpeg())
+        chosen.write(self._folder)
+        if "video.mp4" in outputs and _THUMBNAIL not in chosen:
+            (self._folder / _THUMBNAIL).write_bytes(best.to_jpeg())
         return form, self._receiver.frames
 
     def _check(self, form: Form) -> None:

@@ -62,6 +62,6 @@ def outputs_of(job: EncodeJob, form: Form, folder: Path) -> Outputs:
                 outputs["transparent-frames.zip"] = PngArchive(
                     folder, NOUNS["transparent-frames.zip"], transparent=True, bytes_max=bytes_max
                 )
-            case "srt" | "m4a":
-                pass  # made of captions and sound
+            case "srt" | "m4a" | "stills":
+                pass  # made of captions, sound and chosen frames
     return outputs

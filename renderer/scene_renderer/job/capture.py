@@ -32,6 +32,12 @@ class MovieWriter(SceneFileWriter):
         self._open = False
         self._cuts: list[tuple[float, float]] = []
         self._section: object = None  # of the last frame
+        self.before = 0  # frames before those of the movie
+
+    def begin_part(self, movie: Movie) -> None:
+        """Begin the movie: what was played until now is not in it."""
+        self.before = self.movie.frames
+        self.movie = movie
 
     def begin_animation(self, allow_write: bool = False, **kwargs: Any) -> None:
         """Start to accept frames, unless the animation is skipped."""
@@ -41,6 +47,7 @@ class MovieWriter(SceneFileWriter):
     def end_animation(self, allow_write: bool = False) -> None:
         """Stop accepting frames: those between animations aren't part of the movie."""
         self._open = False
+        self.movie.end_play()
 
     def write_frame(self, pixels: RGBAPixelArray, *, repeat: int = 1) -> None:
         """Append a copy of a frame: uint8, height by width by RGBA."""
@@ -90,11 +97,11 @@ class MovieWriter(SceneFileWriter):
         super().add_sound(sound_file, place, gain, **kwargs)
 
     def sound(self) -> Any:
-        """Return the movie's pydub segment; None if the scene added no sound."""
+        """Return the pydub segment of all plays; None if the scene added no sound."""
         return self.audio_segment if self.includes_sound else None
 
     def cues(self) -> list[Cue]:
-        """Return the captions with their times in the video."""
+        """Return the captions with their times in the video of all plays."""
         return [
             Cue(
                 self.video_time(caption.start.total_seconds()),

@@ -106,10 +106,11 @@ def skip_frames() -> None:
     """Let plays go through a few of their frames where the others change nothing."""
 
     def get_time_progression(self: Scene, run_time: float, *args: Any, **kwargs: Any) -> Any:
-        if depends_on_its_frames(self) or self.renderer.skip_animations:
-            return _whole_progression(self, run_time, *args, **kwargs)
         renderer = self.renderer
-        assert isinstance(renderer, DryRenderer)
+        if not isinstance(renderer, DryRenderer):
+            return _whole_progression(self, run_time, *args, **kwargs)
+        if depends_on_its_frames(self) or renderer.skip_animations:
+            return _whole_progression(self, run_time, *args, **kwargs)
         times = np.arange(0, run_time, 1 / renderer.camera.frame_rate)
         last = len(times) - 1
         computed = {0, last // 2, last, *renderer.moments()}

@@ -17,13 +17,13 @@ from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.exceptions import EndSceneEarlyException
 
 from ..authors import params, stage
-from ..messages import CheckJob, ListJob, Picture, RenderJob, StillPlace
+from ..messages import CheckJob, ListJob, Picture, PlayRange, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import dry_run, errors, fonts, hints, output, scene, scene_folder, settings, still, studio
+from . import dry_run, errors, fonts, hints, output, part, scene, scene_folder, settings, still, studio
 from .capture import CaptureRenderer
 from .inspecting import InspectingRenderer
 from .timeline import Timeline
@@ -199,8 +199,11 @@ def _render(
     whereabouts: Whereabouts,
 ) -> Callable[[], None]:
     movie = movies.create(job, channel, sender)
-    renderer = CaptureRenderer(_plain_renderer(playing), movie, job, timeline)
-    _play(playing, renderer)
+    if job.part is None:
+        renderer = CaptureRenderer(_plain_renderer(playing), movie, job, timeline)
+        _play(playing, renderer)
+    else:
+        renderer = _play_part(playing, job, job.part, movie, timeline)
     # If nothing was played, or all was skipped, show the picture for one second.
     if movie.frames == 0 and not isinstance(movie, movies.Still):
         renderer.static_image = None
@@ -210,8 +213,23 @@ def _render(
     channel.stage("finishing")
     whereabouts.end()
     with stopwatch.during("encode"):
-        movie.finish(renderer.file_writer.sound(), renderer.file_writer.cues())
+        writer = renderer.file_writer
+        cues = writer.cues()
+        if job.part is not None:
+            cues = part.cut(cues, writer.before / job.fps, movie.frames / job.fps)
+        movie.finish(writer.sound(), cues, writer.before)
     return channel.done
+
+
+def _play_part(
+    playing: Scene, job: RenderJob, plays: PlayRange, movie: movies.Movie, timeline: Timeline
+) -> CaptureRenderer:
+    """Play a scene up to the end of a part. Return the renderer that has drawn it."""
+    lead = part.LeadRenderer(_plain_renderer(playing), movie, job, timeline, plays)
+    dry_run.skip_frames()
+    with suppress(EndSceneEarlyException):  # which Manim expects in `construct` only
+        _play(playing, lead)
+    return lead.ended()
 
 
 def _check(playing: Scene, job: CheckJob, channel: JobChannel, timeline: Timeline) -> Callable[[], None]:

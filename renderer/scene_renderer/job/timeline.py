@@ -84,6 +84,10 @@ class Timeline:
             if self._names is not None:
                 self._moves.append(_moving(animations or [], self._names.known()))
 
+    def drop(self) -> None:
+        """Forget the plays so far, which are not in the video."""
+        self._plays.clear()
+
     def moves(self) -> Iterator[list[list[str]]]:
         """Yield the names of what each play animates, in parts of the size of a message."""
         for start in range(0, len(self._moves), _PLAYS_PER_REPORT):

@@ -1,7 +1,8 @@
 """What leaves the process of a scene: pixels, sound and captions, over a socket to the encoder's process.
 
 First comes the form of all pictures. Then come frames, each as the one range of rows in which it may differ
-from the frame before it, and the sections of the scene among them; then sound as PCM, captions and the end.
+from the frame before it, and among them the sections of the scene, and marks of frames that also become
+pictures; then sound as PCM, captions and the end.
 
 Each part has a head of a fixed size, with up to three numbers. The receiver trusts nothing: it limits every
 number before it uses it, and knows from the form how many bytes the rows of a frame have.
@@ -20,7 +21,7 @@ import numpy.typing as npt
 from ..scene_error import SceneError, too_long
 
 _HEAD = struct.Struct(">cQQQ")
-_FORM, _FRAME, _SECTION, _SOUND, _CUE, _END = b"O", b"F", b"S", b"P", b"C", b"E"
+_FORM, _FRAME, _MARK, _SECTION, _SOUND, _CUE, _END = b"O", b"F", b"M", b"S", b"P", b"C", b"E"
 _TIMES = struct.Struct(">dd")
 _SECTION_BYTES_MAX = 4096
 _SOUND_BYTES_AT_ONCE = 262_144
@@ -88,6 +89,13 @@ class Frame:
 
 
 @dataclass(frozen=True)
+class Mark:
+    """The last frame is one that was chosen to become a picture. `number`: which one."""
+
+    number: int
+
+
+@dataclass(frozen=True)
 class Section:
     """A section of the scene begins with the next frame. `video`: the name of its file; None: it has none."""
 
@@ -113,7 +121,7 @@ class Cue:
     text: str
 
 
-Part: TypeAlias = Form | Frame | Section | Sound | Cue
+Part: TypeAlias = Form | Frame | Mark | Section | Sound | Cue
 
 
 class CutOffError(Exception):
@@ -141,6 +149,10 @@ class Sender:
         """Show a picture, which differs from the one before only in some rows, for a number of frames."""
         assert self._form
         self._send(_FRAME, *rows, count << 1 | begins_play, *self._form.parts(picture, rows))
+
+    def mark(self, number: int) -> None:
+        """Say that the last frame is one that was chosen."""
+        self._send(_MARK, number, 0, 0)
 
     def section(self, section: Section) -> None:
         """Begin a section."""
@@ -173,16 +185,18 @@ class Sender:
 class Receiver:
     """The end of the encoder's process, with the picture that the last frame showed.
 
-    `frames_max`: the most frames of a video. Its methods raise SceneError for anything that a render doesn't
-    send, and CutOffError if it sends nothing more before the end.
+    `frames_max`: the most frames of a video; `marks`: how many frames are chosen, each of which is marked at
+    most once. Its methods raise SceneError for anything that a render doesn't send, and CutOffError if it
+    sends nothing more before the end.
     """
 
-    def __init__(self, connection: socket.socket, frames_max: int) -> None:
+    def __init__(self, connection: socket.socket, frames_max: int, marks: int = 0) -> None:
         self.form: Form | None = None
         self.picture: Pixels = np.zeros(0, np.uint8)
         self.frames = 0
         self._connection = connection
         self._frames_max = frames_max
+        self._unmarked = set(range(marks))
         self._head = bytearray(_HEAD.size)
         self._sound: tuple[int, int] | None = None  # rate, and bytes so far
         self._cues = self._cue_bytes = self._sections = 0
@@ -203,6 +217,9 @@ class Receiver:
             raise _strange()
         if kind == _FRAME and self._sound is None:
             return self._receive_frame(self.form, (first, second), third >> 1, begins_play=bool(third & 1))
+        if kind == _MARK and self.frames and first in self._unmarked:
+            self._unmarked.remove(first)
+            return Mark(first)
         if kind == _SECTION:
             return self._receive_section(first)
         if kind == _SOUND:

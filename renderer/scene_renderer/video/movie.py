@@ -3,6 +3,7 @@
 import math
 import queue
 import threading
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, TypeAlias
 
@@ -13,8 +14,9 @@ from ..messages import RenderJob
 from ..protocol import JobChannel
 from ..scene_error import SceneError, too_long
 from . import sound
+from .chosen import Chosen
 from .conversion import Area, Converter, best_for
-from .frames import Cue, Form, Section, Sender
+from .frames import Cue, Form, Mark, Section, Sender
 
 Pixels: TypeAlias = npt.NDArray[Any]  # as Manim types them; refused unless they are bytes
 
@@ -112,6 +114,9 @@ class Unseen(Length):
     def begin_play(self) -> None:
         """Do nothing."""
 
+    def end_play(self) -> None:
+        """Do nothing."""
+
     def begin_section(self, section: Section) -> None:
         """Do nothing."""
 
@@ -130,8 +135,10 @@ class Movie(Length):
         self._sender = sender
         self._shape = (job.height_px, job.width_px, 4)
         self._begins_play = False
+        self._chosen = Chosen(job.pictures, job.fps, job.part)
+        self._frames_before_play = 0
         frame_bytes = job.height_px * job.width_px * 4
-        self._queue: queue.Queue[_Queued | Section | None] = queue.Queue(
+        self._queue: queue.Queue[_Queued | Mark | Section | None] = queue.Queue(
             max(2, min(8, _QUEUE_BYTES // frame_bytes))
         )
         self._is_emptied = False  # the None after the last frame has been taken
@@ -163,6 +170,15 @@ class Movie(Length):
         """Begin a play of the scene with the next frame."""
         self._begins_play = True
 
+    def end_play(self) -> None:
+        """End the play that has begun."""
+        self._mark(self._chosen.end_play(self.frames - self._frames_before_play))
+        self._frames_before_play = self.frames
+
+    def _mark(self, numbers: Iterable[int]) -> None:
+        for number in numbers:
+            self._queue.put(Mark(number))
+
     def begin_section(self, section: Section) -> None:
         """Begin a section of the scene with the next frame."""
         self._queue.put(section)
@@ -185,20 +201,23 @@ class Movie(Length):
     def _put(self, canvas: Canvas, count: int, picture: Picture | None) -> None:
         self._queue.put(_Queued(canvas, count, picture, self._begins_play))
         self._begins_play = False
+        self._mark(self._chosen.after(self.frames - count, self.frames))
         if self._channel:
             self._channel.progress(self.frames, self.frames / self._job.fps)
 
-    def finish(self, segment: Any, cues: list[Cue]) -> None:
-        """Send the last frames, a pydub segment as the sound if there is one, and the captions.
+    def finish(self, segment: Any, cues: list[Cue], before: int = 0) -> None:
+        """Send the last frames, the sound of a pydub segment if there is one, and the captions.
 
-        Raises any error in sending them.
+        `before`: the frames that the segment has before those of the movie. Raises SceneError if a
+        chosen frame is not there, and any error in sending them.
         """
+        self._mark(self._chosen.end(self.frames))
         self._queue.put(None)
         self._thread.join()
         if self._error:
             raise self._error
         if segment is not None:
-            self._sender.sound(*sound.samples(segment, self.frames, self._job.fps))
+            self._sender.sound(*sound.samples(segment, before, self.frames, self._job.fps))
         for cue in cues:
             self._sender.cue(cue)
         self._sender.end()
@@ -211,7 +230,7 @@ class Movie(Length):
             while not self._is_emptied:
                 self._next()  # the scene may be waiting for space in the queue
 
-    def _next(self) -> _Queued | Section | None:
+    def _next(self) -> _Queued | Mark | Section | None:
         item = self._queue.get()
         self._is_emptied = item is None
         return item
@@ -230,6 +249,9 @@ class Movie(Length):
         while (item := self._next()) is not None:
             if isinstance(item, Section):
                 self._sender.section(item)
+                continue
+            if isinstance(item, Mark):
+                self._sender.mark(item.number)
                 continue
             canvas = self._drawn(item)
             rows = converter.convert(canvas.pixels, shown.changed(canvas, item.picture))

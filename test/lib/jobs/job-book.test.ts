@@ -125,6 +125,7 @@ for (const [name, open] of [
           seed: 7,
           params: { name: 'Ada' },
           formats: ['mp4', 'srt'],
+          selection: { fromPlay: 2, poster: { play: 3 } },
         },
         request: { code: 'y', className: 'B', quality: 'high', aspectRatio: '9:16', fps: 24 },
       });
@@ -135,6 +136,7 @@ for (const [name, open] of [
         ...{ keyId: 'key', reserveCredits: 20, attempts: 0, createdAtMs: clock.now() },
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
         ...{ outcome: null, artifacts: [], error: null, diagnosis: null, traceContext: null },
+        selection: { fromPlay: 2, poster: { play: 3 } },
       };
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);

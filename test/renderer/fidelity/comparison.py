@@ -13,6 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
 
 from client import RENDERER, Zygote, render_job
 from fidelity.corpus import Example
@@ -111,11 +112,13 @@ class Bench:
         with tempfile.TemporaryDirectory() as folder:
             return self._manim.render(example, Path(folder))
 
-    def _actual(self, example: Example) -> Recording:
+    def _actual(self, example: Example, **changes: Any) -> Recording:
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             width, height, fps = example.size
-            job = render_job(example.code, example.class_name, widthPx=width, heightPx=height, fps=fps)
+            job = render_job(
+                example.code, example.class_name, widthPx=width, heightPx=height, fps=fps, **changes
+            )
             outcome = self._zygote.run(folder, job)
             if outcome.result["type"] != "done":
                 return Recording(error=outcome.error)

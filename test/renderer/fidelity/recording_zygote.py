@@ -23,8 +23,8 @@ def _record() -> None:
             self._recording.add(canvas.pixels, frame.count)
             return canvas
 
-        def finish(self, segment: Any, cues: Any) -> None:
-            super().finish(segment, cues)
+        def finish(self, segment: Any, *rest: Any) -> None:
+            super().finish(segment, *rest)
             if segment is not None:
                 self._recording.sound = describe_sound(segment)
             self._recording.write(Path(os.environ["HOME"]))

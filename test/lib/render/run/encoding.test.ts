@@ -55,6 +55,7 @@ function encodingOf(encoder: Encoder) {
       local: null,
       makes: 'video',
       formats: [],
+      pictures: [],
       isOther: false,
       isIndexed: false,
       limits: jobLimits(DEFAULT_LIMITS),
