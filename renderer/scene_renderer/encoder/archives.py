@@ -1,15 +1,15 @@
 """Archives of a job of a service: a picture of each frame, and a video of each section."""
 
 import json
-import tempfile
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..scene_error import SceneError, too_large
+from ..scene_error import SceneError
 from ..video.frames import Form, Frame, Section
 from . import formats
 from .picture import Shown
+from .png_frames import PngFrames
 from .sound import Track
 from .video_file import VideoFile
 
@@ -18,39 +18,19 @@ SECTIONS_MAX = 200
 _DATE = (1980, 1, 1, 0, 0, 0)
 
 
-class PngArchive:
-    """A PNG of each frame, in a ZIP. `folder`: for what is written meanwhile; `noun`: of errors."""
+class PngArchive(PngFrames):
+    """A PNG of each frame, in a ZIP."""
 
     def __init__(self, folder: Path, noun: str, *, transparent: bool, bytes_max: int) -> None:
-        self.size_bytes = 0
-        self._noun = noun
-        self._bytes_max = bytes_max
-        self._transparent = transparent
-        self._number = 0
-        self._file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 (closed by `write`)
+        super().__init__(folder, noun, transparent=transparent, bytes_max=bytes_max)
         self._archive = zipfile.ZipFile(self._file, "w")
 
-    def show(self, shown: Shown, frame: Frame) -> None:
-        """Append the picture for some frames. Raises SceneError if the archive becomes too large."""
-        data = formats.to_png(shown.pixels, transparent=self._transparent)
-        self.size_bytes += len(data) * frame.count
-        if self.size_bytes > self._bytes_max:
-            raise too_large(self._bytes_max, self._noun)
-        for _ in range(frame.count):
-            self._archive.writestr(zipfile.ZipInfo(f"{self._number:05}.png", _DATE), data)
-            self._number += 1
+    def _append(self, number: int, png: bytes) -> None:
+        self._archive.writestr(zipfile.ZipInfo(f"{number:05}.png", _DATE), png)
 
     def finish(self) -> None:
         """Complete the archive."""
         self._archive.close()
-
-    def write(self, path: Path, _: Track) -> None:
-        """Write the archive."""
-        self._file.seek(0)
-        with path.open("wb") as file:
-            while chunk := self._file.read(1 << 20):
-                file.write(chunk)
-        self._file.close()
 
 
 @dataclass
