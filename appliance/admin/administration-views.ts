@@ -16,6 +16,7 @@ import {
   type Identity,
   isoTime,
   isSnapshotId,
+  type JobFormat,
   type KeyRecord,
   type KeyScope,
   type KeyState,
@@ -246,6 +247,8 @@ export interface JobDetails extends ShownJob {
   metadataJson: string | null;
   /** The plays of its scene, once it has completed. */
   plays: Play[];
+  /** What it makes: `mp4`, and the other formats of the request. */
+  formats: JobFormat[];
 }
 
 export function accountInfo(account: Account): AccountInfo {

@@ -9,7 +9,13 @@ import type {
   RenderRequest,
   RenderService,
 } from '../../lib/index.ts';
-import { isScenepressError, ScenepressError, type Storage } from '../../lib/internal.ts';
+import {
+  isScenepressError,
+  JOB_FORMATS,
+  type JobFormat,
+  ScenepressError,
+  type Storage,
+} from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import type { AdministrationParts } from './administration.ts';
 import {
@@ -143,11 +149,11 @@ export class JobAdministration {
   /** The job with its code and metadata. */
   async showDetails({ jobId }: { jobId: string }): Promise<JobDetails> {
     const job = await this.#service.get(jobId);
-    const { startedAt, metadataJson } = job;
+    const { startedAt, metadataJson, formats } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
     const plays = await this.#service.plays(jobId);
     const shown = await this.show({ jobId });
-    return { ...shown, startedAt, code, metadataJson, plays };
+    return { ...shown, startedAt, code, metadataJson, plays, formats };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */
@@ -164,16 +170,22 @@ export class JobAdministration {
     return this.#jobInfo(await this.#service.forget(jobId));
   }
 
-  /** Creates a new job with the same request. It reserves credits like any other. */
-  async renderAgain({ jobId }: { jobId: string }): Promise<JobInfo> {
-    const { owner } = await this.#service.get(jobId);
+  /**
+   * Creates a new job with the same request. It reserves credits like any other. `formats`: those that it makes besides
+   * the ones of the request.
+   */
+  async renderAgain(request: { jobId: string; formats?: JobFormat[] | undefined }): Promise<JobInfo> {
+    const { jobId, formats } = request;
+    const { owner, formats: before } = await this.#service.get(jobId);
     if (!(await this.#accounts.isEnabled(owner))) {
       throw new ScenepressError(
         'conflict',
         'The account of this job is disabled, so the job cannot be rendered again.',
       );
     }
-    return this.#jobInfo(await this.#service.renderAgain(jobId));
+    const named = before.filter((format) => JOB_FORMATS.includes(format));
+    const changes = formats && { formats: [...new Set([...named, ...formats])] };
+    return this.#jobInfo(await this.#service.renderAgain(jobId, changes && { changes }));
   }
 
   /**

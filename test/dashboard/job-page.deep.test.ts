@@ -71,6 +71,34 @@ t.test('a long code is shown around its error, and copied whole', async (t) => {
   t.equal((await download).suggestedFilename(), 'scene.py');
 });
 
+t.test('a job is rendered again with other formats', async (t) => {
+  const { port, member, installation, service } = await peopledAppliance(t, {
+    python: INSTANT_PYTHON,
+    insecureNoSandbox: true,
+  });
+  const { accountId } = await installation.accounts.find(member);
+  const request = {
+    owner: accountId,
+    className: 'A',
+    code: 'x',
+    formats: ['gif'],
+    stills: ['last'],
+  } as const;
+  const { jobId } = await service.enqueue(request);
+  await service.wait(jobId);
+  const client = await signedIn(t, port, member);
+  const { text } = await client.get(`/dashboard/jobs/${jobId}`);
+  t.match(text, 'name="formats" value="webm"');
+  t.notMatch(text, /name="formats" value="(gif|mp4|stills)"/);
+  const path = `/dashboard/jobs/${jobId}/render-again`;
+  const answer = await client.post(path, { formats: ['webm', 'mov', 'avi'] });
+  const again = await service.wait(String(answer.headers.location).split('/').at(-1) ?? '');
+  t.strictSame(again.formats, ['mp4', 'gif', 'webm', 'stills', 'mov']);
+  const plain = await client.post(path, {});
+  const same = await service.get(String(plain.headers.location).split('/').at(-1) ?? '');
+  t.strictSame(same.formats, ['mp4', 'gif', 'stills']);
+});
+
 t.test('a forgotten job cannot be forgotten again', async (t) => {
   const { port, member, installation, service } = await peopledAppliance(t);
   const { accountId } = await installation.accounts.find(member);

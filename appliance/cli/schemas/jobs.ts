@@ -75,6 +75,7 @@ const jobDetails = object<JobDetails>({
   code: text.allow(null).description('The code of the scene; null once it is forgotten.'),
   metadataJson: text.allow(null).description('The JSON text as received; null without one.'),
   plays: list(play).description('The plays of the scene, once it has completed.'),
+  formats: list(text).description('What it makes: `mp4`, and the other formats of the request.'),
 });
 
 export const foundJob: Joi.AlternativesSchema = Joi.alternatives(

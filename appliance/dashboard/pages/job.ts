@@ -7,6 +7,7 @@ import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
 import { ADDRESS_BYTES, answerText, deliveryTag, isPending } from './delivery-views.ts';
 import { stateTag } from './job-views.ts';
+import { chosenFormats, otherFormats } from './other-formats.ts';
 import { outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
@@ -34,8 +35,9 @@ export function jobRoutes(): Route[] {
       method: 'POST',
       path: '/jobs/{jobId}/render-again',
       for: 'members',
-      async handler({ admin, params }) {
-        const { jobId } = await admin.jobs.renderAgain({ jobId: params['jobId'] ?? '' });
+      async handler({ admin, params, formValues }) {
+        const formats = chosenFormats(formValues('formats'));
+        const { jobId } = await admin.jobs.renderAgain({ jobId: params['jobId'] ?? '', formats });
         return { to: `/jobs/${jobId}` };
       },
     },
@@ -74,6 +76,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 <div class="stack">${region('outcome', await outcome(job, visit))}${region('source', source(job))}</div>
 <div class="stack">
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
+${region('formats', otherFormats(job, csrf))}
 ${region('times', usageCard(job))}
 ${region('files', fileCard(files))}
 ${region('metadata', metadata(job))}
