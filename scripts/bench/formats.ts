@@ -16,6 +16,9 @@ const ROWS: [format: ArtifactFormat | 'mp4', name: ArtifactName, flags: string[]
   ['transparent-webm', 'transparent.webm', ['--format', 'webm', '-t']],
   ['mov', 'transparent.mov', ['--format', 'mov', '-t']],
   ['webp', 'video.webp', []],
+  ['apng', 'video.apng', []],
+  ['av1', 'av1.mp4', []],
+  ['hevc', 'hevc.mp4', []],
   ['png', 'frames.zip', []],
 ];
 

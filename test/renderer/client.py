@@ -26,8 +26,25 @@ TIMEOUT_S = 60.0
 MADE = (
     *("video.mp4", "captions.vtt", "thumbnail.jpg", "output.webm", "output.mov", "output.gif", "output.png"),
     *("frames.tar", "sections.tar"),
-    *("captions.srt", "video.gif", "video.webp", "video.webm", "sound.m4a", "sprites.jpg", "sprites.vtt"),
-    *("last-frame.png", "frames.zip", "sections.zip", "transparent.webm", "transparent.mov"),
+    *(
+        "captions.srt",
+        "video.gif",
+        "video.webp",
+        "video.apng",
+        "video.webm",
+        "sound.m4a",
+        "sprites.jpg",
+        "sprites.vtt",
+    ),
+    *(
+        "av1.mp4",
+        "hevc.mp4",
+        "last-frame.png",
+        "frames.zip",
+        "sections.zip",
+        "transparent.webm",
+        "transparent.mov",
+    ),
     *("transparent-frames.zip", "still-1.png", "still-2.png", "still-3.png"),
 )
 OUTPUT_BYTES_MAX = 528 << 20

@@ -21,7 +21,10 @@ NOUNS = {
     "video.mp4": "video",
     "video.gif": "GIF",
     "video.webp": "animated WebP",
+    "video.apng": "animated PNG",
     "video.webm": "WebM video",
+    "av1.mp4": "AV1 video",
+    "hevc.mp4": "HEVC video",
     "sprites.jpg": "sheet of small pictures",
     "last-frame.png": "picture of the last frame",
     "frames.zip": "archive of PNGs",
@@ -42,6 +45,12 @@ def outputs_of(job: EncodeJob, form: Form, folder: Path) -> Outputs:
                 outputs["video.gif"] = SmallGif(form)
             case "webp":
                 outputs["video.webp"] = SmallVideo(form, formats.WEBP)
+            case "apng":
+                outputs["video.apng"] = SmallVideo(form, formats.APNG)
+            case "av1":
+                outputs["av1.mp4"] = VideoFile(form, formats.av1(form.width_px, form.height_px))
+            case "hevc":
+                outputs["hevc.mp4"] = VideoFile(form, formats.HEVC)
             case "webm":
                 outputs["video.webm"] = VideoFile(form, formats.WEBM)
             case "sprites":

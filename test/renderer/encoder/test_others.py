@@ -12,6 +12,9 @@ import pytest
 from PIL import Image
 
 from client import LIMITS, Message, Zygote
+from scene_renderer.encoder import formats
+from scene_renderer.encoder.video_file import VideoFile
+from scene_renderer.scene_error import SceneError
 from scene_renderer.video.frames import Cue, Form, Pixels, Section, Sender
 from sent import JOB, encoded
 from videos import streams
@@ -46,7 +49,7 @@ def send(connection: socket.socket) -> None:
 @pytest.fixture(scope="module")
 def made(_landscape: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
-    names = ["srt", "gif", "webp", "webm", "m4a", "sprites", "last-frame", "png", "sections"]
+    names = ["srt", "gif", "webp", "apng", "webm", "m4a", "sprites", "last-frame", "png", "sections"]
     assert encoded(_landscape.encoder, folder, send, LARGE | {"formats": names}).length == (30, 1.0)
     return folder
 
@@ -81,6 +84,38 @@ def test_animated_pictures_are_small(made: Path, name: str) -> None:
         assert image.info["loop"] == 0
     expected = Image.fromarray(picture(FRAMES - 1)[..., :3]).resize((640, 360), Image.Resampling.BOX)
     assert np.abs(shown - np.asarray(expected, int)).mean() < 2
+
+
+def test_animated_png_has_exactly_the_colours(made: Path) -> None:
+    with av.open(str(made / "video.apng")) as container:
+        frames = [frame.to_ndarray(format="rgb24") for frame in container.decode(video=0)]
+    assert len(frames) == 15
+    with Image.open(made / "video.apng") as image:
+        assert (image.size, image.info["loop"]) == ((640, 360), 0)
+    for number, frame in enumerate(frames):
+        pixels = picture(number * 2 // 5)[..., :3].astype(int)
+        expected = (pixels[::2, ::2] + pixels[1::2, ::2] + pixels[::2, 1::2] + pixels[1::2, 1::2]) / 4
+        assert np.abs(frame - expected).max() < 1, number
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize(("name", "codec", "tag"), [("av1", "av1", "av01"), ("hevc", "hevc", "hvc1")])
+def test_mp4_of_other_codecs_has_the_frames_and_the_sound(
+    encoder: Zygote, tmp_path: Path, name: str, codec: str, tag: str
+) -> None:
+    encoded(encoder, tmp_path, send, LARGE | {"formats": [name, "sections"], "isOther": True})
+    file = tmp_path / f"{name}.mp4"
+    video, sound = streams(file)
+    assert (video["codec_name"], video["codec_tag_string"], video["width"]) == (codec, tag, 1280)
+    assert (video["color_space"], sound["codec_name"]) == ("bt470bg", "aac")
+    assert sound_seconds(file) == pytest.approx(0.5, abs=0.05)
+    assert shown(file) == 30
+
+
+def test_an_encoder_that_is_not_there_is_named() -> None:
+    format_ = formats.Format("mp4", "libnone", "yuv420p")
+    with pytest.raises(SceneError, match="has no encoder libnone"):
+        VideoFile(FORM, format_)
 
 
 def test_webm_has_the_frames_and_the_sound(made: Path) -> None:
