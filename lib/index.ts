@@ -9,11 +9,8 @@ export type { OpenedArtifact } from './assets/open-artifact.ts';
 export type { RetentionOptions } from './assets/retention.ts';
 export { type BudgetOptions, DEFAULT_BUDGETS } from './jobs/fairness/fairness.ts';
 export type { JobEvent } from './jobs/watch/job-followers.ts';
-export {
-  type LocalRender,
-  LocalRenderer,
-  type LocalRendererOptions,
-} from './local/local-renderer.ts';
+export type { LocalRendererOptions } from './local/local-options.ts';
+export { type LocalRender, LocalRenderer } from './local/local-renderer.ts';
 export type { LocalRequest } from './local/local-request.ts';
 export type { ArtifactName } from './model/artifacts.ts';
 export type { CheckedSource, CheckRequest } from './model/checked-source.ts';

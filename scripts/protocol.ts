@@ -12,6 +12,13 @@ const FINDINGS = ['FindingKind', 'Call', 'Fix', 'Box', 'LayoutFinding', 'TexFind
 const OUTPUTS = ['LocalOutput', 'StillPlace', 'PlayRange', 'OtherFormat', 'Picture'];
 /** Definitions of what a scene declares, in a file of their own. */
 const PARAMS = ['ParamType', 'Param'];
+/** Messages between service and zygote, in a file of their own. */
+const ZYGOTE = [
+  ...['ForkCommand', 'KillCommand', 'PingCommand', 'ZygoteCommand', 'ZygoteReady', 'ZygotePong'],
+  ...['JobEndReason', 'JobEnded', 'ZygoteError', 'ZygoteReport'],
+];
+/** Definitions that embedders with a speech service get, in a file of their own. */
+const SPEECH = ['SpokenWord'];
 
 /** The part of JSON Schema that the protocol uses. */
 export interface Schema {
@@ -40,9 +47,11 @@ export function generated(schemas: Record<string, Schema>): Record<string, strin
     'lib/model/finding-types.ts': typescript(named(FINDINGS)),
     'lib/model/output-types.ts': typescript(named(OUTPUTS)),
     'lib/model/param-types.ts': typescript(named(PARAMS)),
+    'lib/model/speech-types.ts': typescript(named(SPEECH)),
+    'lib/model/zygote-messages.ts': typescript(named(ZYGOTE)),
     'lib/model/renderer-messages.ts': typescript(
-      entries.filter(([name]) => ![FINDINGS, OUTPUTS, PARAMS].flat().includes(name)),
-      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, OtherFormat, Picture, PlayRange, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\n\n",
+      entries.filter(([name]) => ![FINDINGS, OUTPUTS, PARAMS, SPEECH, ZYGOTE].flat().includes(name)),
+      "import type { Finding } from './finding-types.ts';\nimport type { LocalOutput, OtherFormat, Picture, PlayRange, StillPlace } from './output-types.ts';\nimport type { Param } from './param-types.ts';\nimport type { SpokenWord } from './speech-types.ts';\n\n",
     ),
     'renderer/scene_renderer/messages.py': python(schemas),
   };
@@ -80,7 +89,9 @@ function union(types: string[]): string {
 
 /** Python needs a name defined before its use, so the definitions stand in that order. */
 function python(schemas: Record<string, Schema>): string {
-  const received = new Set(['ZygoteCommand', 'RendererJob'].flatMap((name) => within(schemas, name)));
+  const received = new Set(
+    ['ZygoteCommand', 'RendererJob', 'SpeechAnswer'].flatMap((name) => within(schemas, name)),
+  );
   const parts = Object.entries(schemas).map(([name, schema]) => {
     if (schema.properties)
       return received.has(name) ? dataclass(name, schema, schemas) : typedDict(name, schema);

@@ -18,6 +18,7 @@ import type { Faults } from '../support/faults.ts';
 import { limitsOf } from './render-limits.ts';
 import { rendererOptions } from './renderer.ts';
 import { RunningLimit } from './running-limit.ts';
+import { speechOf } from './speech.ts';
 
 const PREVIEW_INTERVAL_MS = 500;
 const MIB = 1024 * 1024;
@@ -77,6 +78,7 @@ export function createService(
       logger,
       ...(signal && { signal }),
     }),
+    ...speechOf(config, place.path),
     ...(studioDir !== undefined && { studioFolder: studioDir }),
     ...(workers !== undefined && { workers }),
     incremental: config.incremental,

@@ -34,6 +34,10 @@ export function combinationProblems(settings: Setting[]): string[] {
   for (const name of ['oidcAudience', 'oidcCa'] as const)
     if (has(name) && !has('oidcIssuer'))
       problems.push(`${named(name)} is for access tokens: set ${named('oidcIssuer')} too.`);
+  if (has('speechCommand') && has('speechUrl'))
+    problems.push(
+      `Texts are said by a command or by a server: remove ${named('speechCommand')} or ${named('speechUrl')}.`,
+    );
   problems.push(...backupProblems(given));
   if (has('s3Bucket') && has('artifactDir'))
     problems.push(`Artifacts are kept in one place: remove ${named('artifactDir')} or ${named('s3Bucket')}.`);

@@ -19,6 +19,7 @@ export interface OptionValues {
   keyPrefix: string;
   region: string;
   word: string;
+  command: string;
   token: string;
   password: string;
   emailAddress: string;
@@ -161,6 +162,7 @@ const TYPES: Record<Exclude<keyof OptionValues, 'count' | 'choice'>, OptionType>
   },
   region: { allowed: 'the name of a region', value: 'region', schema: text(/^[a-z0-9-]+$/) },
   word: { allowed: 'text without spaces', value: 'id', schema: text(/^\S+$/) },
+  command: { allowed: 'a program with arguments', value: 'command', schema: text(/\S/) },
   token: { allowed: 'at least 16 characters without spaces', value: 'token', schema: text(/^\S{16,}$/) },
   password: { allowed: '10 to 200 characters', value: 'password', schema: Joi.string().min(10).max(200) },
   emailAddress: { allowed: 'an e-mail address', value: 'address', schema: text(/^[^\s@]+@[^\s@]+$/) },

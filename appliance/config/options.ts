@@ -2,6 +2,7 @@ import { ARTIFACT_OPTIONS, BACKUP_OPTIONS, DATA_OPTIONS, DATABASE_OPTIONS } from
 import { JOB_OPTIONS, RENDER_OPTIONS } from './job-options.ts';
 import { type OptionType, type OptionValues, optionType, type Range } from './option-types.ts';
 import { SERVER_OPTIONS, WEB_OPTIONS } from './server-options.ts';
+import { SPEECH_OPTIONS } from './speech-options.ts';
 
 /** The commands with flags for some options. `serve`, `doctor`, `config` and `support-bundle` have flags for all. */
 export type FlagSet =
@@ -60,6 +61,7 @@ export const SECTIONS: readonly Section[] = [
   },
   { title: 'Credits, queue and accounts', commands: ['worker'], rows: JOB_OPTIONS },
   { title: 'Renders', commands: ['worker', 'render'], rows: RENDER_OPTIONS },
+  { title: 'Speech', commands: ['worker', 'render'], rows: SPEECH_OPTIONS },
 ];
 
 type Value<Option> = Option extends { of: readonly (infer Word)[] }
@@ -86,7 +88,8 @@ export type Config = ArtifactConfig &
       typeof DATA_OPTIONS &
       typeof BACKUP_OPTIONS &
       typeof JOB_OPTIONS &
-      typeof RENDER_OPTIONS
+      typeof RENDER_OPTIONS &
+      typeof SPEECH_OPTIONS
   >;
 
 export const OPTIONS: Readonly<Record<keyof Config, ConfigOption>> = Object.fromEntries(

@@ -1,9 +1,10 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RendererOptions, RenderLimits } from '../../lib/index.ts';
-import type { UnpackedRoot } from '../../lib/internal.ts';
+import { ownCacheFolder, type SpeechOptions, type UnpackedRoot } from '../../lib/internal.ts';
 import { limitsOf } from '../app/render-limits.ts';
 import { rendererOptions, type Say } from '../app/renderer.ts';
+import { speechOf } from '../app/speech.ts';
 import type { Config } from '../config/config.ts';
 import { programsFolder, rootForCommand } from '../packed/own-root.ts';
 import { UserError } from '../support/user-error.ts';
@@ -16,6 +17,7 @@ export interface CommandRendererOptions {
   limits: Partial<RenderLimits>;
   studioFolder?: string;
   renderer: RendererOptions;
+  speech?: SpeechOptions;
 }
 
 /**
@@ -35,6 +37,7 @@ export async function withRenderer<Made extends { stop(): Promise<void> }>(
     const made = make({
       folder,
       limits: limitsOf(config),
+      ...speechOf(config, ownCacheFolder()),
       ...(config.studioDir !== undefined && { studioFolder: config.studioDir }),
       renderer: rendererOptions(config, { root, signal, ...(say && { say }) }),
     });

@@ -17,6 +17,8 @@ export const DATA_FILES = {
   texmf: 'texmf',
   /** The folder of running renders. */
   work: 'work',
+  /** The folder of audio that was made for scenes. Not in backups. */
+  speech: 'speech',
   /** Reserved space for finishing work when the disk is full. */
   spareSpace: 'spare-space',
   /** The folder of empty files, reserved for the same on a file system that limits the number of files. */

@@ -1,9 +1,7 @@
 import { chmod } from 'node:fs/promises';
-import { availableParallelism } from 'node:os';
 import { join, resolve } from 'node:path';
-import Joi from 'joi';
 import { abortable } from '../async/abortable.ts';
-import { COUNT, checked, type Schemas } from '../base/checked.ts';
+import { checked } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Logger, silentLogger } from '../base/logger.ts';
@@ -15,19 +13,20 @@ import type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 import { type Finding, findingOf } from '../model/finding.ts';
 import { othersOf } from '../model/formats.ts';
 import type { InspectedSource } from '../model/inspected-source.ts';
-import type { RenderLimits } from '../model/limits.ts';
 import { frameSizeOf, QUALITIES } from '../model/qualities.ts';
 import type { Play, RenderProgress, RenderResult, RenderUsage, SceneFault } from '../model/render-task.ts';
 import { partOf } from '../model/selection.ts';
 import { discardFolder } from '../render/end/remove-folder.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
-import { LIMITS } from '../render/run/limit-options.ts';
-import { checkRenderer, type RendererOptions } from '../render/start/launcher.ts';
+import { checkRenderer } from '../render/start/launcher.ts';
 import type { SceneFolder } from '../render/start/scene-folder.ts';
-import { type Clock, systemClock } from '../time/clock.ts';
+import { Speaker } from '../speech/speaker.ts';
+import { systemClock } from '../time/clock.ts';
 import { KeptVideos } from './kept-videos.ts';
+import type { LocalRendererOptions } from './local-options.ts';
 import { outputOf } from './local-output.ts';
 import { type LocalRequest, parseLocalRequest } from './local-request.ts';
+import { LOCAL_OPTIONS } from './valid-options.ts';
 
 /** What both checks and inspections are given. */
 const CHECKED: Names<LocalCheckOptions> = {
@@ -40,43 +39,6 @@ type LocalTask = Omit<Parameters<Renderer['render']>[0], 'jobId' | 'background'>
 
 /** Its owner may list it; users of renders may only pass through. */
 const TRAVERSABLE = 0o711;
-
-/** Options of {@link LocalRenderer}. */
-export interface LocalRendererOptions {
-  /** An existing folder of this process for temporary files. */
-  folder: string;
-  /** A folder that scenes may read, but not write, and the file in it with the scenes; default: none. */
-  sceneFolder?: SceneFolder;
-  /** As in {@link RenderServiceOptions.studioFolder}; default: none. */
-  studioFolder?: string;
-  /**
-   * A folder of this process for the last MP4 of each scene, at most 2 GiB in all: the next render of the scene copies the
-   * frames that are equal. Default: none, and each render encodes all frames.
-   */
-  cacheFolder?: string;
-  /** Concurrent renders; default: one per CPU. */
-  workers?: number;
-  /** What one render may use; default: `DEFAULT_LIMITS`. */
-  limits?: Partial<RenderLimits>;
-  /** Default: what set-up has made. */
-  renderer?: RendererOptions;
-  /** Default: silence. */
-  logger?: Logger;
-  /** Default: the system's. */
-  clock?: Clock;
-}
-
-const SCHEMA = Joi.object<LocalRendererOptions & { workers: number; limits: RenderLimits }>({
-  folder: Joi.string().required(),
-  sceneFolder: Joi.any(),
-  cacheFolder: Joi.string(),
-  studioFolder: Joi.string(),
-  workers: COUNT.default(availableParallelism),
-  limits: LIMITS,
-  renderer: Joi.any(),
-  logger: Joi.any(),
-  clock: Joi.any(),
-} satisfies Schemas<LocalRendererOptions>);
 
 /**
  * A file that a render made: an artifact as of a service, or `output.<format>`, `frames.tar` (PNG files) or
@@ -163,9 +125,10 @@ export class LocalRenderer {
       workers,
       limits,
       renderer = {},
+      speech,
       logger = silentLogger,
       clock = systemClock,
-    } = checked('LocalRenderer', options, SCHEMA);
+    } = checked('LocalRenderer', options, LOCAL_OPTIONS);
     checkRenderer(renderer);
     this.#folder = resolve(folder);
     this.#logger = logger;
@@ -183,6 +146,7 @@ export class LocalRenderer {
       clock,
       random: systemRandom,
       logger,
+      speaker: speech && new Speaker(speech, { clock, random: systemRandom, logger }),
       spareSpace: undefined,
     });
   }

@@ -5,6 +5,8 @@ import type { LocalOutput, Picture, StillPlace } from './output-types.ts';
 import type { DeclaredParam, Params } from './params.ts';
 import type { Play, SceneFault, WorkTimes } from './renderer-messages.ts';
 import type { Selection } from './selection.ts';
+import type { SpeechRequest } from './speech.ts';
+import type { SpokenWord } from './speech-types.ts';
 
 export type { Play, SceneFault } from './renderer-messages.ts';
 
@@ -26,6 +28,8 @@ export interface RenderTask {
   earlier?: EarlierVideo;
   /** The machine's TeX is being changed: the render fails, by `tex`, if it has to start TeX. */
   isTexHeld?: boolean;
+  /** The pool answers requests for speech. */
+  hasSpeech?: boolean;
   /** Only of a {@link LocalRenderer}. */
   local?: LocalOutput;
   /** Draws one frame, as PNG, instead of a video. */
@@ -87,6 +91,8 @@ export interface CheckTask {
   background: boolean;
   /** As of {@link RenderTask}. */
   isTexHeld?: boolean;
+  /** A render would have speech: it is silence here. */
+  hasSpeech?: boolean;
   /** As of {@link RenderTask}. */
   local?: LocalOutput;
   /** As of {@link RenderTask}. */
@@ -144,11 +150,20 @@ export type RenderMessage =
   | { type: 'started' }
   | ({ type: 'progress' } & RenderProgress)
   | { type: 'preview'; jpegBase64: string }
-  | { type: 'output'; text: string };
+  | { type: 'output'; text: string }
+  | ({ type: 'speech'; request: number } & SpeechRequest);
 
 /** Service to worker, while a task runs. */
-export interface StopMessage {
-  reason: StopReason;
+export type TaskMessage =
+  | { type: 'stop'; reason: StopReason }
+  /** Of the request with this number. */
+  | ({ type: 'spoken'; request: number } & SpokenAnswer);
+
+/** What became of a text; `error`: the end of a sentence for the author of the scene. */
+export interface SpokenAnswer {
+  audio: Uint8Array | null;
+  words: SpokenWord[];
+  error: string | null;
 }
 
 /** An output file of a render, inaccessible to the scene. */

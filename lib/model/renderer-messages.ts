@@ -3,92 +3,7 @@
 import type { Finding } from './finding-types.ts';
 import type { LocalOutput, OtherFormat, Picture, PlayRange, StillPlace } from './output-types.ts';
 import type { Param } from './param-types.ts';
-
-/** Forks a job. The limits are those of all its processes and files together. */
-export interface ForkCommand {
-  type: 'fork';
-  /** Names the job in later messages. */
-  job: string;
-  folder: string;
-  /** The path of the socket in the folder, over which the fork receives its job and reports. */
-  socket: string;
-  /** The path of the socket for frames, from a render to the encoder; null: there are none. */
-  frames: string | null;
-  /** Takes the frames: it listens at their path. */
-  isEncoder: boolean;
-  /** The folder with the files that its scene may read; null: it has none. */
-  filesFolder: string | null;
-  memoryBytes: number;
-  diskBytes: number;
-  files: number;
-  /** The limit of each file. */
-  fileSizeBytes: number;
-  /** Names of the files that the job writes there, and the maximum size in bytes of each. */
-  outputs: Record<string, number>;
-  /** Runs with a lower CPU priority. */
-  background: boolean;
-}
-
-/** Ends a job with all its processes; ignored when it is not running. */
-export interface KillCommand {
-  type: 'kill';
-  job: string;
-}
-
-/** Asks for a pong. */
-export interface PingCommand {
-  type: 'ping';
-}
-
-/** Service to zygote, on its standard input. */
-export type ZygoteCommand = ForkCommand | KillCommand | PingCommand;
-
-/** The zygote is warm. */
-export interface ZygoteReady {
-  type: 'ready';
-  /** The version of Manim. */
-  manim: string;
-  /** The version of Python. */
-  python: string;
-  /** The sandbox layers of its jobs. */
-  layers: string[];
-  /** Why other layers, or the control group, are not used. */
-  problems: Record<string, string>;
-  /** Whether jobs run in the given control group. */
-  cgroup: boolean;
-}
-
-/** The zygote answers commands. */
-export interface ZygotePong {
-  type: 'pong';
-}
-
-/** The total limit that a job exceeded; `disk_full`: the disk was full when copying its output. */
-export type JobEndReason = 'memory' | 'disk' | 'files' | 'disk_full';
-
-/** All processes of a job are dead, or it has finished and they have been killed. */
-export interface JobEnded {
-  type: 'ended';
-  job: string;
-  exitCode: number | null;
-  signal: string | null;
-  reason: JobEndReason | null;
-  /** The most memory that it was seen to use; null when it ended before it was measured. */
-  memoryBytes: number | null;
-  /** What kept it from reading its job, or ended a process that no scene can reach. */
-  problem: string | null;
-  /** What the machine was short of while it ran, so that it may have failed for that reason. */
-  shortage: string | null;
-}
-
-/** A command was invalid or out of order. */
-export interface ZygoteError {
-  type: 'error';
-  message: string;
-}
-
-/** Zygote to service, on its standard output. */
-export type ZygoteReport = ZygoteReady | ZygotePong | JobEnded | ZygoteError;
+import type { SpokenWord } from './speech-types.ts';
 
 /** The limits of each process and file of a fork, and of its video. */
 export interface JobLimits {
@@ -132,6 +47,8 @@ export interface RenderJob {
   hasColours: boolean;
   /** Sends the sections of the scene. */
   hasSections: boolean;
+  /** The service makes the audio of texts that have no file. */
+  hasSpeech: boolean;
   /** The machine's TeX is being changed: the render fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The limits that the fork sets on itself. */
@@ -166,6 +83,8 @@ export interface CheckJob {
   local: LocalOutput | null;
   /** Its parameters, as the text of a JSON object. */
   params: string;
+  /** A render would have audio of texts that have no file: it is silence here. */
+  hasSpeech: boolean;
   /** The machine's TeX is being changed: the check fails if it has to start TeX. */
   isTexHeld: boolean;
   /** The CPU time that it may use. */
@@ -216,6 +135,16 @@ export type RendererJob = RenderJob | ListJob | CheckJob | ReadJob | EncodeJob;
 /** Service to encoder, once: all processes of the render are dead, so the files may be written. */
 export interface RenderEnded {
   type: 'renderEnded';
+}
+
+/** Service to fork: what became of a text, in the order of the requests. */
+export interface SpeechAnswer {
+  type: 'spoken';
+  /** WAV, MP3 or OGG, in base64; null: it could not be made. */
+  audio: string | null;
+  words: SpokenWord[];
+  /** Why there is no audio, for the author of the scene. */
+  error: string | null;
 }
 
 /** The stages of a render, in order. */
@@ -270,6 +199,14 @@ export interface MovesReport {
 export interface PicturesReport {
   type: 'pictures';
   pictures: Picture[];
+}
+
+/** Asks for the audio of a text; the fork waits for the answer. */
+export interface SpeechReport {
+  type: 'speech';
+  text: string;
+  voice: string | null;
+  language: string | null;
 }
 
 /** What the scene's code printed, and warnings. */
@@ -389,6 +326,7 @@ export type JobReport =
   | FindingsReport
   | ParamsReport
   | OutputReport
+  | SpeechReport
   | PlaceReport
   | WorkReport
   | DoneReport

@@ -2,15 +2,9 @@ import { parseObject, withoutControlCharacters } from '../base/line-reader.ts';
 import { parseFinding, parseFindings, parseWarning } from './finding-parser.ts';
 import type { Picture } from './output-types.ts';
 import { parseParam } from './params.ts';
-import type {
-  FailedReport,
-  JobReport,
-  JobStage,
-  Play,
-  SceneFault,
-  WorkTimes,
-  ZygoteReport,
-} from './renderer-messages.ts';
+import type { FailedReport, JobReport, JobStage, Play, SceneFault, WorkTimes } from './renderer-messages.ts';
+import { LONGEST_SPEECH, VOICE_NAME } from './speech.ts';
+import type { ZygoteReport } from './zygote-messages.ts';
 
 /*
  * The protocol between Node and the renderer: one JSON object per line.
@@ -92,6 +86,13 @@ export function parseJobReport(line: string): JobReport | undefined {
       };
     case 'output':
       return { type: 'output', text: outputText(report['text']) };
+    case 'speech':
+      return {
+        type: 'speech',
+        text: oneLine(report['text'], LONGEST_SPEECH + 1),
+        voice: voiceName(report['voice']),
+        language: voiceName(report['language']),
+      };
     case 'place':
       return {
         type: 'place',
@@ -189,6 +190,15 @@ function workTimes(value: unknown): WorkTimes {
 
 function shortText(text: string): string {
   return withoutControlCharacters(text.slice(0, LONGEST_SHOWS)).replaceAll(/\s/g, ' ').toWellFormed();
+}
+
+function voiceName(value: unknown): string | null {
+  return isText(value) && VOICE_NAME.test(value) ? value : null;
+}
+
+function oneLine(value: unknown, most: number): string {
+  const text = isText(value) ? value.slice(0, most).replaceAll(/\s+/g, ' ').trim() : '';
+  return withoutControlCharacters(text).toWellFormed();
 }
 
 function outputText(value: unknown): string {

@@ -12,6 +12,7 @@ import type { RenderLimits } from '../model/limits.ts';
 import type { Quality } from '../model/qualities.ts';
 import type { RenderProgress } from '../model/render-task.ts';
 import type { Role } from '../model/roles.ts';
+import type { SpeechOptions } from '../model/speech.ts';
 import type { FileOptions } from '../owner-files/file-limits.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
@@ -93,6 +94,8 @@ export interface RenderServiceOptions {
   queue?: Partial<QueueOptions>;
   /** Limits on failed and canceled renders per owner and hour; beyond them, the owner's jobs are rejected. */
   budgets?: Partial<BudgetOptions>;
+  /** Makes the audio of voiceovers for which a scene has no file; default: such a scene fails. */
+  speech?: SpeechOptions;
   /** Limits on the files of owners, which their scenes may read. */
   files?: Partial<FileOptions>;
   /**

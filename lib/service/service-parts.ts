@@ -38,6 +38,7 @@ import { FileTrees } from '../owner-files/file-trees.ts';
 import { OwnerFiles } from '../owner-files/owner-files.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
+import { Speaker } from '../speech/speaker.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { type Clock, systemClock } from '../time/clock.ts';
@@ -110,6 +111,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     limits,
     budgets,
     files: fileOptions,
+    speech,
     retention,
     ...valid
   } = validOptions(options);
@@ -170,6 +172,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       random,
       logger,
       spareSpace,
+      speaker: speech && new Speaker(speech, { clock, random, logger, dataFolder: dataFolder?.path }),
       dataPlace: options.workFolder === undefined ? dataFolder?.place : undefined,
     });
   const place = dataFolder?.place;

@@ -10,6 +10,7 @@ import { ROLES, type Role } from '../model/roles.ts';
 import { DEFAULT_FILES, type FileOptions } from '../owner-files/file-limits.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
 import { checkRenderer } from '../render/start/launcher.ts';
+import { SPEECH, type ValidSpeech } from '../speech/speech-options.ts';
 import { DEFAULT_QUEUE, type QueueOptions } from '../storage/queue/queue-options.ts';
 import type { WebhookOptions } from '../webhooks/webhook-secrets.ts';
 import type { RenderServiceOptions } from './render-service-options.ts';
@@ -23,6 +24,7 @@ export interface ValidOptions {
   limits: RenderLimits;
   budgets: BudgetOptions;
   files: FileOptions;
+  speech: ValidSpeech | undefined;
   retention: RetentionOptions;
   incremental: boolean;
 }
@@ -108,6 +110,7 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
     },
     DEFAULT_FILES,
   ),
+  speech: SPEECH,
   retention: group<RetentionOptions>(
     { maxAgeDays: positiveOrInfinity, maxTotalBytes: positiveOrInfinity },
     KEEP_ALL,
@@ -137,6 +140,6 @@ const SCHEMA = Joi.object<ValidOptions>(SERVICE_OPTIONS);
 export function validOptions(options: RenderServiceOptions): ValidOptions {
   const valid = checked('RenderService', options, SCHEMA);
   checkRenderer(options.renderer);
-  const { roles, workers, pricing, queue, limits, budgets, files, retention, incremental } = valid;
-  return { roles, workers, pricing, queue, limits, budgets, files, retention, incremental };
+  const { roles, workers, pricing, queue, limits, budgets, files, speech, retention, incremental } = valid;
+  return { roles, workers, pricing, queue, limits, budgets, files, speech, retention, incremental };
 }

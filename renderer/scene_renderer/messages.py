@@ -270,6 +270,8 @@ class RenderJob:
     has_colours: bool
     # Sends the sections of the scene.
     has_sections: bool
+    # The service makes the audio of texts that have no file.
+    has_speech: bool
     # The machine's TeX is being changed: the render fails if it has to start TeX.
     is_tex_held: bool
     # The limits that the fork sets on itself.
@@ -295,6 +297,7 @@ class RenderJob:
             is_transparent=bool(message["isTransparent"]),
             has_colours=bool(message["hasColours"]),
             has_sections=bool(message["hasSections"]),
+            has_speech=bool(message["hasSpeech"]),
             is_tex_held=bool(message["isTexHeld"]),
             limits=JobLimits.parse(message["limits"]),
         )
@@ -343,6 +346,8 @@ class CheckJob:
     local: LocalOutput | None
     # Its parameters, as the text of a JSON object.
     params: str
+    # A render would have audio of texts that have no file: it is silence here.
+    has_speech: bool
     # The machine's TeX is being changed: the check fails if it has to start TeX.
     is_tex_held: bool
     # The CPU time that it may use.
@@ -362,6 +367,7 @@ class CheckJob:
             fps=int(message["fps"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             params=str(message["params"]),
+            has_speech=bool(message["hasSpeech"]),
             is_tex_held=bool(message["isTexHeld"]),
             cpu_seconds=int(message["cpuSeconds"]),
             limits=JobLimits.parse(message["limits"]),
@@ -482,6 +488,42 @@ class RenderEnded(TypedDict):
     type: Literal["renderEnded"]
 
 
+@dataclass(frozen=True)
+class SpokenWord:
+    """A word, and when it is said."""
+
+    text: str
+    start_seconds: float
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "SpokenWord":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            text=str(message["text"]),
+            start_seconds=float(message["startSeconds"]),
+        )
+
+
+@dataclass(frozen=True)
+class SpeechAnswer:
+    """Service to fork: what became of a text, in the order of the requests."""
+
+    # WAV, MP3 or OGG, in base64; null: it could not be made.
+    audio: str | None
+    words: list[SpokenWord]
+    # Why there is no audio, for the author of the scene.
+    error: str | None
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "SpeechAnswer":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            audio=None if message["audio"] is None else str(message["audio"]),
+            words=[SpokenWord.parse(item) for item in message["words"]],
+            error=None if message["error"] is None else str(message["error"]),
+        )
+
+
 # The stages of a render, in order.
 JobStage = Literal["loading", "rendering", "finishing"]
 
@@ -553,6 +595,15 @@ class PicturesReport(TypedDict):
 
     type: Literal["pictures"]
     pictures: list[Picture]
+
+
+class SpeechReport(TypedDict):
+    """Asks for the audio of a text; the fork waits for the answer."""
+
+    type: Literal["speech"]
+    text: str
+    voice: str | None
+    language: str | None
 
 
 class OutputReport(TypedDict):
@@ -833,6 +884,7 @@ JobReport = (
     | FindingsReport
     | ParamsReport
     | OutputReport
+    | SpeechReport
     | PlaceReport
     | WorkReport
     | DoneReport

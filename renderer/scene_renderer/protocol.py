@@ -18,6 +18,7 @@ from .messages import (
     Picture,
     Play,
     RendererJob,
+    SpeechAnswer,
     WorkTimes,
     ZygoteReport,
     parse_renderer_job,
@@ -28,6 +29,8 @@ ERROR_BYTES_MAX = 4096
 OUTPUT_CHARACTERS_MAX = 8192
 PREVIEW_BYTES_MAX = 65_536
 _JOB_BYTES_MAX = 4_194_304
+# Audio of 16 MiB in base64, and the times of its words.
+_ANSWER_BYTES_MAX = 24 << 20
 # The service accepts lines of 128 KiB.
 _READ_BYTES_MAX = 120_000
 _PROGRESS_INTERVAL_S = 0.1
@@ -85,6 +88,7 @@ class JobChannel:
         self._socket = connect(path)
         self._received = bytearray()
         self._lock = threading.RLock()
+        self._asking = threading.Lock()
         self._progress_due = 0.0
         self._output: list[str] = []
         self._outputs = 0
@@ -101,14 +105,22 @@ class JobChannel:
         """Wait until all processes of the render whose frames are encoded are dead. Raises as `receive`."""
         self._read_line()
 
-    def _read_line(self) -> bytes:
-        while b"\n" not in self._received:
+    def speech(self, text: str, voice: str | None, language: str | None) -> SpeechAnswer:
+        """Ask for the audio of a text, and wait for it. Raises as `receive`."""
+        with self._asking:
+            self._send({"type": "speech", "text": text, "voice": voice, "language": language})
+            return SpeechAnswer.parse(json.loads(self._read_line(_ANSWER_BYTES_MAX)))
+
+    def _read_line(self, bytes_max: int = _JOB_BYTES_MAX) -> bytes:
+        searched = 0
+        while (end := self._received.find(b"\n", searched)) < 0:
+            searched = len(self._received)
             chunk = self._socket.recv(65_536)
             self._received += chunk
-            if not chunk or len(self._received) > _JOB_BYTES_MAX:
+            if not chunk or len(self._received) > bytes_max:
                 raise ConnectionError("the service sent no message")
-        line, _, rest = bytes(self._received).partition(b"\n")
-        self._received = bytearray(rest)
+        line = bytes(self._received[:end])
+        del self._received[: end + 1]
         return line
 
     def stage(self, stage: JobStage) -> None:

@@ -24,8 +24,8 @@ scene declares (`scene:param`).
 
 ## Narration
 
-Scenes of manim-voiceover run unchanged. Speech services are accepted and not used: the audio is beside
-the scene's file.
+Scenes of manim-voiceover run unchanged. Of a speech service only voice and language are used: the audio
+is beside the scene's file, or the operator's program says the text if there is one.
 
 ```py
 from manim import *
@@ -46,7 +46,8 @@ The audio is that of an entry in `narration.json` with the key or the text, with
 { "entries": [ { "text": "A circle moves.", "file": "voices/circle.mp3", "bookmarks": { "moves": 0.9 } } ] }
 ```
 
-Without audio, `check` says which text and key want it (`scene:file`). Captions are made of the text.
+Without audio and program, `check` says which text and key want it (`scene:file`). Captions are made of
+the text.
 
 `from scenepress_scene import cue, wait_until_cue, duration_of`: `wait_until_cue("proof")` waits until the
 seconds that `cues.json` (`{ "proof": 4.5 }`) or the parameter `cues` has for it;

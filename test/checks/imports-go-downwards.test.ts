@@ -32,6 +32,7 @@ const LIB: Tree = {
       'jobs',
       'cluster',
       'render',
+      'speech',
       'owner-files',
       'assets',
       'ledger',

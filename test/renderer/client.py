@@ -1,5 +1,6 @@
 """The parts of the service's side of the renderer protocol that tests need. All messages are validated."""
 
+import base64
 import json
 import os
 import select
@@ -84,6 +85,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "code": code,
         "isBytes": False,
         "isTexHeld": False,
+        "hasSpeech": False,
         "isTransparent": False,
         "hasColours": False,
         "hasSections": False,
@@ -108,7 +110,17 @@ def read_job(code: str, name: str | None = "Demo") -> Message:
 
 def list_job(code: str) -> Message:
     job = render_job(code)
-    for name in ("className", "local", "still", "inspect", "isTexHeld", "seed", "params", *_DRAWING):
+    for name in (
+        "className",
+        "local",
+        "still",
+        "inspect",
+        "isTexHeld",
+        "hasSpeech",
+        "seed",
+        "params",
+        *_DRAWING,
+    ):
         del job[name]
     return job | {"kind": "list", "file": None}
 
@@ -198,6 +210,13 @@ class Channel:
         message: Message = json.loads(line)
         check("JobReport", message)
         return message
+
+    def answer(self, audio: bytes | None, *words: Message, error: str | None = None) -> None:
+        """Answer a request for the audio of a text."""
+        text = None if audio is None else base64.b64encode(audio).decode()
+        message: Message = {"type": "spoken", "audio": text, "words": [*words], "error": error}
+        check("SpeechAnswer", message)
+        self.socket.sendall(json.dumps(message).encode() + b"\n")
 
     def wait_for(self, **wanted: Any) -> Message:
         while (report := self.receive()) is not None:

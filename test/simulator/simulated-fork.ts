@@ -3,13 +3,8 @@ import { dirname, join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { readLines } from '../../lib/base/line-reader.ts';
 import { findingOf } from '../../lib/model/finding.ts';
-import type {
-  ForkCommand,
-  JobEnded,
-  JobEndReason,
-  JobReport,
-  RendererJob,
-} from '../../lib/model/renderer-messages.ts';
+import type { JobReport, RendererJob } from '../../lib/model/renderer-messages.ts';
+import type { ForkCommand, JobEnded, JobEndReason } from '../../lib/model/zygote-messages.ts';
 import type { Clock, Timer } from '../../lib/time/clock.ts';
 import { failedReport } from '../fixtures/failed-report.ts';
 import type { SimulatedSockets } from './simulated-sockets.ts';

@@ -2,12 +2,8 @@ import { EventEmitter } from 'node:events';
 import { basename, dirname } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { readLines } from '../../lib/base/line-reader.ts';
-import type {
-  JobEnded,
-  RendererJob,
-  ZygoteCommand,
-  ZygoteReport,
-} from '../../lib/model/renderer-messages.ts';
+import type { RendererJob } from '../../lib/model/renderer-messages.ts';
+import type { JobEnded, ZygoteCommand, ZygoteReport } from '../../lib/model/zygote-messages.ts';
 import type { ZygoteCommandLine } from '../../lib/render/start/launcher.ts';
 import type { Processes, RendererProcess } from '../../lib/render/start/processes.ts';
 import type { Clock, Timer } from '../../lib/time/clock.ts';

@@ -4,8 +4,9 @@ import { isShortage } from '../../files/shortage.ts';
 import { ARTIFACTS, type ArtifactFormat, artifactNamesOf } from '../../model/artifacts.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { RenderedFile, RenderResult, RenderTask } from '../../model/render-task.ts';
-import type { EncodeJob, ForkCommand } from '../../model/renderer-messages.ts';
+import type { EncodeJob } from '../../model/renderer-messages.ts';
 import { MOST_PICTURES } from '../../model/renderer-protocol.ts';
+import type { ForkCommand } from '../../model/zygote-messages.ts';
 
 /** The index of a video, which is not limited with its pictures and sound. */
 const INDEX_LIMIT_BYTES = 16 * 1024 * 1024;

@@ -19,10 +19,12 @@ import type {
   RenderResult,
   RenderTask,
   SceneSource,
-  StopMessage,
   StopReason,
+  TaskMessage,
 } from '../../model/render-task.ts';
 import type { RendererVersions } from '../../model/service-problems.ts';
+import type { Speaker } from '../../speech/speaker.ts';
+import { SpeechOfRender } from '../../speech/speech-of-render.ts';
 import type { Clock } from '../../time/clock.ts';
 import { within } from '../../time/within.ts';
 import { newPulses, Pulse } from '../counters/pulse.ts';
@@ -78,6 +80,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   readonly #random: Random;
   readonly #shutdownName: string;
   readonly #startThreads: StartThreads;
+  readonly #speaker: Speaker | undefined;
   #threads: Threads | undefined;
   #counters = threadCounters();
   readonly #pulses = newPulses();
@@ -109,6 +112,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     clock: Clock;
     random: Random;
     logger: Logger;
+    /** Says the texts of scenes that have no file with them; default: none. */
+    speaker?: Speaker | undefined;
     /** Default: the threads of a Piscina. */
     startThreads?: StartThreads | undefined;
   }) {
@@ -125,6 +130,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     this.#shutdownName = `scenepress-${this.#uniqueName()}`;
     this.#logger = options.logger;
     this.#startThreads = options.startThreads ?? startThreads;
+    this.#speaker = options.speaker;
   }
 
   /**
@@ -233,6 +239,8 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   render(task: Omit<RenderTask, 'port'>, events: RenderEvents): PooledRender {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
     const { port1: ours, port2: port } = new MessageChannel();
+    const tell = (message: TaskMessage) => ours.postMessage(message);
+    const speech = this.#speaker && new SpeechOfRender(this.#speaker);
     let measure: ReturnType<Pulse['begin']> | undefined;
     ours.on('message', (message: RenderMessage) => {
       if (message.type === 'started') {
@@ -240,11 +248,18 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
         events.onStarted();
       } else if (message.type === 'progress') events.onProgress(message);
       else if (message.type === 'output') events.onOutput?.(message.text);
-      else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
+      else if (message.type === 'speech') {
+        const { request } = message;
+        void speech?.answer(message).then((answer) => tell({ type: 'spoken', request, ...answer }));
+      } else events.onPreview(Buffer.from(message.jpegBase64, 'base64'));
     });
-    const result = (this.#threads.run({ ...task, port }, { transferList: [port] }) as Promise<RenderResult>)
+    const given = { ...task, ...(speech && { hasSpeech: true }), port };
+    const result = (this.#threads.run(given, { transferList: [port] }) as Promise<RenderResult>)
       .catch((error: Error): RenderResult => ({ kind: 'interrupted', durationMs: 0, message: error.message }))
-      .finally(() => ours.close());
+      .finally(() => {
+        speech?.end();
+        ours.close();
+      });
     this.#rendering += 1;
     void result.then((ended) => {
       this.#rendering -= 1;
@@ -255,7 +270,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
     return {
       result,
       workedMs: () => measure?.workedMs() ?? 0,
-      stop: (reason) => ours.postMessage({ reason } satisfies StopMessage),
+      stop: (reason) => tell({ type: 'stop', reason }),
     };
   }
 
@@ -271,7 +286,7 @@ export class RenderPool extends EventEmitter<RenderPoolEvents> {
   /** Runs a scene without drawing it, on the next free worker. */
   async check(task: CheckTask): Promise<CheckResult> {
     if (!this.#threads) throw new ScenepressError('not_running', 'The renderer is not started.');
-    return (await this.#threads.run(task)) as CheckResult;
+    return (await this.#threads.run({ ...task, ...(this.#speaker && { hasSpeech: true }) })) as CheckResult;
   }
 
   /** Stops all renders and zygotes, then the threads. */

@@ -19,6 +19,7 @@ import type {
   SceneSource,
 } from '../../model/render-task.ts';
 import type { RendererVersions } from '../../model/service-problems.ts';
+import type { Speaker } from '../../speech/speaker.ts';
 import type { Clock } from '../../time/clock.ts';
 import { WorkFolderWatch } from '../end/work-folder-watch.ts';
 import { type ReadSource, type ReadTask, SceneReader } from '../reading/scene-reader.ts';
@@ -73,6 +74,8 @@ interface Options {
   spareSpace: SpareSpace | undefined;
   /** The place of the data folder, if it contains the work folder. */
   dataPlace?: FolderPlace | undefined;
+  /** Says the texts of scenes that have no file with them. */
+  speaker?: Speaker | undefined;
   /** Replaces the Python side, for simulations. */
   simulated?: { launcher: Launcher; startThreads: StartThreads } | undefined;
 }
@@ -126,6 +129,7 @@ export class Renderer extends EventEmitter<{ ready: [] }> {
       clock,
       random,
       logger,
+      speaker: this.#options.speaker,
       startThreads: simulated?.startThreads,
     });
     if (lock) await lockFolder(workFolder, lock, logger);

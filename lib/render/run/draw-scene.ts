@@ -1,7 +1,8 @@
 import type { Drawing } from '../../model/formats.ts';
 import type { RenderLimits } from '../../model/limits.ts';
 import type { RenderResult, RenderTask } from '../../model/render-task.ts';
-import type { JobEnded, JobReport } from '../../model/renderer-messages.ts';
+import type { JobReport, SpeechAnswer } from '../../model/renderer-messages.ts';
+import type { JobEnded } from '../../model/zygote-messages.ts';
 import type { Zygote } from '../start/zygote.ts';
 import { Encoding, hasFailed } from './encoding.ts';
 import { silentEncoding, silentEnd } from './end-messages.ts';
@@ -9,6 +10,7 @@ import { type EndReason, type ForkOutcome, type Forks, JobInterrupted, type Occu
 import { encodeJob, renderJob } from './jobs-of-tasks.ts';
 import type { ProgressSender } from './progress-sender.ts';
 import type { SceneReports } from './scene-reports.ts';
+import type { SpeechRequests } from './speech-requests.ts';
 
 /** The folders of a drawing. */
 export interface Folders {
@@ -26,6 +28,7 @@ interface Parts {
   durationMs: () => number;
   progress: ProgressSender;
   reports: SceneReports;
+  speech: SpeechRequests;
 }
 
 /** The end of a drawing; `reason`: why it was ended, if it was. */
@@ -41,10 +44,12 @@ export async function drawScene(
   forks: Forks,
   task: RenderTask,
   drawing: Drawing,
-  { current, encoder, folders: { jobFolder, outFolder }, limits, durationMs, progress, reports }: Parts,
+  { current, encoder, folders: { jobFolder, outFolder }, limits, durationMs, ...heard }: Parts,
   onEncoding: (encoding: Encoding) => void,
 ): Promise<Drawn> {
   const { zygote } = current;
+  const { progress, reports, speech } = heard;
+  let tell: (message: SpeechAnswer) => void = () => {};
   const job = renderJob(task, limits, drawing);
   forks.makeFolder(jobFolder);
   const encoding = new Encoding({
@@ -62,10 +67,17 @@ export async function drawScene(
   onEncoding(encoding);
   encoding.begin();
   const hear = (report: JobReport) => {
+    if (speech.take(report, (answer) => tell(answer))) return;
     if (!reports.take(report) && report.type !== 'preview') progress.hear(report);
   };
   const rendered = await forks
-    .run(current, jobFolder, job, hear, { frames: encoding.frames, files: task.files })
+    .run(current, jobFolder, job, hear, {
+      frames: encoding.frames,
+      files: task.files,
+      onConnected: (tellFork) => {
+        tell = tellFork;
+      },
+    })
     .catch((error: Error) => {
       throw encoding.error ?? error;
     });

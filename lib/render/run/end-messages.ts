@@ -1,6 +1,6 @@
 import type { RenderLimits } from '../../model/limits.ts';
 import type { SceneFailure } from '../../model/render-task.ts';
-import type { JobEnded } from '../../model/renderer-messages.ts';
+import type { JobEnded } from '../../model/zygote-messages.ts';
 
 /** Describes a fork that ended before it reported anything. */
 export function endedBefore({ signal, exitCode }: JobEnded): string {

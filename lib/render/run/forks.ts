@@ -7,12 +7,13 @@ import type { Inspection, RenderResult, SceneFailure, StopReason } from '../../m
 import type {
   EncodeJob,
   FailedReport,
-  JobEnded,
   JobReport,
   PlaceReport,
   RenderEnded,
   RendererJob,
+  SpeechAnswer,
 } from '../../model/renderer-messages.ts';
+import type { JobEnded } from '../../model/zygote-messages.ts';
 import { outputsOf } from '../end/collect.ts';
 import type { ZygoteSettings } from '../start/encoder-process.ts';
 import { seenInWork, uidOf } from '../start/launcher.ts';
@@ -96,7 +97,7 @@ export class Forks {
     }: {
       frames?: string;
       files?: string | undefined;
-      onConnected?: (tell: (message: RenderEnded) => void) => void;
+      onConnected?: (tell: (message: RenderEnded | SpeechAnswer) => void) => void;
       /** Called before the fork has ended. */
       onVerdict?: (verdict: NonNullable<ForkOutcome['verdict']>) => void;
     } = {},

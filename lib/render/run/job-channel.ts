@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { readLines } from '../../base/line-reader.ts';
-import type { JobReport, RenderEnded, RendererJob } from '../../model/renderer-messages.ts';
+import type { JobReport, RenderEnded, RendererJob, SpeechAnswer } from '../../model/renderer-messages.ts';
 import { LONGEST_LINE_BYTES, parseJobReport } from '../../model/renderer-protocol.ts';
 import type { Clock, Timer } from '../../time/clock.ts';
 import type { Processes } from '../start/processes.ts';
@@ -36,7 +36,7 @@ export class JobChannel {
     processes: Processes;
     onReport: (report: JobReport) => void;
     /** Called when the job has been or is being sent, with what sends more. */
-    onConnected?: ((tell: (message: RenderEnded) => void) => void) | undefined;
+    onConnected?: ((tell: (message: RenderEnded | SpeechAnswer) => void) => void) | undefined;
   }): Promise<JobChannel> {
     const { folder, uid, processes } = options;
     const channel = new JobChannel(options.clock);

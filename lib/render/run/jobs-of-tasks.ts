@@ -22,6 +22,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     inspect = null,
     seed = seedOfDrawings(task),
     params,
+    hasSpeech = false,
     isTexHeld = false,
   } = task;
   // Larger numbers are not exact in JSON.
@@ -40,6 +41,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     part: partOf(task.selection),
     pictures: drawing.isTransparent ? [] : picturesOf(task.selection).places,
     params: paramsText(params),
+    hasSpeech,
     isTexHeld,
     isTransparent: drawing.isTransparent,
     hasColours: drawing.hasColours,
@@ -61,7 +63,8 @@ export function listJob(task: ListTask, limits: RenderLimits): ListJob {
 
 /** The job that runs a scene without drawing it. */
 export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
-  const { checkSceneOf: code, className, widthPx, heightPx, local = null, params, isTexHeld = false } = task;
+  const { checkSceneOf: code, className, widthPx, heightPx, local = null, params } = task;
+  const { hasSpeech = false, isTexHeld = false } = task;
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   const size = { widthPx, heightPx, fps };
   const cpuSeconds = CHECK_CPU_SECONDS;
@@ -72,6 +75,7 @@ export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
     ...size,
     local,
     params: paramsText(params),
+    hasSpeech,
     isTexHeld,
     cpuSeconds,
     limits: jobLimits(limits),

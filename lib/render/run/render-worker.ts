@@ -13,8 +13,8 @@ import type {
   RenderTask,
   RenderUsage,
   ShortFailure,
-  StopMessage,
   StopReason,
+  TaskMessage,
 } from '../../model/render-task.ts';
 import type { JobReport, RendererJob } from '../../model/renderer-messages.ts';
 import type { Timer } from '../../time/clock.ts';
@@ -44,6 +44,7 @@ import { linksBeside } from './job-files.ts';
 import { checkJob, listJob } from './jobs-of-tasks.ts';
 import { ProgressSender } from './progress-sender.ts';
 import { SceneReports } from './scene-reports.ts';
+import { SpeechRequests } from './speech-requests.ts';
 import type { WorkerEvents, WorkerSettings } from './worker-settings.ts';
 import { Zygotes } from './zygotes.ts';
 
@@ -124,7 +125,9 @@ export class RenderWorker {
       };
     };
 
-    task.port.on('message', (message: StopMessage) => {
+    const speech = new SpeechRequests(send);
+    task.port.on('message', (message: TaskMessage) => {
+      if (message.type === 'spoken') return speech.answer(message);
       stopped ??= message.reason;
       this.#end(stopped);
     });
@@ -149,7 +152,8 @@ export class RenderWorker {
           const startedDrawingAtMs = nowMs();
           for (const before of drawings) before.endedAtMs ??= startedDrawingAtMs;
           drawings.push({ reports: ofDrawing, startedAtMs: startedDrawingAtMs });
-          const parts = { current, encoder, folders, limits, durationMs, progress, reports: ofDrawing };
+          const heard = { progress, reports: ofDrawing, speech };
+          const parts = { current, encoder, folders, limits, durationMs, ...heard };
           const drawn = await drawScene(this.#forks, task, drawing, parts, (encoding) => {
             this.#encoding = encoding;
           });

@@ -1,4 +1,4 @@
-import type { ZygoteReady } from '../../model/renderer-messages.ts';
+import type { ZygoteReady } from '../../model/zygote-messages.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Processes } from '../start/processes.ts';
 import type { SandboxStatus } from '../trial/sandbox-status.ts';

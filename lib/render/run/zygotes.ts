@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { OneAtATime } from '../../async/one-at-a-time.ts';
 import { jobLimits } from '../../model/limits.ts';
-import type { RenderJob, ZygoteReady } from '../../model/renderer-messages.ts';
+import type { RenderJob } from '../../model/renderer-messages.ts';
+import type { ZygoteReady } from '../../model/zygote-messages.ts';
 import { Backoff } from '../../time/backoff.ts';
 import type { Timer } from '../../time/clock.ts';
 import { discardFolder } from '../end/remove-folder.ts';
@@ -263,6 +264,7 @@ export class Zygotes {
       pictures: [],
       seed: null,
       params: '{}',
+      hasSpeech: false,
       isTexHeld: false,
       isTransparent: false,
       hasColours: false,

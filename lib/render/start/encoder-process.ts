@@ -1,5 +1,5 @@
 import type { RenderLimits } from '../../model/limits.ts';
-import type { ZygoteReady } from '../../model/renderer-messages.ts';
+import type { ZygoteReady } from '../../model/zygote-messages.ts';
 import type { Clock } from '../../time/clock.ts';
 import { JobCgroup } from '../sandbox/cgroup.ts';
 import { type Launcher, type RendererRole, zygoteCommandLine } from './launcher.ts';

@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { EmitterBase } from '../../async/emitter.ts';
 import { readLines, withoutControlCharacters } from '../../base/line-reader.ts';
-import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../../model/renderer-messages.ts';
 import { LONGEST_LINE_BYTES, parseZygoteReport } from '../../model/renderer-protocol.ts';
+import type { ForkCommand, JobEnded, ZygoteCommand, ZygoteReady } from '../../model/zygote-messages.ts';
 import type { Clock, Timer } from '../../time/clock.ts';
 import type { JobCgroup } from '../sandbox/cgroup.ts';
 import type { ZygoteCommandLine } from './launcher.ts';

@@ -1,5 +1,5 @@
 import { release } from 'node:os';
-import type { ZygoteReady } from '../../model/renderer-messages.ts';
+import type { ZygoteReady } from '../../model/zygote-messages.ts';
 import type { Launcher } from '../start/launcher.ts';
 
 /** An independent layer of isolation of scene code. `bubblewrap` applies to the zygote, the others to each job. */

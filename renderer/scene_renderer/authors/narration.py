@@ -53,8 +53,11 @@ def bookmarks_in(text: str) -> Iterator[tuple[str, int, int]]:
         yield match["mark"], len(before.split()), len(before)
 
 
-def find(text: str, key: str | None) -> Entry:
-    """Return what is said of a text, found by the key or else by the text. Raises SceneError."""
+def find(text: str, key: str | None) -> Entry | None:
+    """Return the file in which a text is said, found by the key or else by the text; None: there is none.
+
+    Raises SceneError if what is among the files can't be read.
+    """
     words = plain(text)
     entries = _entries()
     found = next((entry for entry in entries if key is not None and entry.key == key), None)
@@ -63,13 +66,21 @@ def find(text: str, key: str | None) -> Entry:
     if found is None and key is not None:
         files = (folder / f"{key}.{ending}" for folder in _FOLDERS for ending in _ENDINGS)
         found = next((Entry(file, key) for file in files if file.is_file()), None)
-    if found is not None:
-        return found
+    return found
+
+
+def lacking(text: str, key: str | None) -> SceneError:
+    """Return the error for a text without audio."""
+    return SceneError(f"There is no audio for {named(text, key)}.", kind="scene:file", hint=_HINT)
+
+
+def named(text: str, key: str | None) -> str:
+    """Return how an error names a text and its key."""
+    words = plain(text)
     shown = (
         words if len(words) <= _SHOWN_CHARACTERS_MAX else f"{words[: _SHOWN_CHARACTERS_MAX - 1].rstrip()}…"
     )
-    named = "without a key" if key is None else f"with the key {key!r}"
-    raise SceneError(f"There is no audio for the text “{shown}”, {named}.", kind="scene:file", hint=_HINT)
+    return f"the text “{shown}”, " + ("without a key" if key is None else f"with the key {key!r}")
 
 
 def _entries() -> list[Entry]:

@@ -1,4 +1,4 @@
-"""Scenes with voiceovers: the interface of the plugin manim-voiceover, with audio that is given."""
+"""Scenes with voiceovers: the interface of the plugin manim-voiceover, with audio from outside."""
 
 import math
 from collections.abc import Iterator
@@ -8,7 +8,8 @@ from typing import Any
 from manim import Scene
 
 from ..scene_error import SceneError
-from . import narration, sounds, stage
+from . import narration, sounds, speech, stage
+from .services import SpeechService
 
 _SUBCAPTION_CHARACTERS_MAX = 70
 _SUBCAPTION_GAP_S = 0.1
@@ -67,14 +68,17 @@ class VoiceoverTracker:
 
 
 class VoiceoverScene(Scene):
-    """A scene with voiceovers, whose audio is among its files (`narration.find`)."""
+    """A scene with voiceovers: audio is among its files (`narration`), or made by the service (`speech`)."""
 
     speech_service: object = None
     current_tracker: VoiceoverTracker | None = None
     create_subcaption = True
 
     def set_speech_service(self, speech_service: object, create_subcaption: bool = True) -> None:
-        """Accept a speech service, which is not used. `create_subcaption`: whether texts become captions."""
+        """Accept a speech service, of which only voice and language are used.
+
+        `create_subcaption`: whether texts become captions.
+        """
         self.speech_service = speech_service
         self.create_subcaption = create_subcaption
 
@@ -85,13 +89,20 @@ class VoiceoverScene(Scene):
         max_subcaption_len: int = _SUBCAPTION_CHARACTERS_MAX,
         subcaption_buff: float = _SUBCAPTION_GAP_S,
         key: str | None = None,
+        voice: str | None = None,
+        language: str | None = None,
         **kwargs: Any,
     ) -> VoiceoverTracker:
-        """Begin a voiceover now. `kwargs`: for speech services, not used.
+        """Begin a voiceover now.
 
-        Raises SceneError without audio for the text or the key.
+        `voice`, `language`: of audio that the service makes; by default those of the speech service that was
+        set. `kwargs`: for other speech services, not used. Raises SceneError without audio.
         """
-        tracker = VoiceoverTracker(self, narration.find(text, key), text)
+        entry = narration.find(text, key)
+        if entry is None:
+            set_ = self.speech_service if isinstance(self.speech_service, SpeechService) else SpeechService()
+            entry = speech.entry_of(text, key, voice or set_.voice, language or set_.language)
+        tracker = VoiceoverTracker(self, entry, text)
         self.current_tracker = tracker
         self.add_sound(str(tracker.file))
         if self.create_subcaption:

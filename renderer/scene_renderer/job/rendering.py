@@ -16,7 +16,7 @@ from manim.manager import Manager
 from manim.renderer.cairo_renderer import CairoRenderer
 from manim.utils.exceptions import EndSceneEarlyException
 
-from ..authors import params, stage
+from ..authors import params, speech, stage
 from ..messages import CheckJob, ListJob, Picture, PlayRange, RenderJob, StillPlace
 from ..protocol import JobChannel
 from ..scene_error import SceneError, failure_of
@@ -98,6 +98,8 @@ def _run(
     settings.fix(job)
     if not isinstance(job, ListJob):
         params.give(job.params)
+        ask = speech.estimate if isinstance(job, CheckJob) else channel.speech
+        speech.offer(ask if job.has_speech else None)
     studio.open_to_scenes()
     scene_folder.open_to_scene(folder)
     if (files := scene_folder.files()) is not None:

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import t from 'tap';
-import type { ZygoteReady } from '../../../../lib/model/renderer-messages.ts';
+import type { ZygoteReady } from '../../../../lib/model/zygote-messages.ts';
 import { EncoderProcess } from '../../../../lib/render/start/encoder-process.ts';
 import type { Zygote } from '../../../../lib/render/start/zygote.ts';
 

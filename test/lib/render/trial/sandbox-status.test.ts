@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { ZygoteReady } from '../../../../lib/model/renderer-messages.ts';
+import type { ZygoteReady } from '../../../../lib/model/zygote-messages.ts';
 import type { Launcher } from '../../../../lib/render/start/launcher.ts';
 import { countsByNamespace, sandboxStatus } from '../../../../lib/render/trial/sandbox-status.ts';
 
