@@ -106,13 +106,14 @@ const NOTHING_TOLD: Told = { failedBy: null, diagnosis: null, output: '', usage:
 
 /** Any service has the endpoint of the contract; only the tools API has the other fields. */
 async function enqueued(client: ScenepressClient, asked: LocalRequest, signal: AbortSignal): Promise<string> {
-  const { code, className, quality, aspectRatio, fps, params, output, formats } = asked;
+  const { code, className, quality, aspectRatio, fps, params, audio, output, formats } = asked;
   const { fromPlay, toPlay, poster, stills } = asked;
   const request = { code: textOf(code), className, quality, aspectRatio, fps } as RenderRequest;
   const seed = output?.config?.['seed'];
   const more = {
     ...(seed !== undefined && { seed: Number(seed) }),
     ...(params && { params }),
+    ...(audio && { audio }),
     ...(formats && { formats }),
     ...(fromPlay !== undefined && { fromPlay }),
     ...(toPlay !== undefined && { toPlay }),

@@ -13,6 +13,7 @@ import {
 } from '../../lib/internal.ts';
 import type { Config } from '../config/config.ts';
 import { UserError } from '../support/user-error.ts';
+import type { Audio } from './audio-flags.ts';
 import { configOf } from './config-flags.ts';
 import { type FrameFlags, framesOfFlags } from './frame-flags.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
@@ -36,6 +37,7 @@ export interface RenderFlags
     ServerFlags,
     ParamFlags,
     Record<string, unknown> {
+  audio?: Audio;
   quality?: Quality;
   aspect: AspectRatio;
   resolution?: { width: number; height: number };
@@ -182,6 +184,7 @@ function requestOf({ settings }: ManimConfig, format: Format, flags: RenderFlags
     ...(sizePx && { sizePx }),
     ...(fps !== undefined && { fps }),
     ...paramsOfFlags(flags),
+    ...(flags.audio && { audio: flags.audio }),
     ...(flags.formats && { formats: flags.formats }),
     ...framesOfFlags(flags),
     incremental: !flags.disable_caching,

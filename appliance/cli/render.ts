@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { Command, Option } from 'commander';
 import { ASPECT_RATIOS, JOB_FORMATS, QUALITY_NAMES } from '../../lib/internal.ts';
 import type { UserError } from '../support/user-error.ts';
+import { addAudio } from './audio-flags.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { addFrameFlags, frameOf } from './frame-flags.ts';
@@ -51,6 +52,11 @@ export function renderCommand(): Command {
       '--formats <formats>',
       `what else the frames become, such as gif,webm: ${JOB_FORMATS.filter((name) => name !== 'mp4').join(', ')}`,
       formatsOf,
+    )
+    .option(
+      '--audio <file@place>',
+      'sound that the scenes can read, at seconds of the video or at a cue, such as a.mp3@proof; may be repeated',
+      addAudio,
     )
     .option('-t, --transparent', 'without a background')
     .option('-s, --save_last_frame', 'only the last picture, as PNG; the animations are skipped')

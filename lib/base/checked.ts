@@ -75,9 +75,8 @@ export function checked<Options extends object>(
   const flaw = details.find(({ type }) => type === 'object.unknown') ?? details[0];
   const { type, path, message, context } = flaw as Joi.ValidationErrorItem;
   if (type === 'object.unknown') {
-    const above = path.slice(0, -1).map(String);
-    const names = namesOf(above.length === 0 ? schema : schema.extract(above));
-    throw unknownOption(above.join('.') || taker, String(path.at(-1)), names);
+    const above = path.slice(0, -1);
+    throw unknownOption(above.join('.') || taker, String(path.at(-1)), namesOf(schema, above));
   }
   if (path.length === 0)
     throw new ScenepressError(
@@ -93,6 +92,17 @@ export function checked<Options extends object>(
   throw new ScenepressError('invalid_request', `${message}${isShown ? `, not ${shown}` : ''}.`);
 }
 
-function namesOf(schema: Joi.Schema): string[] {
-  return Object.keys((schema.describe() as { keys?: object }).keys ?? {});
+interface Described {
+  keys?: Record<string, Described>;
+  items?: Described[];
+}
+
+/** The names in an object, or in a part of it. */
+function namesOf(schema: Joi.Schema, path: readonly (string | number)[] = []): string[] {
+  const whole = schema.describe() as Described;
+  const part = path.reduce<Described | undefined>(
+    (above, key) => (typeof key === 'number' ? above?.items?.[0] : above?.keys?.[key]),
+    whole,
+  );
+  return Object.keys(part?.keys ?? {});
 }

@@ -1,5 +1,6 @@
 import type { KeyScope } from '../keys/key-scopes.ts';
 import type { ArtifactFields, FormatFields } from '../model/artifacts.ts';
+import type { PlacedAudio } from '../model/audio.ts';
 import type { FailedBy } from '../model/failures.ts';
 import type { Finding } from '../model/finding-types.ts';
 import type { JobFormat } from '../model/formats.ts';
@@ -112,6 +113,8 @@ interface ToolMembers {
   seed: number | null;
   /** Values of the scene's parameters, by name. */
   params: Params | null;
+  /** Sounds that the request placed in the video. */
+  audio: PlacedAudio[] | null;
   /** What it makes: `mp4`, and the other formats of the request. */
   formats: JobFormat[];
   /** The first play of its video, counted from 0; null: the first one of the scene. */
@@ -182,6 +185,8 @@ export interface ToolRequest extends RenderRequest, WithFiles, FrameSelection {
   seed?: number;
   /** Values of parameters that the scene declares, by name. */
   params?: Params;
+  /** Sounds among the files that are placed in the video. */
+  audio?: readonly PlacedAudio[];
   /** What it makes besides video, thumbnail and captions. */
   formats?: readonly JobFormat[];
 }

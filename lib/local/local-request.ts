@@ -1,5 +1,7 @@
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names } from '../base/known-options.ts';
+import type { PlacedAudio } from '../model/audio.ts';
+import { audioOf } from '../model/audio-rules.ts';
 import { checkFormats, type JobFormat } from '../model/formats.ts';
 import { paramsOf } from '../model/param-rules.ts';
 import type { Params } from '../model/params.ts';
@@ -50,6 +52,8 @@ export interface LocalRequest extends Pick<RenderRequest, 'quality' | 'aspectRat
   file?: string;
   /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
   params?: Params;
+  /** Sounds in the folder of the scene that are placed in the video, as of jobs of a service. */
+  audio?: readonly PlacedAudio[];
   /** Default: MP4 of the whole scene. */
   output?: LocalOutputOptions;
   /** What the frames become besides the MP4, as jobs of a service make it. */
@@ -77,6 +81,7 @@ const REQUEST: Names<LocalRequest> = {
   sizePx: true,
   file: true,
   params: true,
+  audio: true,
   output: true,
   formats: true,
   fromPlay: true,
@@ -99,7 +104,7 @@ export type ValidLocalRequest = Omit<LocalRequest, keyof FrameSelection> &
  * ```
  */
 export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
-  const { code, className, sizePx, file, params, output, incremental, ...more } = known(
+  const { code, className, sizePx, file, params, audio, output, incremental, ...more } = known(
     'render',
     request,
     REQUEST,
@@ -108,6 +113,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
   if (sizePx) known('sizePx', sizePx, { width: true, height: true });
   if (output) known('output', output, OUTPUT);
   const validParams = paramsOf(params);
+  const placed = audioOf(audio);
   checkSource(code);
   const isMp4 = !output?.still && (output?.format ?? 'mp4') === 'mp4';
   if (formats) checkFormats(formats, { isMp4 });
@@ -127,6 +133,7 @@ export function parseLocalRequest(request: LocalRequest): ValidLocalRequest {
     ...(sizePx && { sizePx }),
     ...(file !== undefined && { file }),
     ...(validParams && { params: validParams }),
+    ...(placed && { audio: placed }),
     ...(output && { output }),
     ...((formats || selection?.stills) && {
       formats: [...(formats ?? []), ...(selection?.stills ? (['stills'] as const) : [])],

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { isoTime } from '../time/clock.ts';
 import { type ArtifactFormat, type ArtifactName, artifactNamesOf } from './artifacts.ts';
+import type { PlacedAudio } from './audio.ts';
 import type { FailedBy } from './failures.ts';
 import type { Finding } from './finding-types.ts';
 import type { JobFormat } from './formats.ts';
@@ -184,6 +185,8 @@ export interface JobRecord {
   params: Params | null;
   /** Which frames become its video and pictures; null: those of all jobs. */
   selection: Selection | null;
+  /** Sounds of the request; null when it had none. */
+  audio: PlacedAudio[] | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
@@ -237,6 +240,8 @@ export interface Job {
   seed: number | null;
   /** Values of the scene's parameters, by name; null when the request had none. */
   params: Params | null;
+  /** Sounds that the request placed in the video; null when it had none. */
+  audio: PlacedAudio[] | null;
   /** What it makes: `mp4`, and the other formats of the request. */
   formats: JobFormat[];
   /** The first play of its video, counted from 0; null: the first one of the scene. */
@@ -306,7 +311,7 @@ const METADATA: PropertyDescriptor & ThisType<Job> = {
 export function jobOf(record: JobRecord): Job {
   assert(record.phase !== 'reserving');
   const { jobId, owner, className, quality, aspectRatio, fps, metadataJson, webhookUrl } = record;
-  const { title, tags, seed, params, formats, creditsCost, artifacts, error, attempts } = record;
+  const { title, tags, seed, params, audio, formats, creditsCost, artifacts, error, attempts } = record;
   const { fromPlay = null, toPlay = null, poster = null, stills = [] } = record.selection ?? {};
   const job: Omit<Job, 'metadata'> = {
     jobId,
@@ -320,6 +325,7 @@ export function jobOf(record: JobRecord): Job {
     tags: [...(tags ?? [])],
     seed,
     params,
+    audio,
     formats: ['mp4', ...(formats ?? [])],
     fromPlay,
     toPlay,

@@ -1,5 +1,6 @@
 import type { MessagePort } from 'node:worker_threads';
 import type { ArtifactFormat, ArtifactName } from './artifacts.ts';
+import type { PlacedAudio } from './audio.ts';
 import type { Finding } from './finding-types.ts';
 import type { LocalOutput, Picture, StillPlace } from './output-types.ts';
 import type { DeclaredParam, Params } from './params.ts';
@@ -40,6 +41,8 @@ export interface RenderTask {
   seed?: number;
   /** Of the scene; default: none. */
   params?: Params;
+  /** What is heard besides the sounds of the scene. */
+  audio?: readonly PlacedAudio[];
   /** What else is made besides MP4. */
   formats?: readonly ArtifactFormat[];
   /** Which frames become the video and pictures; default: all, and none. */

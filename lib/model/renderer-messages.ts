@@ -18,6 +18,18 @@ export interface JobLimits {
   outputBytes: number;
 }
 
+/** A sound that the request places in the video: at a time, or at a moment of the scene. */
+export interface PlacedSound {
+  /** Relative to the scene's current folder. */
+  file: string;
+  atSeconds: number | null;
+  /** A cue, a section or the text of a caption; null: at the time. */
+  atCue: string | null;
+  /** What is said; null: no captions, unless there are words. */
+  text: string | null;
+  words: SpokenWord[];
+}
+
 /** Renders a scene: sends its frames, sound and captions to the encoder. */
 export interface RenderJob {
   kind: 'render';
@@ -41,6 +53,7 @@ export interface RenderJob {
   seed: number | null;
   /** Its parameters, as the text of a JSON object. */
   params: string;
+  audio: PlacedSound[];
   /** Draws no background; local ones say so in `local`. */
   isTransparent: boolean;
   /** Sends the colours of each pixel, instead of what MP4 is encoded from. */

@@ -1,3 +1,4 @@
+import type { PlacedAudio } from './audio.ts';
 import type { JobFormat } from './formats.ts';
 import type { Params } from './params.ts';
 import type { RenderRequest } from './render-request.ts';
@@ -32,6 +33,11 @@ export interface EnqueueRequest extends RenderRequest, FrameSelection {
   seed?: number;
   /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
   params?: Params;
+  /**
+   * Sounds among the files, placed in the video at times or at moments of the scene, at most 100; their texts become
+   * captions. A moment that the scene does not have fails the job.
+   */
+  audio?: readonly PlacedAudio[];
   /**
    * What the job makes besides its video, thumbnail and captions: at most six of the formats in the manual. They are made
    * of the same frames, those without a background of a second drawing, and paid by the time that they take.

@@ -48,6 +48,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     params: 'sealed',
     formats: 'sealed',
     selection: 'sealed',
+    audio: 'sealed',
   },
   {
     derived: {

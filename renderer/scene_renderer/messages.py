@@ -241,6 +241,47 @@ class PlayRange:
 
 
 @dataclass(frozen=True)
+class SpokenWord:
+    """A word, and when it is said."""
+
+    text: str
+    start_seconds: float
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "SpokenWord":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            text=str(message["text"]),
+            start_seconds=float(message["startSeconds"]),
+        )
+
+
+@dataclass(frozen=True)
+class PlacedSound:
+    """A sound that the request places in the video: at a time, or at a moment of the scene."""
+
+    # Relative to the scene's current folder.
+    file: str
+    at_seconds: float | None
+    # A cue, a section or the text of a caption; null: at the time.
+    at_cue: str | None
+    # What is said; null: no captions, unless there are words.
+    text: str | None
+    words: list[SpokenWord]
+
+    @classmethod
+    def parse(cls, message: dict[str, Any]) -> "PlacedSound":
+        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
+        return cls(
+            file=str(message["file"]),
+            at_seconds=None if message["atSeconds"] is None else float(message["atSeconds"]),
+            at_cue=None if message["atCue"] is None else str(message["atCue"]),
+            text=None if message["text"] is None else str(message["text"]),
+            words=[SpokenWord.parse(item) for item in message["words"]],
+        )
+
+
+@dataclass(frozen=True)
 class RenderJob:
     """Renders a scene: sends its frames, sound and captions to the encoder."""
 
@@ -264,6 +305,7 @@ class RenderJob:
     seed: int | None
     # Its parameters, as the text of a JSON object.
     params: str
+    audio: list[PlacedSound]
     # Draws no background; local ones say so in `local`.
     is_transparent: bool
     # Sends the colours of each pixel, instead of what MP4 is encoded from.
@@ -294,6 +336,7 @@ class RenderJob:
             pictures=[StillPlace.parse(item) for item in message["pictures"]],
             seed=None if message["seed"] is None else int(message["seed"]),
             params=str(message["params"]),
+            audio=[PlacedSound.parse(item) for item in message["audio"]],
             is_transparent=bool(message["isTransparent"]),
             has_colours=bool(message["hasColours"]),
             has_sections=bool(message["hasSections"]),
@@ -486,22 +529,6 @@ class RenderEnded(TypedDict):
     """Service to encoder, once: all processes of the render are dead, so the files may be written."""
 
     type: Literal["renderEnded"]
-
-
-@dataclass(frozen=True)
-class SpokenWord:
-    """A word, and when it is said."""
-
-    text: str
-    start_seconds: float
-
-    @classmethod
-    def parse(cls, message: dict[str, Any]) -> "SpokenWord":
-        """Parse a message. Raises KeyError, TypeError or ValueError if it is invalid."""
-        return cls(
-            text=str(message["text"]),
-            start_seconds=float(message["startSeconds"]),
-        )
 
 
 @dataclass(frozen=True)

@@ -110,6 +110,7 @@ def job_of(arguments: list[str]) -> RenderJob:
         pictures=[],
         seed=None,
         params="{}",
+        audio=[],
         has_speech=False,
         is_tex_held=False,
         is_transparent=False,

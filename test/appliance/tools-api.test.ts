@@ -128,7 +128,7 @@ for (const [door, open] of Object.entries(DOORS))
 
     t.test('adds a job with fields that the contract does not have', async (t) => {
       const body =
-        '{"code":"x","className":"Main","title":"Ferns","tags":["a"],"seed":7,"params":{"n":[1]},"metadata":{"n":1.0}}';
+        '{"code":"x","className":"Main","title":"Ferns","tags":["a"],"seed":7,"params":{"n":[1]},"audio":[{"file":"a.wav","atCue":"x"}],"metadata":{"n":1.0}}';
       const response = await ask('POST /jobs', { body });
       t.equal(response.status, 202);
       const text = await response.text();
@@ -138,6 +138,7 @@ for (const [door, open] of Object.entries(DOORS))
         tags: ['a'],
         seed: 7,
         params: { n: [1] },
+        audio: [{ file: 'a.wav', atCue: 'x' }],
         status: 'queued',
       });
       t.equal(JSON.parse(text).failure, null);
@@ -147,6 +148,7 @@ for (const [door, open] of Object.entries(DOORS))
         { ...SCENE, tilte: 'a' },
         { ...SCENE, seed: -1 },
         { ...SCENE, params: [] },
+        { ...SCENE, audio: [{ file: 'a.wav' }] },
         { ...SCENE, params: { 'a b': 1 } },
         { ...SCENE, fps: 0 },
       ])

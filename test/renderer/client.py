@@ -96,6 +96,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "heightPx": 72,
         "fps": 10,
     }
+        "audio": [],
     return (
         job
         | {"local": None, "still": None, "inspect": None, "seed": None, "params": "{}", "limits": limits}
@@ -125,9 +126,10 @@ def list_job(code: str) -> Message:
     return job | {"kind": "list", "file": None}
 
 
+        "audio",
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    for name in ("still", "inspect", "seed", *_DRAWING):
+    for name in ("still", "inspect", "audio", "seed", *_DRAWING):
         del job[name]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 

@@ -1,5 +1,6 @@
 import Joi from 'joi';
 import { checked, TEXT } from '../../base/checked.ts';
+import { AUDIO } from '../../model/audio-rules.ts';
 import { JOB_FORMATS, MOST_FORMATS, othersOf } from '../../model/formats.ts';
 import { PARAMS, paramsOf } from '../../model/param-rules.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
@@ -7,7 +8,10 @@ import type { FrameSelection, Selection } from '../../model/selection.ts';
 import { SELECTION, selectionOf } from '../../model/selection-rules.ts';
 
 /** The fields of a request that the contract does not have. */
-type Fields = Pick<EnqueueRequest, 'title' | 'tags' | 'seed' | 'params' | 'formats' | keyof FrameSelection>;
+type Fields = Pick<
+  EnqueueRequest,
+  'title' | 'tags' | 'seed' | 'params' | 'audio' | 'formats' | keyof FrameSelection
+>;
 
 /** What a request has of these fields. */
 export interface Labels extends Omit<Fields, keyof FrameSelection> {
@@ -30,6 +34,7 @@ export const LABELS: { readonly [Name in keyof Required<Fields>]: Joi.Schema } =
     .max(LARGEST_SEED)
     .description("Of the scene's random numbers. Default: another one in each render."),
   params: PARAMS,
+  audio: AUDIO,
   formats: Joi.array()
     .items(Joi.valid(...JOB_FORMATS))
     .max(MOST_FORMATS + 1)
@@ -43,7 +48,8 @@ const SCHEMA = Joi.object<Fields>(LABELS);
 
 /** What a request has of these fields. Error: `invalid_request`. */
 export function labelsOf(given: { [Name in keyof Fields]?: Fields[Name] | undefined }): Labels {
-  const { title, tags = [], seed, params, formats, ...frames } = checked('enqueue', given, SCHEMA);
+  const checkedFields = checked('enqueue', given, SCHEMA);
+  const { title, tags = [], seed, params, audio = [], formats, ...frames } = checkedFields;
   const selection = selectionOf('enqueue', frames);
   const others = [...(formats ?? []), ...(selection?.stills ? (['stills'] as const) : [])];
   return {
@@ -51,6 +57,7 @@ export function labelsOf(given: { [Name in keyof Fields]?: Fields[Name] | undefi
     ...(tags.length > 0 && { tags: [...tags] }),
     ...(seed !== undefined && { seed }),
     ...(params !== undefined && { params: paramsOf(params) ?? {} }),
+    ...(audio.length > 0 && { audio: [...audio] }),
     ...((formats || others.length > 0) && { formats: ['mp4', ...othersOf(others)] }),
     ...(selection && { selection }),
   };

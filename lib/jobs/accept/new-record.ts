@@ -12,6 +12,7 @@ export function recordOf(
     tags,
     seed,
     params,
+    audio,
     formats,
     selection,
     metadataJson,
@@ -51,6 +52,7 @@ export function recordOf(
     traceContext: traceContext ?? null,
     params: params ?? null,
     selection: selection ?? null,
+    audio: audio ? [...audio] : null,
   };
 }
 

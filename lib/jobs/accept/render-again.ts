@@ -23,6 +23,7 @@ const CHANGES: Names<Changes> = {
   tags: true,
   seed: true,
   params: true,
+  audio: true,
   formats: true,
   fromPlay: true,
   toPlay: true,
@@ -47,7 +48,8 @@ export async function copyOf(
   { changes = {}, idempotency }: Pick<RenderAgainOptions, 'changes' | 'idempotency'> = {},
 ): Promise<NewJob> {
   known('changes', changes, CHANGES);
-  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params, formats } = earlier;
+  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params, audio, formats } =
+    earlier;
   const code = changes.code ?? (await storage.readSource(jobId));
   if (code === undefined) throw new ScenepressError('not_found', 'The source of this job has been removed.');
   const isOwnRate = earlier.fps === QUALITIES[quality].fps && changes.quality !== undefined;
@@ -58,6 +60,7 @@ export async function copyOf(
     ...(tags !== null && { tags }),
     ...(seed !== null && { seed }),
     ...(params !== null && { params }),
+    ...(audio !== null && { audio }),
     ...(formats !== null && { formats: formats.filter((format) => format !== 'stills') }),
     ...earlier.selection,
     ...(!('metadata' in changes) && { metadataJson: earlier.metadataJson }),

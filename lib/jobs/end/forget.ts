@@ -33,6 +33,7 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
     params: null,
     formats: null,
     selection: null,
+    audio: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

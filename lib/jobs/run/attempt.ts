@@ -195,7 +195,7 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps, seed, params, formats, selection } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed, params, audio, formats, selection } = this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(
@@ -206,6 +206,7 @@ export class Attempt {
         fps,
         ...(seed !== null && { seed }),
         ...(params !== null && { params }),
+        ...(audio !== null && { audio }),
         ...(formats !== null && { formats }),
         ...(selection !== null && { selection }),
         ...frameSizeOf(quality, aspectRatio),

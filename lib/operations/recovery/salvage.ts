@@ -74,7 +74,10 @@ const INDEXES = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tb
 /** Keeps cost, times and owner, as for a forgotten job. */
 function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
-  const labels = { title: null, tags: null, seed: null, params: null, formats: null, selection: null };
+  const labels = {
+    ...{ title: null, tags: null, seed: null, params: null, audio: null },
+    ...{ formats: null, selection: null },
+  };
   const request = { ...labels, metadataJson: null, webhookUrl: null };
   const lost = { ...request, outcome: null, usage: null, diagnosis: null, traceContext: null };
   const texts = { className: '', error, ...lost };

@@ -1,9 +1,17 @@
 import { hash } from 'node:crypto';
+import type { PlacedAudio } from '../../model/audio.ts';
 import { type Drawing, drawingsOf } from '../../model/formats.ts';
 import { jobLimits, type RenderLimits } from '../../model/limits.ts';
 import { paramsText } from '../../model/params.ts';
 import type { CheckTask, ListTask, RenderTask, SceneSource } from '../../model/render-task.ts';
-import type { CheckJob, EncodeJob, ListJob, ReadJob, RenderJob } from '../../model/renderer-messages.ts';
+import type {
+  CheckJob,
+  EncodeJob,
+  ListJob,
+  PlacedSound,
+  ReadJob,
+  RenderJob,
+} from '../../model/renderer-messages.ts';
 import { partOf, picturesOf } from '../../model/selection.ts';
 import { OWN_SIZE } from './zygotes.ts';
 
@@ -22,6 +30,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     inspect = null,
     seed = seedOfDrawings(task),
     params,
+    audio = [],
     hasSpeech = false,
     isTexHeld = false,
   } = task;
@@ -41,6 +50,7 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     part: partOf(task.selection),
     pictures: drawing.isTransparent ? [] : picturesOf(task.selection).places,
     params: paramsText(params),
+    audio: audio.map(placed),
     hasSpeech,
     isTexHeld,
     isTransparent: drawing.isTransparent,
@@ -48,6 +58,10 @@ export function renderJob(task: RenderTask, limits: RenderLimits, drawing: Drawi
     hasSections: drawing.hasSections,
     limits: jobLimits(limits),
   };
+}
+
+function placed({ file, atSeconds, atCue, text, words = [] }: PlacedAudio): PlacedSound {
+  return { file, atSeconds: atSeconds ?? null, atCue: atCue ?? null, text: text ?? null, words: [...words] };
 }
 
 /** With the same random numbers, all drawings of a scene are the same. */

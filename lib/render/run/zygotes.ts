@@ -264,6 +264,7 @@ export class Zygotes {
       pictures: [],
       seed: null,
       params: '{}',
+      audio: [],
       hasSpeech: false,
       isTexHeld: false,
       isTransparent: false,

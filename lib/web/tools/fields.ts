@@ -172,6 +172,14 @@ export const STILL: Joi.ObjectSchema = named(
   }),
 );
 
+const placedAudio = Joi.object({
+  file: text.required(),
+  atSeconds: number,
+  atCue: text,
+  text,
+  words: Joi.array().items(Joi.object({ text: text.required(), startSeconds: number.required() })),
+});
+
 const failure = named(
   'Failure',
   Joi.object({ kind: Joi.valid('canceled', ...FAILED_BY.filter((by) => by !== 'cancel')).required() }),
@@ -190,6 +198,11 @@ export const JOB: Joi.ObjectSchema = named(
     tags: Joi.array().items(text).required(),
     seed: nullableCount,
     params: Joi.object().unknown().allow(null).required().description('Values of parameters of the scene.'),
+    audio: Joi.array()
+      .items(placedAudio)
+      .allow(null)
+      .required()
+      .description('Sounds that the request placed in the video.'),
     formats: Joi.array().items(text).required().description('What it makes.'),
     fromPlay: nullableCount.description(
       'The first play of its video, counted from 0; null: that of the scene.',

@@ -1,6 +1,5 @@
 """Scenes with voiceovers: the interface of the plugin manim-voiceover, with audio from outside."""
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -8,11 +7,8 @@ from typing import Any
 from manim import Scene
 
 from ..scene_error import SceneError
-from . import narration, sounds, speech, stage
+from . import narration, sounds, speech, stage, subcaptions
 from .services import SpeechService
-
-_SUBCAPTION_CHARACTERS_MAX = 70
-_SUBCAPTION_GAP_S = 0.1
 
 
 class VoiceoverTracker:
@@ -86,8 +82,8 @@ class VoiceoverScene(Scene):
         self,
         text: str,
         subcaption: str | None = None,
-        max_subcaption_len: int = _SUBCAPTION_CHARACTERS_MAX,
-        subcaption_buff: float = _SUBCAPTION_GAP_S,
+        max_subcaption_len: int = subcaptions.CHARACTERS_MAX,
+        subcaption_buff: float = subcaptions.GAP_S,
         key: str | None = None,
         voice: str | None = None,
         language: str | None = None,
@@ -122,19 +118,13 @@ class VoiceoverScene(Scene):
         self,
         subcaption: str,
         duration: float,
-        subcaption_buff: float = _SUBCAPTION_GAP_S,
-        max_subcaption_len: int = _SUBCAPTION_CHARACTERS_MAX,
+        subcaption_buff: float = subcaptions.GAP_S,
+        max_subcaption_len: int = subcaptions.CHARACTERS_MAX,
     ) -> None:
         """Add a text as captions, one after the other, of about equal numbers of words."""
-        parts = _parts(" ".join(subcaption.split()), max_subcaption_len)
-        characters = sum(map(len, parts))
-        start = 0.0
-        for part in parts:
-            seconds = duration * len(part) / characters
-            is_last = part is parts[-1]
-            gap = 0.0 if is_last else min(subcaption_buff, seconds / 2)
-            self.add_subcaption(part, duration=seconds - gap, offset=start)
-            start += seconds
+        parts = subcaptions.wrapped(subcaption, duration, max_subcaption_len, subcaption_buff)
+        for begin, end, part in parts:
+            self.add_subcaption(part, duration=end - begin, offset=begin)
 
     @contextmanager
     def voiceover(
@@ -161,12 +151,3 @@ class VoiceoverScene(Scene):
     def safe_wait(self, duration: float) -> None:
         """Wait, to the nearest frame; not at all if that is none."""
         stage.wait_nearly(self, duration)
-
-
-def _parts(text: str, characters_max: int) -> list[str]:
-    """Divide a text into parts of about equal numbers of words, if it is longer than that."""
-    words = text.split(" ")
-    count = math.ceil(len(text) / max(1, characters_max))
-    size = math.ceil(len(words) / max(1, count))
-    parts = [" ".join(words[start : start + size]) for start in range(0, len(words), size)]
-    return [part for part in parts if part]

@@ -8,6 +8,7 @@ from manim.renderer.cairo_renderer import CairoRenderer
 from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
+from ..authors import cues
 from ..messages import CheckJob, RenderJob
 from ..scene_error import SceneError
 from ..video.frames import Cue, Section
@@ -26,9 +27,12 @@ class MovieWriter(SceneFileWriter):
     """Replaces a scene's file writer: all output goes to `movie` and to no other file."""
 
     def __init__(self, plain: SceneFileWriter, movie: Movie | Unseen) -> None:
+        self.movie = movie
+        self._section_frames: dict[str, int] = {}
         super().__init__(plain.settings)
         vars(self).update(vars(plain))  # sections, sounds and captions of the scene's __init__
-        self.movie = movie
+        self._section_frames = {section.name: 0 for section in self.sections}
+        self.placed: list[Cue] = []  # captions of sounds that the request has placed
         self._open = False
         self._cuts: list[tuple[float, float]] = []
         self._section: object = None  # of the last frame
@@ -70,6 +74,25 @@ class MovieWriter(SceneFileWriter):
             self._section = section
             self.movie.begin_section(Section(section.name, str(section.type_), section.video))
 
+    def next_section(self, name: str, *args: Any, **kwargs: Any) -> None:
+        """Begin a section, and note where."""
+        self._section_frames.setdefault(name, self.movie.frames)
+        super().next_section(name, *args, **kwargs)
+
+    def moments(self, fps: float) -> dict[str, float]:
+        """Return the named moments of the scene with their times in the video, in seconds.
+
+        They are cues, sections and the texts of captions.
+        """
+        sections = {name: frames / fps for name, frames in self._section_frames.items()}
+        captions = {caption.text: caption.start_s for caption in reversed(self.cues())}
+        marked = {name: self.video_time(time) for name, time in cues.marked().items()}
+        return captions | sections | cues.given() | marked
+
+    def add_sound_in_video(self, file: str, start_s: float) -> None:
+        """Add a sound at a time in the video, in seconds."""
+        super().add_sound(file, start_s)
+
     def save_image(self, pixels: RGBAPixelArray) -> None:
         """Save the picture if it was asked for; otherwise a scene without animations becomes a video too."""
         if isinstance(self.movie, Still):
@@ -109,7 +132,7 @@ class MovieWriter(SceneFileWriter):
                 str(caption.content),
             )
             for caption in self.subcaptions
-        ]
+        ] + self.placed
 
 
 class Recorder(Protocol):

@@ -23,7 +23,7 @@ from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import dry_run, errors, fonts, hints, output, part, scene, scene_folder, settings, still, studio
+from . import dry_run, errors, fonts, hints, output, part, placing, scene, scene_folder, settings, still, studio
 from .capture import CaptureRenderer
 from .inspecting import InspectingRenderer
 from .timeline import Timeline
@@ -211,6 +211,7 @@ def _render(
         renderer.static_image = None
         renderer.update_frame(playing)
         movie.write(renderer.get_frame(), repeat=job.fps)
+    placing.place(job.audio, renderer.file_writer, job.fps)
     channel.progress(movie.frames, movie.frames / job.fps, is_whole=True)
     channel.stage("finishing")
     whereabouts.end()

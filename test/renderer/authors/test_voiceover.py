@@ -198,7 +198,7 @@ def test_cues_come_from_the_parameter_or_the_file(zygote: Zygote, tmp_path: Path
     assert float(first) == pytest.approx(0.4)
     assert [float(number) for number in second.split()] == pytest.approx([23 / 15, 1.51])
     assert "The cue a has passed 1.13 s ago" in text
-    unknown = _run(zygote, tmp_path, check_job(_scene("cue('z')"))).result["finding"]
+    unknown = _run(zygote, tmp_path, check_job(_scene("wait_until_cue('z')"))).result["finding"]
     assert unknown["message"] == "There is no cue 'z'. There are a, b."
     assert unknown["line"] == 6
 

@@ -60,3 +60,37 @@ t.test('video, captions and sound of three files line up within 40 ms', async (t
     );
   }
 });
+
+t.test('sounds of a request are placed at times and moments, and again in the next job', async (t) => {
+  const code = `from manim import *
+from scenepress_scene import cue
+
+class Main(Scene):
+    def construct(self):
+        shade = Rectangle(width=15, height=9, stroke_width=0, fill_opacity=1)
+        for name, color in (("dark", GRAY_E), ("lighter", GRAY_C), ("light", WHITE)):
+            cue(name)
+            self.add(shade.set_fill(color))
+            self.wait(1.4)
+`;
+  const [dark, lighter, light] = ENTRIES.map(({ file, text }) => ({ file, text }));
+  const audio = [
+    { ...light, file: light?.file ?? '', atCue: 'light' },
+    { ...dark, file: dark?.file ?? '', atSeconds: 0 },
+    { ...lighter, file: lighter?.file ?? '', atCue: 'lighter' },
+  ];
+  const first = await render(service, { owner: 'ada', code, audio });
+  t.match(first, { status: 'completed', error: null, audio });
+  const again = await service.wait((await service.renderAgain(first.jobId)).jobId);
+  for (const job of [first, again]) {
+    const video = await artifactPath(service, job, 'video.mp4');
+    const [heard, seen] = [await soundOnsets(video), await pictureChanges(video)];
+    t.equal(heard.length, 3);
+    for (const [index, seconds] of heard.entries())
+      t.ok(Math.abs(seconds - (seen[index] ?? -1)) < NEAR_SECONDS, `${seconds}, ${seen[index]}`);
+    const captions = await readFile(await artifactPath(service, job, 'captions.vtt'), 'utf8');
+    t.same(captions.match(/^[DL].*$/gm), ['Dark.', 'Lighter.', 'Light.']);
+  }
+  await service.forget(again.jobId);
+  t.equal((await service.get(again.jobId)).audio, null);
+});

@@ -51,6 +51,7 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     tags: [],
     seed: null,
     params: null,
+    audio: null,
     formats: ['mp4'],
     fromPlay: null,
     toPlay: null,
