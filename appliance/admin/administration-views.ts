@@ -229,6 +229,12 @@ export interface JobFile {
   isKept: boolean;
 }
 
+/** The files that a job uses, and why there are none if its account had too many. */
+export interface JobFiles {
+  files: JobFile[];
+  note: string | null;
+}
+
 /** A page of a list of jobs. */
 export interface JobPage {
   jobs: JobInfo[];

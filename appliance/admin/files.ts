@@ -3,7 +3,7 @@ import type { Accounts, ByteRange, RenderService } from '../../lib/index.ts';
 import type { OwnerFile, Storage } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit, nameInList } from './administration-requests.ts';
-import type { FileInfo, FilePage, FileUse, JobFile } from './administration-views.ts';
+import type { FileInfo, FilePage, FileUse, JobFiles } from './administration-views.ts';
 import { pageOf } from './pages.ts';
 
 /** The files of accounts, which their scenes read. */
@@ -52,11 +52,11 @@ export class FileAdministration {
   }
 
   /** The files that a job uses, by name. */
-  async ofJob({ jobId }: { jobId: string }): Promise<JobFile[]> {
-    const used = await this.#service.filesOf(jobId);
-    const records = await this.#storage.files.getAll(used.map(({ fileId }) => fileId));
+  async ofJob({ jobId }: { jobId: string }): Promise<JobFiles> {
+    const { files, note } = await this.#service.filesOf(jobId);
+    const records = await this.#storage.files.getAll(files.map(({ fileId }) => fileId));
     const kept = new Set(records.filter(({ phase }) => phase === 'stored').map(({ fileId }) => fileId));
-    return used.map(({ name, fileId }) => ({ name, fileId, isKept: kept.has(fileId) }));
+    return { files: files.map(({ name, fileId }) => ({ name, fileId, isKept: kept.has(fileId) })), note };
   }
 
   /** Its content, which the caller reads to its end or destroys. Error: `not_found`. */

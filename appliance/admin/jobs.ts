@@ -117,8 +117,8 @@ export class JobAdministration {
   /** The newest jobs that use a file. Error: `not_found`. */
   async listUsing(request: { fileId: string; limit?: number | undefined }): Promise<JobInfo[]> {
     const limit = check(listLimit, request.limit);
-    const { fileId, owner } = await this.#service.files.get(String(request.fileId));
-    const jobIds = await this.#storage.files.jobsUsing(owner, fileId, limit);
+    const { fileId } = await this.#service.files.get(String(request.fileId));
+    const jobIds = await this.#storage.files.jobsUsing(fileId, limit);
     return Promise.all(jobIds.map(async (jobId) => this.#jobInfo(await this.#service.get(jobId))));
   }
 

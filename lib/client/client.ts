@@ -3,12 +3,14 @@ import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
+import { pathOf, sentRequest } from './sent-request.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
 import type {
   AccountEvent,
   ApiAccount,
   ApiKey,
   ApiUsage,
+  BatchRequest,
   CheckedSource,
   CheckOptions,
   ClientEvent,
@@ -19,7 +21,6 @@ import type {
   JobPage,
   JobsQuery,
   RenderJob,
-  RenderRequest,
   RenderResult,
   StillByUrl,
   StillOptions,
@@ -130,13 +131,10 @@ export class ScenepressClient {
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */
-  async enqueue(request: RenderRequest, options: EnqueueOptions = {}): Promise<Enqueued> {
+  async enqueue(request: ToolRequest, options: EnqueueOptions = {}): Promise<Enqueued> {
     const { idempotencyKey = randomKey(), signal } = known('enqueue', options, ENQUEUE);
-    const response = await this.#send('/api/v2/render', signal, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'idempotency-key': idempotencyKey },
-      body: JSON.stringify(request),
-    });
+    const sent = sentRequest(request, { 'idempotency-key': idempotencyKey });
+    const response = await this.#send(pathOf(request), signal, sent);
     return (await response.json()) as Enqueued;
   }
 
@@ -161,7 +159,7 @@ export class ScenepressClient {
   }
 
   /** Enqueues a render and waits until it has ended. */
-  async render(request: RenderRequest, options: EnqueueOptions = {}): Promise<EndedJob> {
+  async render(request: ToolRequest, options: EnqueueOptions = {}): Promise<EndedJob> {
     const { jobId } = await this.enqueue(request, options);
     const { signal } = options;
     return this.wait(jobId, signal ? { signal } : {});
@@ -238,7 +236,7 @@ export class ScenepressClient {
   }
 
   /** Enqueues several renders, at most 100, all or none. */
-  async enqueueMany(requests: readonly ToolRequest[], options: EnqueueOptions = {}): Promise<ToolJob[]> {
+  async enqueueMany(requests: readonly BatchRequest[], options: EnqueueOptions = {}): Promise<ToolJob[]> {
     const { idempotencyKey = randomKey(), signal } = known('enqueueMany', options, ENQUEUE);
     const headers = { 'idempotency-key': idempotencyKey };
     const response = await this.#post('/jobs/batch', { jobs: requests }, signal, headers);
@@ -344,10 +342,9 @@ export class ScenepressClient {
     }
   }
 
-  /** Sends JSON to the tools API. */
-  #post(path: string, body: unknown, signal: AbortSignal | undefined, headers: Record<string, string> = {}) {
-    const init = { method: 'POST', headers: { 'content-type': 'application/json', ...headers } };
-    return this.#tool(path, signal, { ...init, body: JSON.stringify(body) });
+  /** Sends JSON to the tools API, with contents of files if it has any. */
+  #post(path: string, body: object, signal: AbortSignal | undefined, headers?: Record<string, string>) {
+    return this.#tool(path, signal, sentRequest(body, headers));
   }
 
   #tool(path: string, signal: AbortSignal | undefined, init: RequestInit = {}): Promise<Response> {

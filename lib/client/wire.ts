@@ -142,6 +142,8 @@ export type WholeJob = ToolJob & {
   plays: Play[];
   /** Ids of the files that it uses, by name. */
   files: Record<string, string>;
+  /** Why it uses none, if the account had more files than a job comes with. */
+  filesNote: string | null;
   /** What the scene printed, and warnings. */
   output: string;
   usage: RenderUsage | null;
@@ -149,10 +151,13 @@ export type WholeJob = ToolJob & {
   progress: RenderProgress | null;
 };
 
+/** A file of a request: the id of one of the account, or a content, which only its job has. */
+export type ClientFile = string | Blob | Uint8Array<ArrayBuffer>;
+
 /** Files that scenes read. */
 export interface WithFiles {
-  /** Ids of files of the account, by the names under which scenes find them. Default: all files of the account. */
-  files?: Readonly<Record<string, string>>;
+  /** By the names under which scenes find them, such as `{ 'logo.png': blob }`. Default: all files of the account. */
+  files?: Readonly<Record<string, ClientFile>>;
 }
 
 /** A file of the account. */
@@ -189,6 +194,11 @@ export interface ToolRequest extends RenderRequest, WithFiles, FrameSelection {
   audio?: readonly PlacedAudio[];
   /** What it makes besides video, thumbnail and captions. */
   formats?: readonly JobFormat[];
+}
+
+/** One of several requests, with files of the account only. */
+export interface BatchRequest extends Omit<ToolRequest, 'files'> {
+  files?: Readonly<Record<string, string>>;
 }
 
 /** A query for jobs, newest first. */

@@ -39,9 +39,11 @@ export async function backUp(
   const { withMasterKey = false, signal } = known('backUp', options, { withMasterKey: true, signal: true });
   return source.alone(async () => {
     if (await source.masterKeyFiles.isRotating()) throw twoMasterKeys(source.path);
-    return copyAll(source, target, { withMasterKey, signal }).catch((error: Error) => {
-      throw explained(error);
-    });
+    return source
+      .backingUp(() => copyAll(source, target, { withMasterKey, signal }))
+      .catch((error: Error) => {
+        throw explained(error);
+      });
   });
 }
 

@@ -104,6 +104,7 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** Exclusive tasks, one after the other. */
   readonly #line = new OneAtATime();
   #isOpen = false;
+  #backups = 0;
   readonly #starting = new SingleFlight();
   /** Watches whether the folder is still where it was opened. @internal */
   readonly place: FolderPlace;
@@ -224,6 +225,21 @@ export class DataFolder extends EmitterBase<DataFolderEvents> {
   /** Runs exclusive tasks one at a time: a backup must not overlap with a replacement of the master key. */
   alone<T>(work: () => Promise<T>): Promise<T> {
     return this.#line.run(work);
+  }
+
+  /** Contents of files must stay meanwhile: the copy of the database may refer to them. @internal */
+  get isBeingBackedUp(): boolean {
+    return this.#backups > 0;
+  }
+
+  /** Runs a backup. @internal */
+  async backingUp<T>(work: () => Promise<T>): Promise<T> {
+    this.#backups += 1;
+    try {
+      return await work();
+    } finally {
+      this.#backups -= 1;
+    }
   }
 
   /**

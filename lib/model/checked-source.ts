@@ -1,4 +1,5 @@
 import type { Finding } from './finding-types.ts';
+import type { GivenFiles } from './owner-file.ts';
 import type { DeclaredParam, Params } from './params.ts';
 import type { AspectRatio, Quality } from './qualities.ts';
 import type { Play } from './renderer-messages.ts';
@@ -25,8 +26,8 @@ export interface CheckOptions {
 
 /** Options of a check by a service. */
 export interface CheckRequest extends CheckOptions, WaitOptions {
-  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
-  files?: Readonly<Record<string, string>>;
+  /** As of {@link EnqueueRequest}; contents are removed afterwards. Default: all files of the owner, if there is one. */
+  files?: GivenFiles;
 }
 
 /** A scene that would be rendered. */

@@ -1,12 +1,13 @@
 import type { Finding } from './finding-types.ts';
 import type { InspectedScene, InspectOptions } from './inspected-source.ts';
+import type { GivenFiles } from './owner-file.ts';
 import type { WaitOptions } from './requests.ts';
 import type { StillAt } from './still-place.ts';
 
 /** Options of {@link RenderService.inspect}. */
 export interface InspectRequest extends InspectOptions, WaitOptions {
-  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
-  files?: Readonly<Record<string, string>>;
+  /** As of {@link EnqueueRequest}; contents are removed afterwards. Default: all files of the owner, if there is one. */
+  files?: GivenFiles;
 }
 
 /** What was charged and kept for an owner. */
@@ -22,8 +23,8 @@ export interface ServiceInspectedScene extends InspectedScene, TakenPictures {}
 
 /** Options of {@link RenderService.still}. */
 export interface StillRequest extends InspectOptions, WaitOptions {
-  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
-  files?: Readonly<Record<string, string>>;
+  /** As of {@link EnqueueRequest}; contents are removed afterwards. Default: all files of the owner, if there is one. */
+  files?: GivenFiles;
   /** Which frame; default: the last one. */
   at?: StillAt;
 }

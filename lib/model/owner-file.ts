@@ -18,26 +18,40 @@ export interface OwnerFile {
   createdAt: string;
 }
 
+/** The content of a file: whole, or in pieces. */
+export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
+
+/** A file of a request: the id of one that its owner keeps, or a content, which only the job of the request has. */
+export type GivenFile = string | { content: FileContent };
+
 /**
- * A stored file. `storing`: its content is about to be stored; `stored`; `removed`: it is in no list, but a job may still
- * use it; `discarding`: its content is being removed.
+ * The files of a request, by the names under which scenes find them. Of an iterable, each is received before the next one is
+ * asked for.
+ */
+export type GivenFiles =
+  | Readonly<Record<string, GivenFile>>
+  | AsyncIterable<readonly [name: string, file: GivenFile]>;
+
+/**
+ * A stored file. `storing`: its content is about to be stored; `stored`; `sent`: it came with a request whose job is being
+ * added; `removed`: it is in no list, but a job may use it; `discarding`: its content is being removed.
  */
 export interface FileRecord {
   fileId: string;
   owner: string;
   name: string;
-  phase: 'storing' | 'stored' | 'removed' | 'discarding';
+  phase: 'storing' | 'stored' | 'sent' | 'removed' | 'discarding';
   kind: FileKind;
   sizeBytes: number;
   sha256: string;
   /** Names its content in the asset store. Files of one owner with the same content share it. */
   contentId: string;
   createdAtMs: number;
-  /** While it is stored: when its process counts as dead. Of one that was removed: when it is tried to discard it. */
+  /** Until it is stored, or a job has it: when its process counts as dead. Of one that was removed: when it is tried to discard it. */
   dueAtMs: number | null;
 }
 
-/** Files by the names under which a scene finds them. */
+/** Files by the names under which a scene finds them; without entries, the owner had more than a job comes with. */
 export interface FileSet {
   /** Equal for equal sets of an owner. */
   setId: string;

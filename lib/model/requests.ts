@@ -1,5 +1,6 @@
 import type { PlacedAudio } from './audio.ts';
 import type { JobFormat } from './formats.ts';
+import type { GivenFiles } from './owner-file.ts';
 import type { Params } from './params.ts';
 import type { RenderRequest } from './render-request.ts';
 import type { FrameSelection } from './selection.ts';
@@ -44,10 +45,15 @@ export interface EnqueueRequest extends RenderRequest, FrameSelection {
    */
   formats?: readonly JobFormat[];
   /**
-   * The files that the scene may read: ids of files of the owner, by the names under which it finds them. At most 500, and 200
-   * MiB together. Default: all files of the owner, or none if they are more. Error: `not_found` if the owner has no such file.
+   * The files that the scene may read, by the names under which it finds them: ids of files of the owner, or contents, which
+   * only this job has, as long as it has its source. At most 500, and 200 MiB together. Default: all files of the owner, or
+   * none if they are more ({@link RenderService.filesOf} says so). Error: `not_found` if the owner has no such file.
+   *
+   * ```ts
+   * await service.enqueue({ owner, className, code, files: { 'logo.png': { content: createReadStream('logo.png') } } });
+   * ```
    */
-  files?: Readonly<Record<string, string>>;
+  files?: GivenFiles;
   /**
    * A job of the owner, such as the one that the scene was edited from: frames that equal those of its video are copied
    * instead of encoded. Used if it is completed, with the same quality, aspect ratio and fps. Default: the newest such job
@@ -101,6 +107,6 @@ export interface ScenesOptions {
    * renders. Default: not counted.
    */
   owner?: string;
-  /** As of {@link EnqueueRequest}. Default: all files of the owner, if there is one. */
-  files?: Readonly<Record<string, string>>;
+  /** As of {@link EnqueueRequest}; contents are removed afterwards. Default: all files of the owner, if there is one. */
+  files?: GivenFiles;
 }

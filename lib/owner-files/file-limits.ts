@@ -12,6 +12,8 @@ export interface FileLimits {
 export interface FileOptions extends FileLimits {
   /** Bytes of a file. Default 100 MiB. */
   largestBytes: number;
+  /** Bytes that a process receives at the same time, of all owners. Default 4 GiB. */
+  receivingBytes: number;
   /** Bytes of files that a machine keeps to render jobs with them. Default 4 GiB. */
   cacheBytes: number;
   /** An owner's own limits, where they differ. Called in the transaction that adds a file, `tx`. */
@@ -27,9 +29,12 @@ export const DEFAULT_FILES: FileOptions = {
   mostBytes: 2 * 1024 * MIB,
   mostFiles: 5_000,
   largestBytes: 100 * MIB,
+  receivingBytes: 4 * 1024 * MIB,
   cacheBytes: 4 * 1024 * MIB,
 };
 
+/** The files of all different sets that an owner's jobs use may be so many times its files. */
+export const USES_OF_FILES = 50;
 /** What a job may come with. */
 export const MOST_FILES_OF_JOB = 500;
 /** Bytes. */

@@ -3,8 +3,8 @@ import { contentKeyOf, type FileRecord } from '../model/owner-file.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Clock } from '../time/clock.ts';
 
-/** Files that jobs use are tried again after this. */
-const AGAIN_MS = 60 * 60_000;
+/** Files that jobs use are tried again after this. They are due when the last of these jobs is forgotten. */
+const AGAIN_MS = 7 * 24 * 60 * 60_000;
 const PAGE = 100;
 
 /**
@@ -15,11 +15,14 @@ export class FileRemoval {
   readonly #storage: Storage;
   readonly #assets: AssetStore;
   readonly #clock: Clock;
+  readonly #isHeld: () => boolean;
 
-  constructor({ storage, assets, clock }: { storage: Storage; assets: AssetStore; clock: Clock }) {
-    this.#storage = storage;
-    this.#assets = assets;
-    this.#clock = clock;
+  /** `isHeld`: whether contents must stay, because a backup is being made. */
+  constructor(parts: { storage: Storage; assets: AssetStore; clock: Clock; isHeld?: () => boolean }) {
+    this.#storage = parts.storage;
+    this.#assets = parts.assets;
+    this.#clock = parts.clock;
+    this.#isHeld = parts.isHeld ?? (() => false);
   }
 
   /** Discards what is due: removed files, and those whose process died while it stored them. Rejects with the first error. */
@@ -59,7 +62,16 @@ export class FileRemoval {
   }
 
   /** Removes a content that was stored for a file that is not kept, unless other files share it. */
-  async withdraw(file: FileRecord): Promise<void> {
+  withdraw(file: FileRecord): Promise<void> {
+    return this.#withdraw(file, isUnfinished);
+  }
+
+  /** Removes a content that was stored again, unless its file is still there, or others share it. */
+  withdrawContent(file: FileRecord): Promise<void> {
+    return this.#withdraw(file, (phase) => phase === 'discarding');
+  }
+
+  async #withdraw(file: FileRecord, isOver: (phase: FileRecord['phase']) => boolean): Promise<void> {
     const { files } = this.#storage;
     await this.#storage.transaction(async (tx) => {
       await this.#storage.lockOwner(tx, file.owner);
@@ -67,21 +79,29 @@ export class FileRemoval {
       const discarding: FileRecord = { ...file, phase: 'discarding', dueAtMs: this.#clock.now() };
       // Its record may be gone if storing it took long, or the content of a file that was removed was stored again.
       if (!found && (await files.countContent(file.contentId, tx)) === 0) await files.insert(tx, discarding);
-      else if (found?.phase === 'storing' || found?.phase === 'discarding')
-        await files.update(tx, discarding);
+      else if (found && isOver(found.phase)) await files.update(tx, discarding);
     });
     await this.discard(file);
   }
 
-  /** Removes a file that was not stored, or was removed, unless a job uses it. */
-  async discard({ fileId, owner }: Pick<FileRecord, 'fileId' | 'owner'>): Promise<void> {
+  /**
+   * Removes a file that was not stored, or was removed, unless a job uses it or contents are held. `early`: before one that was
+   * removed is due.
+   */
+  async discard(
+    { fileId, owner }: Pick<FileRecord, 'fileId' | 'owner'>,
+    { early = false }: { early?: boolean } = {},
+  ): Promise<void> {
     const { files } = this.#storage;
     const discarding = await this.#storage.transaction(async (tx) => {
       await this.#storage.lockOwner(tx, owner);
       const file = await files.get(fileId, tx);
       const nowMs = this.#clock.now();
-      if (!file || file.phase === 'stored' || (file.dueAtMs ?? 0) > nowMs) return undefined;
-      if (file.phase === 'removed' && (await files.isUsed(tx, file))) {
+      if (!file || file.phase === 'stored') return undefined;
+      if ((file.dueAtMs ?? 0) > nowMs && !(early && file.phase === 'removed')) return undefined;
+      // A backup that was begun before may have it: what a backup is begun after is already discarding there.
+      if (file.phase !== 'discarding' && this.#isHeld()) return undefined;
+      if (file.phase === 'removed' && (await files.isUsed(tx, fileId))) {
         await files.update(tx, { ...file, dueAtMs: nowMs + AGAIN_MS });
         return undefined;
       }
@@ -108,9 +128,13 @@ export class FileRemoval {
     await this.#storage.transaction(async (tx) => {
       await this.#storage.lockOwner(tx, owner);
       const file = await files.get(fileId, tx);
-      if (file?.phase === 'storing') await files.update(tx, { ...file, phase: 'discarding' });
-      else if (file && file.phase !== 'discarding')
-        await files.update(tx, { ...file, phase: 'removed', dueAtMs: this.#clock.now() });
+      if (file && isUnfinished(file.phase)) await files.update(tx, { ...file, phase: 'discarding' });
+      else if (file) await files.update(tx, { ...file, phase: 'removed', dueAtMs: this.#clock.now() });
     });
   }
+}
+
+/** Whether no list and no job has it. */
+function isUnfinished(phase: FileRecord['phase']): boolean {
+  return phase === 'storing' || phase === 'sent' || phase === 'discarding';
 }

@@ -8,17 +8,24 @@ const MOST_SEGMENTS = 8;
 /** Control characters, and what is no part of a name on other systems. */
 const UNUSABLE = /[\p{Cc}\p{Cf}\\<>:"|?*]/u;
 
+/** What the renderer itself writes in the current folder of a scene, or beside it: files of these names would be hidden. */
+const HIDDEN = /^(?:(?:channel|tmp|section-videos|media\/(?:Tex|texts|media))\/|(?:output\.png|scene\.py)$)/;
+
 /** What the name of a file says about it. */
 export type NamedKind = NonNullable<ReturnType<typeof kindOfName>>;
 
 /**
  * The kind of a file by its name, a relative path such as `voices/intro.mp3`. Error: `invalid_request` for one that could
- * lead somewhere else, or that ends like no kind.
+ * lead somewhere else, that scenes would not find, or that ends like no kind.
  */
 export function kindOfFile(name: string): NamedKind {
   if (!isStorableText(name, LONGEST_BYTES) || name === '')
     throw invalid(`The name of a file is a text of at most ${LONGEST_BYTES} bytes.`);
   assertPath(name);
+  if (HIDDEN.test(name))
+    throw invalid(
+      `Scenes would not find ${name}: the renderer has files or a folder of its own there. Choose another name.`,
+    );
   const kind = kindOfName(name);
   if (kind) return kind;
   throw invalid(`${name} is of no kind that scenes use. Names end in ${FILE_EXTENSIONS.join(', ')}.`);

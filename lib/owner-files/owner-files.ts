@@ -1,5 +1,3 @@
-import { createHash } from 'node:crypto';
-import { rm } from 'node:fs/promises';
 import Joi from 'joi';
 import type { AssetStore, ByteRange, OpenedAsset } from '../assets/asset-store.ts';
 import { InProgress } from '../async/in-progress.ts';
@@ -11,20 +9,28 @@ import { namedIfFull } from '../files/shortage.ts';
 import { kindOfName } from '../model/file-kinds.ts';
 import { SortableIds } from '../model/ids.ts';
 import { newOwner } from '../model/owner.ts';
-import { contentKeyOf, type FileRecord, type FileUsage, type OwnerFile } from '../model/owner-file.ts';
+import {
+  contentKeyOf,
+  type FileContent,
+  type FileRecord,
+  type FileUsage,
+  type OwnerFile,
+} from '../model/owner-file.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { type Clock, isoTime } from '../time/clock.ts';
-import type { FileOptions } from './file-limits.ts';
+import type { Contents } from './contents.ts';
+import type { FileLimits } from './file-limits.ts';
+import type { FileQuota } from './file-quota.ts';
 import type { FileRemoval } from './file-removal.ts';
 import { foldersOf, kindOfFile, type NamedKind, sameAsFolder, validFolder } from './names.ts';
-import { type FileContent, type Received, receive } from './receive.ts';
+import type { Received } from './receive.ts';
+import type { Uploads } from './uploads.ts';
 
 /** After which the process that stores one counts as dead. */
 const STORED_WITHIN_MS = 60 * 60_000;
 const DEFAULT_LIMIT = 100;
 const CONTENT_TYPE = 'application/octet-stream';
-const GIB = 1024 ** 3;
 
 /** A file to keep. */
 export interface PutFile {
@@ -70,10 +76,10 @@ export interface OpenedFile extends OpenedAsset {
 export interface OwnerFilesParts {
   storage: Storage;
   assets: AssetStore;
+  contents: Contents;
   removal: FileRemoval;
-  options: FileOptions;
-  /** For contents that are being received. */
-  folder: string;
+  quota: FileQuota;
+  uploads: Uploads;
   /** Error: the owner may add nothing. In the transaction that adds a file. */
   assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
   clock: Clock;
@@ -126,18 +132,14 @@ export class OwnerFiles {
     const { owner, name, content, signal } = checked('files.put', given, PUT_SCHEMA);
     newOwner(owner);
     const kind = kindOfFile(name);
-    const { options, folder, random } = this.#parts;
-    let received: Received | undefined;
+    const upload = await this.#parts.uploads.begin(owner, signal);
     try {
-      received = await receive(content, kind, {
-        ...{ folder, random, signal },
-        mostBytes: options.largestBytes,
-      });
+      const received = await upload.receive(content, kind);
       return ownerFileOf(await this.#inProgress.add(this.#keep(owner, name, kind, received)));
     } catch (error) {
       throw namedIfFull(error);
     } finally {
-      if (received) await rm(received.path, { force: true }).catch(() => {});
+      await upload.end();
     }
   }
 
@@ -154,11 +156,8 @@ export class OwnerFiles {
   }
 
   /** What an owner's files take, and what they may take. */
-  async usage(owner: string): Promise<FileUsage & { mostFiles: number; mostBytes: number }> {
-    return this.#parts.storage.transaction(async (tx) => ({
-      ...(await this.#parts.storage.files.usage(owner, tx)),
-      ...(await this.#limitsOf(owner, tx)),
-    }));
+  usage(owner: string): Promise<FileUsage & FileLimits> {
+    return this.#parts.quota.usage(owner);
   }
 
   /** Reads a file. Errors: those of {@link OwnerFiles.get}. */
@@ -198,7 +197,7 @@ export class OwnerFiles {
 
   /** The record is written first, so that what a crash leaves in the store is removed. */
   async #keep(owner: string, name: string, { kind }: NamedKind, received: Received): Promise<FileRecord> {
-    const { storage, assets, clock } = this.#parts;
+    const { storage, contents, quota, clock } = this.#parts;
     const { sizeBytes, sha256 } = received;
     const createdAtMs = clock.now();
     const fileId = `f${this.#ids.next()}`;
@@ -213,17 +212,17 @@ export class OwnerFiles {
       const earlier = await this.#place(tx, file);
       if (earlier?.sha256 === sha256) return { file: earlier, replaced: undefined };
       const same = await storage.files.withContent(owner, sha256, tx);
-      await this.#assertWithinLimits(tx, file, { isNew: !earlier, hasContent: same !== undefined });
+      await quota.assertAdds(tx, { owner, sizeBytes, isListed: !earlier, hasContent: same !== undefined });
       if (!same) await storage.files.insert(tx, file);
       else return this.#enter(tx, { ...file, contentId: same.contentId }, earlier, 'insert');
       return undefined;
     });
     if (kept) {
-      await this.#store(kept.file, received);
+      await contents.putIfLost(kept.file, received);
       return this.#ended(kept);
     }
     try {
-      await assets.put(contentKeyOf(file), { path: received.path, contentType: CONTENT_TYPE });
+      await contents.put(file, received);
       const stored = await storage.transaction(async (tx) => {
         await storage.lockOwner(tx, owner);
         const earlier = await this.#place(tx, file);
@@ -237,16 +236,6 @@ export class OwnerFiles {
       await this.#parts.removal.withdraw(file).catch(() => {});
       throw error;
     }
-  }
-
-  /** Stores a known content again if the store has lost or changed it, such as after a backup was restored. */
-  async #store(file: FileRecord, { path }: Received): Promise<void> {
-    const { assets, removal } = this.#parts;
-    const opened = await assets.open(contentKeyOf(file));
-    if (opened && (await digestOf(opened.stream)) === file.sha256) return;
-    await assets.put(contentKeyOf(file), { path, contentType: CONTENT_TYPE });
-    // The file may have been removed meanwhile.
-    await removal.withdraw(file);
   }
 
   /** The stored file that a new one replaces. Errors: of a name that is a folder, and of an owner who may add nothing. */
@@ -296,33 +285,6 @@ export class OwnerFiles {
       );
     });
   }
-
-  async #assertWithinLimits(
-    tx: Transaction,
-    { owner, sizeBytes }: FileRecord,
-    { isNew, hasContent }: { isNew: boolean; hasContent: boolean },
-  ): Promise<void> {
-    const { files, bytes } = await this.#parts.storage.files.usage(owner, tx);
-    const { mostFiles, mostBytes } = await this.#limitsOf(owner, tx);
-    if (isNew && files >= mostFiles)
-      throw tooMuch(`This account has ${files.toLocaleString('en')} files, which is the limit.`);
-    if (!hasContent && bytes + sizeBytes > mostBytes)
-      throw tooMuch(
-        `The files of this account may take ${(mostBytes / GIB).toLocaleString('en')} GiB together, with those that its ` +
-          'jobs still use.',
-      );
-  }
-
-  async #limitsOf(owner: string, tx: Transaction): Promise<{ mostFiles: number; mostBytes: number }> {
-    const { mostFiles, mostBytes, limitsOf } = this.#parts.options;
-    return { mostFiles, mostBytes, ...(await limitsOf?.(owner, tx)) };
-  }
-}
-
-async function digestOf(stream: OpenedAsset['stream']): Promise<string> {
-  const digest = createHash('sha256');
-  for await (const piece of stream) digest.update(piece);
-  return digest.digest('hex');
 }
 
 function ownerFileOf({ fileId, owner, name, kind, sizeBytes, sha256, createdAtMs }: FileRecord): OwnerFile {
@@ -331,8 +293,4 @@ function ownerFileOf({ fileId, owner, name, kind, sizeBytes, sha256, createdAtMs
 
 function noFile(): ScenepressError {
   return new ScenepressError('not_found', 'There is no such file, or it has been removed.');
-}
-
-function tooMuch(message: string): ScenepressError {
-  return new ScenepressError('too_much_stored', `${message} Remove some, then try again.`);
 }

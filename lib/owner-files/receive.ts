@@ -2,13 +2,10 @@ import { createHash } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Random } from '../base/random.ts';
-import { makeFolders } from '../files/disk.ts';
 import { BEGINNING_BYTES, hasBeginning } from '../model/file-kinds.ts';
 import { randomId } from '../model/ids.ts';
+import type { FileContent } from '../model/owner-file.ts';
 import { invalid, type NamedKind } from './names.ts';
-
-/** The content of a file: whole, or in pieces. */
-export type FileContent = string | Uint8Array | AsyncIterable<Uint8Array>;
 
 /** A content that was received. */
 export interface Received {
@@ -25,7 +22,7 @@ const LOOKED_AT_BYTES = 64 * 1024;
 
 /**
  * Writes a content to a temporary file, which the caller removes. Errors: `invalid_request` for one that is too large, or not
- * what its name says; those of the content and of the disk.
+ * what its name says; those of `count`, of the content and of the disk.
  */
 export async function receive(
   content: FileContent,
@@ -33,11 +30,18 @@ export async function receive(
   {
     folder,
     mostBytes,
+    count,
     random,
     signal,
-  }: { folder: string; mostBytes: number; random: Random; signal: AbortSignal | undefined },
+  }: {
+    folder: string;
+    mostBytes: number;
+    /** Counts bytes before they are written. Throws when these would be too many. */
+    count: (bytes: number) => void;
+    random: Random;
+    signal: AbortSignal | undefined;
+  },
 ): Promise<Received> {
-  await makeFolders(folder);
   const path = join(folder, randomId('upload', random));
   const file = await open(path, 'wx', 0o600);
   const digest = createHash('sha256');
@@ -50,6 +54,7 @@ export async function receive(
       sizeBytes += piece.length;
       if (sizeBytes > mostBytes)
         throw invalid(`A file has at most ${(mostBytes / MIB).toLocaleString('en')} MiB.`);
+      count(piece.length);
       if (beginning.length < LOOKED_AT_BYTES)
         beginning = Buffer.concat([beginning, piece.subarray(0, LOOKED_AT_BYTES - beginning.length)]);
       if (text) decode(text, piece, true);
@@ -71,7 +76,8 @@ export async function receive(
   }
 }
 
-async function* piecesOf(content: FileContent): AsyncGenerator<Uint8Array> {
+/** A content in pieces. */
+export async function* piecesOf(content: FileContent): AsyncGenerator<Uint8Array> {
   if (typeof content === 'string') yield Buffer.from(content);
   else if (content instanceof Uint8Array) yield content;
   else yield* content;

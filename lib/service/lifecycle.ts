@@ -128,6 +128,7 @@ export class Lifecycle {
     const { assets, cancellations, dataFolder, dispatcher, gate, logger } = this.#parts;
     const { fairness, renderer, roles, snapshots, webhooks, workers } = this.#parts;
     await openStores(this.#parts, step);
+    await step(() => this.#parts.uploadFolder.start());
     if (!withWorkers) return step(() => dispatcher.start(undefined));
     // Before anything is rendered, recovered or removed.
     if (assets instanceof ClaimedAssets) await step(() => assets.claim());
@@ -188,10 +189,12 @@ export class Lifecycle {
   }
 
   async #closeParts(): Promise<void> {
-    const { ends, files, followers, renderer, snapshots } = this.#parts;
+    const { ends, files, followers, renderer, sentFiles, snapshots, uploadFolder } = this.#parts;
     await renderer.stop();
     await snapshots.settled();
     await files.settled();
+    await sentFiles.settled();
+    await uploadFolder.stop().catch(() => {});
     await closeStores(this.#parts);
     ends.stop();
     followers.stop();

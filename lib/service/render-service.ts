@@ -15,6 +15,7 @@ import {
   STILL_REQUEST,
   stillOfOwner,
 } from '../jobs/run/pictures-of-owner.ts';
+import { withReceived } from '../jobs/run/runs-of-owner.ts';
 import { scenesOfOwner } from '../jobs/run/scenes-of.ts';
 import { validOwner } from '../jobs/watch/valid-job-query.ts';
 import type { ApiKeys } from '../keys/api-keys.ts';
@@ -225,7 +226,7 @@ export class RenderService extends ServiceReads {
   async scenesOf(code: string, options: ScenesOptions = {}): Promise<string[]> {
     known('scenesOf', options, SCENES);
     this.#assertWorking();
-    return scenesOfOwner(this.#parts, code, options);
+    return withReceived(this.#parts, options, (asked) => scenesOfOwner(this.#parts, code, asked));
   }
 
   /**
@@ -236,14 +237,14 @@ export class RenderService extends ServiceReads {
   async check(code: string, options: CheckRequest = {}): Promise<CheckedSource> {
     known('check', options, CHECK_REQUEST);
     this.#assertWorking();
-    return checkOfOwner(this.#parts, code, options);
+    return withReceived(this.#parts, options, (asked) => checkOfOwner(this.#parts, code, asked));
   }
 
   /** Checks several sources, in their order. Rejects with the first error, as {@link check}; a finding is none. */
   async checkMany(codes: readonly string[], options: CheckRequest = {}): Promise<CheckedSource[]> {
     known('checkMany', options, CHECK_REQUEST);
     this.#assertWorking();
-    return checkManyOfOwner(this.#parts, codes, options);
+    return withReceived(this.#parts, options, (asked) => checkManyOfOwner(this.#parts, codes, asked));
   }
 
   /**
@@ -254,14 +255,14 @@ export class RenderService extends ServiceReads {
   async inspect(code: string, options: InspectRequest = {}): Promise<InspectedSource<ServiceInspectedScene>> {
     known('inspect', options, INSPECT_REQUEST);
     this.#assertWorking();
-    return inspectOfOwner(this.#parts, code, options);
+    return withReceived(this.#parts, options, (asked) => inspectOfOwner(this.#parts, code, asked));
   }
 
   /** Draws one frame as a render shows it, without those before. Charges and errors: those of {@link inspect}. */
   async still(code: string, options: StillRequest = {}): Promise<StillResult> {
     known('still', options, STILL_REQUEST);
     this.#assertWorking();
-    return stillOfOwner(this.#parts, code, options);
+    return withReceived(this.#parts, options, (asked) => stillOfOwner(this.#parts, code, asked));
   }
 
   /** Starts no more renders until {@link resumeQueue}, also after restarts. Running ones continue; jobs are accepted. */

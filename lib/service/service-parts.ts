@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import type { AssetStore } from '../assets/asset-store.ts';
 import { AssetStoreWatch } from '../assets/asset-store-watch.ts';
@@ -33,9 +32,14 @@ import { StoredLedger } from '../ledger/stored-ledger.ts';
 import { UnmeteredLedger } from '../ledger/unmetered-ledger.ts';
 import type { JobEvents } from '../model/job-events.ts';
 import type { Role } from '../model/roles.ts';
+import { Contents } from '../owner-files/contents.ts';
+import { FileQuota } from '../owner-files/file-quota.ts';
 import { FileRemoval } from '../owner-files/file-removal.ts';
 import { FileTrees } from '../owner-files/file-trees.ts';
 import { OwnerFiles } from '../owner-files/owner-files.ts';
+import { SentFiles } from '../owner-files/sent-files.ts';
+import { UploadFolder } from '../owner-files/upload-folder.ts';
+import { Uploads } from '../owner-files/uploads.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import { Speaker } from '../speech/speaker.ts';
@@ -74,6 +78,8 @@ export interface ServiceParts {
   shortRuns: ShortRuns;
   snapshots: Snapshots;
   files: OwnerFiles;
+  sentFiles: SentFiles;
+  uploadFolder: UploadFolder;
   fileRemoval: FileRemoval;
   trees: FileTrees | undefined;
   pricing: Pricing;
@@ -202,8 +208,9 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
   events.on('change', (job) => {
     if (job.phase === 'completed' && job.forgottenAtMs === undefined) storedBytes.ended(job);
   });
+  const fileQuota = new FileQuota(storage, fileOptions);
   const admission = new Admission({
-    ...{ storage, ledger, pricing, clock, random, fairness },
+    ...{ storage, ledger, pricing, clock, random, fairness, fileQuota },
     caps: queue,
     secrets: webhooks.secrets,
   });
@@ -219,12 +226,19 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     ...{ storage, ledger, pricing, assets, storedBytes, clock, random, logger },
     assertAdmitted,
   });
-  const fileRemoval = new FileRemoval({ storage, assets, clock });
-  const files = new OwnerFiles({
-    ...{ storage, assets, removal: fileRemoval, options: fileOptions, clock, random, logger },
-    folder: join(workFolder === undefined ? tmpdir() : resolve(workFolder), UPLOADS),
-    assertAdmitted,
+  const fileRemoval = new FileRemoval({
+    ...{ storage, assets, clock },
+    isHeld: () => dataFolder?.isBeingBackedUp ?? false,
   });
+  const uploadFolder = new UploadFolder(
+    workFolder === undefined ? undefined : join(resolve(workFolder), UPLOADS),
+  );
+  const fileParts = {
+    ...{ storage, assets, removal: fileRemoval, quota: fileQuota, assertAdmitted, clock, random, logger },
+    contents: new Contents(assets, fileRemoval),
+    uploads: new Uploads({ folder: uploadFolder, quota: fileQuota, options: fileOptions, random }),
+  };
+  const files = new OwnerFiles(fileParts);
   const trees =
     workFolder === undefined
       ? undefined
@@ -319,6 +333,8 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     shortRuns,
     snapshots,
     files,
+    sentFiles: new SentFiles(fileParts),
+    uploadFolder,
     fileRemoval,
     trees,
     pricing,

@@ -1,5 +1,6 @@
 import { type OpenArtifactOptions, type OpenedArtifact, openArtifact } from '../assets/open-artifact.ts';
 import { EmitterBase } from '../async/emitter.ts';
+import { isScenepressError } from '../base/errors.ts';
 import { known, type Names } from '../base/known-options.ts';
 import type { OpenedPicture } from '../jobs/snapshots/snapshots.ts';
 import type { JobEvent } from '../jobs/watch/job-followers.ts';
@@ -13,6 +14,7 @@ import type { JobCountQuery, JobListQuery } from '../model/job-list-query.ts';
 import type { Play, RenderProgress } from '../model/render-task.ts';
 import type { JobScope, WaitOptions } from '../model/requests.ts';
 import { type UsageOfDay, type UsageQuery, usageOf } from '../model/usage.ts';
+import { isLeftOut, LEFT_OUT } from '../owner-files/file-sets.ts';
 import { findJob } from '../storage/find-job.ts';
 import type { RenderServiceEvents } from './render-service-options.ts';
 import type { ServiceParts } from './service-parts.ts';
@@ -52,11 +54,24 @@ export abstract class ServiceReads extends EmitterBase<RenderServiceEvents> {
     return (await this.#parts.storage.readTrace(jobId)).output;
   }
 
-  /** The files that a job uses, by name; none once it is forgotten. Error: `not_found`. */
-  async filesOf(jobId: string, scope: JobScope = {}): Promise<{ name: string; fileId: string }[]> {
+  /**
+   * The files that a job uses, by name; none once it is forgotten. `note`: why there are none, if the owner had more than a job
+   * comes with, or their record was lost. Error: `not_found`.
+   */
+  async filesOf(
+    jobId: string,
+    scope: JobScope = {},
+  ): Promise<{ files: { name: string; fileId: string }[]; note: string | null }> {
     const { owner } = known('filesOf', scope, SCOPE);
-    await findJob(this.#parts.storage, jobId, owner);
-    return (await this.#parts.storage.files.usedBy(jobId))?.entries ?? [];
+    const { storage } = this.#parts;
+    await findJob(storage, jobId, owner);
+    try {
+      const set = await storage.files.usedBy(jobId);
+      return { files: set?.entries ?? [], note: isLeftOut(set) ? LEFT_OUT : null };
+    } catch (error) {
+      if (!isScenepressError(error, 'not_found')) throw error;
+      return { files: [], note: error.message };
+    }
   }
 
   /** Jobs, newest first; for many, leave out the `metadata`. Error: `invalid_request`. */

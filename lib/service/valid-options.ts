@@ -105,6 +105,7 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
       mostBytes: LIMIT,
       mostFiles: LIMIT,
       largestBytes: LIMIT,
+      receivingBytes: LIMIT,
       cacheBytes: LIMIT,
       limitsOf: Joi.function(),
     },

@@ -97,11 +97,15 @@ export const FILES: RowFormat<FileRecord> = new RowFormat<FileRecord>('files', {
   createdAtMs: 'whole',
   dueAtMs: 'whole',
 });
-export const FILE_SETS: RowFormat<FileSet> = new RowFormat<FileSet>('file_sets', {
-  setId: 'text',
-  owner: 'text',
-  entries: 'json',
-});
+export const FILE_SETS: RowFormat<FileSet> = new RowFormat<FileSet>(
+  'file_sets',
+  {
+    setId: 'text',
+    owner: 'text',
+    entries: 'json',
+  },
+  { derived: { size: ({ entries }) => entries.length } },
+);
 interface JobFilesRow {
   jobId: string;
   setId: string;

@@ -14,6 +14,7 @@ import type {
   UnfinishedPhase,
 } from '../model/job.ts';
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
+import type { FileRecord } from '../model/owner-file.ts';
 import type { EndedSum } from '../model/usage.ts';
 import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -127,22 +128,22 @@ export class SqlStorage implements Storage {
     const inside = this.#database.inside(tx);
     const { job, textKey } = await this.#stored(inside, jobId);
     assert.equal(job.phase, 'reserving', 'only a job that was never visible is deleted');
+    await this.files.release(tx, jobId, job.createdAtMs);
     inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
-    inside.write('DELETE FROM job_files WHERE job_id = ?', jobId);
     blankTextKey(inside, textKey);
     this.#lockedJobs.drop(inside, jobId);
     inside.afterCommit(() => this.#cache?.drop(jobId));
   }
 
-  async forgetJob(tx: Transaction, job: JobRecord): Promise<void> {
+  async forgetJob(tx: Transaction, job: JobRecord): Promise<FileRecord[]> {
     const inside = this.#database.inside(tx);
     const { job: before, textKey } = await this.#stored(inside, job.jobId);
     assert(TERMINAL.includes(before.phase), 'only a terminal job is forgotten');
     this.#update(inside, job, blankTextKey(inside, textKey));
     inside.write('DELETE FROM sources WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM timelines WHERE job_id = ?', job.jobId);
-    inside.write('DELETE FROM job_files WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+    return this.files.release(tx, job.jobId, job.forgottenAtMs ?? job.createdAtMs);
   }
 
   check(): Promise<string[]> {

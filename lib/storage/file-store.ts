@@ -6,6 +6,8 @@ export interface FilePage {
   owner: string;
   /** Only those in this folder and below it, such as `voices`. */
   folder?: string | undefined;
+  /** Only those whose names contain this text; letters without accents in either case. */
+  search?: string | undefined;
   /** Only those whose names are greater. */
   after?: string | undefined;
   limit: number;
@@ -29,6 +31,8 @@ export interface FileStore {
   isFolder(owner: string, name: string, tx: Transaction): Promise<boolean>;
   /** Those with that content that are stored or removed, so that it can be shared. */
   withContent(owner: string, sha256: string, tx: Transaction): Promise<FileRecord | undefined>;
+  /** The file of that name and content that came with an earlier request, or was removed. */
+  sentBefore(owner: string, sha256: string, name: string, tx: Transaction): Promise<FileRecord | undefined>;
   /** How many records, in any phase, share a content. */
   countContent(contentId: string, tx: Transaction): Promise<number>;
   /** Stored files, by name. */
@@ -43,10 +47,19 @@ export interface FileStore {
 
   /** Notes which files a job uses. */
   use(tx: Transaction, jobId: string, set: FileSet): Promise<void>;
-  /** The files that a job uses; undefined if none, or if they have been forgotten. */
+  /** How many entries the sets of its owner would have together with this set; each set counts once. */
+  entriesWith(set: FileSet, tx: Transaction): Promise<number>;
+  /**
+   * The files that a job uses; undefined if none, or if they have been forgotten. Error: `not_found` if its set was lost.
+   */
   usedBy(jobId: string, tx?: Transaction): Promise<FileSet | undefined>;
-  /** The newest jobs of an owner that use a file, at most `limit`. Reads all sets of the owner, in the background. */
-  jobsUsing(owner: string, fileId: string, limit: number): Promise<string[]>;
-  /** Whether a job uses a file. Removes the sets of its owner that no job uses. */
-  isUsed(tx: Transaction, file: Pick<FileRecord, 'fileId' | 'owner'>): Promise<boolean>;
+  /** The newest jobs that use a file, at most `limit`. In the background. */
+  jobsUsing(fileId: string, limit: number): Promise<string[]>;
+  /** Whether a job uses a file. */
+  isUsed(tx: Transaction, fileId: string): Promise<boolean>;
+  /**
+   * Ends the use of its files by a job. Needs the owner's lock. Returns those that no list has and that no job with that set
+   * uses any more, which are due from then on (epoch milliseconds); others may still use them.
+   */
+  release(tx: Transaction, jobId: string, atMs: number): Promise<FileRecord[]>;
 }

@@ -9,6 +9,7 @@ import type {
   UnfinishedPhase,
 } from '../model/job.ts';
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
+import type { FileRecord } from '../model/owner-file.ts';
 import type { EndedSum } from '../model/usage.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { FileStore } from './file-store.ts';
@@ -99,13 +100,14 @@ export interface Storage {
   insertJob(tx: Transaction, job: JobRecord, source: string): Promise<void>;
   /** Replaces the record of an existing job. */
   updateJob(tx: Transaction, job: JobRecord): Promise<void>;
-  /** Removes a job that never became visible (phase `reserving`), with its source. */
+  /** Removes a job that never became visible (phase `reserving`), with its source. Needs the owner's lock. */
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
 
   /**
-   * Replaces the record of a terminal job by one without its content; removes its source and its idempotent requests.
+   * Replaces the record of a terminal job by one without its content; removes its source and its idempotent requests. Needs
+   * the owner's lock. Returns what {@link FileStore.release} does.
    */
-  forgetJob(tx: Transaction, job: JobRecord): Promise<void>;
+  forgetJob(tx: Transaction, job: JobRecord): Promise<FileRecord[]>;
   /**
    * Checks the integrity of all stored data in the background, such as indexes against their tables; returns a
    * sentence per problem. Called every night.

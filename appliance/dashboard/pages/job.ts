@@ -1,5 +1,5 @@
 import type { Delivery } from '../../../lib/index.ts';
-import type { JobDetails, JobFile } from '../../admin/administration-views.ts';
+import type { JobDetails, JobFiles } from '../../admin/administration-views.ts';
 import { counted, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { POLLED, page, postButton } from '../layout.ts';
@@ -131,18 +131,18 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
   ];
 }
 
-/** A file that was removed or replaced has no page any more. */
-function fileCard(files: JobFile[]): Html | false {
-  if (files.length === 0) return false;
+/** A file that was replaced or removed, or came with the request, has no page. */
+function fileCard({ files, note }: JobFiles): Html | false {
+  if (files.length === 0 && note === null) return false;
   const items = files
     .slice(0, MOST_FILES)
     .map(({ name, fileId, isKept }) =>
       isKept
         ? html`<li><a href="${BASE}/files/${fileId}">${name}</a></li>`
-        : html`<li><span>${name}</span><span class="small muted">replaced or removed</span></li>`,
+        : html`<li><span>${name}</span><span class="small muted">of this job only</span></li>`,
     );
   const more = files.length - MOST_FILES;
-  return html`<section class="card flush"><header><h2>Files</h2>${more > 0 && html`<span class="small muted">${MOST_FILES} of ${counted(files.length, 'file')}</span>`}</header><ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>Files</h2>${more > 0 && html`<span class="small muted">${MOST_FILES} of ${counted(files.length, 'file')}</span>`}</header>${note !== null && html`<p class="note">${note}</p>`}${files.length > 0 && html`<ul class="list">${items}</ul>`}</section>`;
 }
 
 function deliveryCard(deliveries: Delivery[]): Html | false {

@@ -6,6 +6,7 @@ import type { Pricing } from '../../ledger/pricing.ts';
 import { SortableIds } from '../../model/ids.ts';
 import type { IdempotentRequest, JobRecord } from '../../model/job.ts';
 import type { FileSet } from '../../model/owner-file.ts';
+import type { FileQuota } from '../../owner-files/file-quota.ts';
 import { FileChoice } from '../../owner-files/file-sets.ts';
 import type { QueueCaps } from '../../storage/queue/queue.ts';
 import type { QueueOptions } from '../../storage/queue/queue-options.ts';
@@ -36,6 +37,8 @@ export interface AdmissionOptions {
   caps?: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   /** Default: all owners have the same precedence. */
   fairness?: Pick<Fairness, 'precedenceOf'>;
+  /** Limits which files jobs use. Default: no limit. */
+  fileQuota?: Pick<FileQuota, 'assertUses'>;
   /** Encrypts webhook secrets of jobs. */
   secrets?: { seal(secret: string): string };
 }
@@ -82,11 +85,13 @@ export class Admission {
   readonly #prepares: boolean;
   readonly #caps: QueueCaps & Pick<QueueOptions, 'maxQueuedOf'>;
   readonly #fairness: Pick<Fairness, 'precedenceOf'>;
+  readonly #fileQuota: Pick<FileQuota, 'assertUses'> | undefined;
   readonly #secrets: { seal(secret: string): string } | undefined;
 
   constructor(options: AdmissionOptions) {
     const { storage, ledger, clock } = options;
     this.#secrets = options.secrets;
+    this.#fileQuota = options.fileQuota;
     this.#caps = options.caps ?? ANY_NUMBER;
     this.#fairness = options.fairness ?? { precedenceOf: () => ({ yields: false, inGoodStanding: true }) };
     this.#storage = storage;
@@ -113,7 +118,7 @@ export class Admission {
     const drafts = newJobs.map((newJob) => ({ newJob, unsealed: this.#recordOf(newJob) }));
     const added = await this.#storage.transaction(async (tx) => {
       const jobs: AddedJob[] = [];
-      const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
+      const choice = this.#choiceOf(newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
         const { made, files } = await this.#madeBefore(tx, newJob, checks, choice, jobs.length === 0);
         if (made) {
@@ -147,7 +152,7 @@ export class Admission {
     }));
     const found = await this.#storage.transaction(async (tx) => {
       const found: (JobRecord | undefined)[] = [];
-      const choice = new FileChoice(this.#storage.files, newJobs[0]?.owner ?? '', tx);
+      const choice = this.#choiceOf(newJobs[0]?.owner ?? '', tx);
       for (const { newJob, unsealed } of drafts) {
         const { made, files } = await this.#madeBefore(tx, newJob, checks, choice, found.length === 0);
         if (!made) await this.#insert(tx, this.#sealed(unsealed, newJob), newJob, files);
@@ -284,6 +289,7 @@ export class Admission {
     if (!reserving) return;
     await this.#ledger.void({ jobId, owner: reserving.owner });
     await this.#storage.transaction(async (tx) => {
+      await this.#storage.lockOwner(tx, reserving.owner);
       const job = await this.#storage.getJob(jobId, tx);
       if (job?.phase === 'reserving') await this.#storage.deleteJob(tx, jobId);
     });
@@ -304,6 +310,10 @@ export class Admission {
     if (earlierJobId !== undefined) await this.#storage.videos.noteEarlier(tx, jobId, earlierJobId);
     if (!idempotency) return;
     await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
+  }
+
+  #choiceOf(owner: string, tx: Transaction): FileChoice {
+    return new FileChoice(this.#storage.files, owner, tx, this.#fileQuota);
   }
 
   #enqueue(tx: Transaction, { jobId, owner }: JobRecord): Promise<void> {

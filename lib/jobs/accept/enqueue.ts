@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { abortable } from '../../async/abortable.ts';
 import { type Job, jobOf } from '../../model/job.ts';
 import type { RenderAgainOptions } from '../../model/requests.ts';
+import type { Sent, SentFiles } from '../../owner-files/sent-files.ts';
 import { findJob } from '../../storage/find-job.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Acceptance } from './acceptance.ts';
@@ -11,6 +13,7 @@ import { copyOf } from './render-again.ts';
 interface Parts {
   storage: Pick<Storage, 'getJob' | 'readSource'>;
   acceptance: Pick<Acceptance, 'acceptAll'>;
+  sentFiles: Pick<SentFiles, 'with'>;
   webhooks: {
     /** Makes sure that webhooks can be signed. */
     prepare(secret?: string): Promise<void>;
@@ -18,11 +21,34 @@ interface Parts {
   };
 }
 
-/** Enqueues jobs of one owner, all or none. `signal`: prevents jobs that are not yet being stored. */
-export async function enqueueAll(
+/**
+ * Enqueues jobs of one owner, all or none, when their files have been received. `signal`: prevents jobs that are not yet
+ * being stored.
+ */
+export function enqueueAll(parts: Parts, newJobs: readonly NewJob[], signal?: AbortSignal): Promise<Job[]> {
+  const given = newJobs.map((newJob) => newJob.given);
+  const enqueue = (sent: (Sent | undefined)[]) =>
+    enqueueReceived(
+      parts,
+      newJobs.map((newJob, index) => withSent(newJob, sent[index])),
+      signal,
+    );
+  return parts.sentFiles.with(newJobs[0]?.owner ?? '', given, enqueue, signal);
+}
+
+/** A job with what came with its request, by which requests differ, too. */
+function withSent({ given: _, ...newJob }: NewJob, received: Sent | undefined): NewJob {
+  if (!received) return newJob;
+  const { files, sent, digest } = received;
+  const { idempotency } = newJob;
+  const fingerprint = hash('sha256', `${idempotency?.fingerprint} ${digest}`);
+  return { ...newJob, files, sent, ...(idempotency && { idempotency: { ...idempotency, fingerprint } }) };
+}
+
+async function enqueueReceived(
   { storage, acceptance, webhooks }: Parts,
   newJobs: readonly NewJob[],
-  signal?: AbortSignal,
+  signal: AbortSignal | undefined,
 ): Promise<Job[]> {
   for (const { earlierJobId, owner, webhookUrl, webhookSecret } of newJobs) {
     if (earlierJobId !== undefined) await findJob(storage, earlierJobId, owner);

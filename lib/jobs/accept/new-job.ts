@@ -3,10 +3,11 @@ import { ScenepressError } from '../../base/errors.ts';
 import { known, type Names } from '../../base/known-options.ts';
 import { isStorableText } from '../../base/storable-text.ts';
 import { newOwner } from '../../model/owner.ts';
+import type { GivenFiles } from '../../model/owner-file.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
 import type { TraceContext } from '../../model/trace-context.ts';
-import { type JobFiles, validNames } from '../../owner-files/file-sets.ts';
+import { filesOfRequest, type JobFiles } from '../../owner-files/file-sets.ts';
 import { validTraceContext } from '../../tracing/trace-context.ts';
 import { type Labels, labelsOf } from './labels.ts';
 
@@ -49,6 +50,8 @@ export interface NewJob extends Labels, JobFiles {
   metadataJson: string | null;
   webhookUrl: string | null;
   keyId: string | null;
+  /** Its files, if some of them are contents that have not been received. */
+  given?: GivenFiles;
   /** A signing secret for its webhook, used instead of the key's. */
   webhookSecret?: string;
   /** Identifies repetitions of the same request. */
@@ -63,7 +66,7 @@ export interface NewJob extends Labels, JobFiles {
 export function fingerprintOf({
   traceContext: _,
   ...newJob
-}: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId'>): string {
+}: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId' | 'given'>): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }
 
@@ -100,11 +103,12 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
   if (webhook && (typeof webhook.secret !== 'string' || webhook.secret === ''))
     throw invalid('webhook.secret is a non-empty string');
   if (traceContext) known('traceContext', traceContext, { traceparent: true, tracestate: true });
+  const { files: named, given } = filesOfRequest(files);
   const newJob = {
     owner,
     request,
     ...labelsOf({ title, tags, seed, params, audio, formats, fromPlay, toPlay, poster, stills }),
-    ...(files !== undefined && { files: validNames(files) }),
+    ...(named && { files: named }),
     metadataJson: metadataText(metadataJson, metadata),
     webhookUrl: request.webhookUrl ?? null,
     keyId: keyId ?? null,
@@ -118,6 +122,7 @@ export function newJobOf(enqueued: EnqueueRequest): NewJob {
     throw invalid(`earlierJobId is a string ${RULE}, at most ${LONGEST_BYTES} bytes`);
   return {
     ...newJob,
+    ...(given && { given }),
     earlierJobId,
     traceContext: traceContext && validTraceContext(traceContext),
     ...(webhook && newJob.webhookUrl !== null && { webhookSecret: webhook.secret }),

@@ -73,7 +73,7 @@ export async function copyOf(
   const sealed = copy.webhookUrl === earlier.webhookUrl ? earlier.webhookSecretSealed : undefined;
   return {
     ...copy,
-    ...(copy.files === undefined && { filesOfJob: jobId }),
+    ...(copy.files === undefined && copy.given === undefined && { filesOfJob: jobId }),
     ...(sealed !== undefined && { webhookSecret: await webhooks.secrets.decrypt(sealed) }),
   };
 }

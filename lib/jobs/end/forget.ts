@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { AssetStore } from '../../assets/asset-store.ts';
 import { ScenepressError } from '../../base/errors.ts';
 import { isTerminal, type JobRecord, orphanKeysOf, storedKeysOf } from '../../model/job.ts';
+import type { FileRemoval } from '../../owner-files/file-removal.ts';
 import type { DeliveryRecord } from '../../storage/delivery.ts';
 import { pagesOfJobs } from '../../storage/pages-of-jobs.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -15,6 +16,8 @@ interface Parts {
   storage: Storage;
   assets: AssetStore;
   clock: Clock;
+  /** Removes files that only the job had. */
+  fileRemoval: Pick<FileRemoval, 'discard'>;
 }
 
 /**
@@ -22,7 +25,10 @@ interface Parts {
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
-export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecord): Promise<JobRecord> {
+export async function forgetJob(
+  { storage, assets, clock, fileRemoval }: Parts,
+  job: JobRecord,
+): Promise<JobRecord> {
   const { webhookSecretSealed: _, ...rest } = job;
   const forgotten: JobRecord = {
     ...rest,
@@ -43,16 +49,19 @@ export async function forgetJob({ storage, assets, clock }: Parts, job: JobRecor
   };
   // Files first: after the record has been changed, nothing would remove them.
   for (const assetKey of [...storedKeysOf(job), ...orphanKeysOf(job)]) await assets.delete(assetKey);
-  const known = await storage.transaction(async (tx) => {
-    await storage.forgetJob(tx, forgotten);
+  const { known, files } = await storage.transaction(async (tx) => {
+    await storage.lockOwner(tx, job.owner);
+    const files = await storage.forgetJob(tx, forgotten);
     await storage.noteArtifactsRemoved(tx, job.jobId, clock.now());
     const ids = await deliveriesOf(storage, job);
     await forgetDeliveries(storage, tx, ids, clock.now());
-    return new Set(ids);
+    return { known: new Set(ids), files };
   });
   // Deliveries committed concurrently become visible only now; no new ones can follow.
   const late = (await deliveriesOf(storage, job)).filter((id) => !known.has(id));
   if (late.length > 0) await storage.transaction((tx) => forgetDeliveries(storage, tx, late, clock.now()));
+  // If one can't be removed, upkeep does it within minutes.
+  for (const file of files) await fileRemoval.discard(file);
   return forgotten;
 }
 

@@ -5,7 +5,14 @@ import { MOST_ATTEMPTS, RECORDING_FAILED } from '../../model/failures.ts';
 import { assetKeysOf, type JobOutcome, type JobRecord, storedKeysOf } from '../../model/job.ts';
 import type { JobEvents } from '../../model/job-events.ts';
 import { frameSizeOf } from '../../model/qualities.ts';
-import type { RenderProgress, RenderResult, RenderTask, StopReason } from '../../model/render-task.ts';
+import type {
+  RenderProgress,
+  RenderResult,
+  RenderTask,
+  SceneFailure,
+  StopReason,
+} from '../../model/render-task.ts';
+import { isLeftOut, LEFT_OUT } from '../../owner-files/file-sets.ts';
 import type { FileTrees } from '../../owner-files/file-trees.ts';
 import type { PooledRender } from '../../render/pool/render-pool.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
@@ -82,6 +89,8 @@ export class Attempt {
   /** Aborted when it must stop. */
   readonly #stop = new AbortController();
   #isIdle = false;
+  /** It got no files, since its owner had too many. */
+  #isLeftOut = false;
   #ended: Promise<void> = Promise.resolve();
 
   constructor({ job, claim }: ClaimedJob, options: AttemptOptions) {
@@ -149,6 +158,7 @@ export class Attempt {
     const isOfTex = tex && result.kind === 'failed' && result.failedBy === 'tex';
     if (isOfTex && tex.mayHaveFailed(changesBefore)) return this.#waitForTex(tex);
     if (isOfTex) result.error = tex.explained(result.error);
+    if (this.#isLeftOut && result.kind === 'failed' && mayLackFile(result)) result.error += `\n${LEFT_OUT}`;
     if ((result.kind === 'died' || result.kind === 'killed') && (await this.#isStopping()))
       return { next: 'wait', reason: 'the service stops' };
     const claimed = { job: this.#job, claim: this.claim };
@@ -179,7 +189,8 @@ export class Attempt {
     const code = await storage.readSource(this.#job.jobId);
     assert(code !== undefined, 'a job has its source');
     const files = await storage.files.usedBy(this.#job.jobId);
-    const tree = files && (await trees?.take(files).catch(onlyIfFull));
+    this.#isLeftOut = isLeftOut(files);
+    const tree = files && !this.#isLeftOut ? await trees?.take(files).catch(onlyIfFull) : undefined;
     if (tree === 'full') return { kind: 'disk_full', durationMs: 0 };
     try {
       const ofIndexes = await indexes?.taskOf(claimed, this.#stop.signal);
@@ -344,4 +355,9 @@ export class Attempt {
 function onlyIfFull(error: unknown): 'full' {
   if (isOutOfSpace(error)) return 'full';
   throw error;
+}
+
+/** Whether a scene may have failed because a file or a module was not there. */
+function mayLackFile({ failedBy, finding }: SceneFailure): boolean {
+  return failedBy === 'scene' && (!finding || ['scene:file', 'scene:import'].includes(finding.kind));
 }

@@ -14,8 +14,17 @@ import type {
   SceneSource,
   ShortFailure,
 } from '../../model/render-task.ts';
+import { isLeftOut, LEFT_OUT } from '../../owner-files/file-sets.ts';
 import type { ReadSource, ReadTask } from '../../render/reading/scene-reader.ts';
-import { assertWorker, filesFor, type RunParts, type Runs, runsOfOwner, withFiles } from './runs-of-owner.ts';
+import {
+  assertWorker,
+  filesFor,
+  type ReceivedFiles,
+  type RunParts,
+  type Runs,
+  runsOfOwner,
+  withFiles,
+} from './runs-of-owner.ts';
 
 /** Runs code of a scene on a worker. */
 export interface ChecksScenes {
@@ -42,25 +51,34 @@ export const CHECK_REQUEST: Names<CheckRequest> = {
 export async function checkOfOwner(
   parts: CheckParts,
   code: string,
-  request: CheckRequest,
+  request: Omit<CheckRequest, 'files'> & ReceivedFiles,
 ): Promise<CheckedSource> {
   const { renderer, roles } = parts;
-  const { owner, signal, className, dryRun = true, files, params, ...options } = request;
+  const { owner, signal, className, dryRun = true, files, sent, params, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
-  if (!dryRun)
-    return withFiles(parts, await filesFor(parts, { owner, files }), (ofFiles) =>
-      readScenes(renderer, { code, className, owner, params, ...ofFiles }, signal),
-    );
+  const set = await filesFor(parts, { owner, files, sent });
   const named = { ...options, ...(className !== undefined && { className }), ...(params && { params }) };
-  return checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, files }));
+  const found = dryRun
+    ? await checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, set }))
+    : await withFiles(parts, set, (ofFiles) =>
+        readScenes(renderer, { code, className, owner, params, ...ofFiles }, signal),
+      );
+  if (isLeftOut(set)) addFinding(found.findings, leftOut());
+  return found;
+}
+
+/** The warning that an owner has too many files for a scene to get them. */
+export function leftOut(): Finding {
+  const finding = findingOf({ error: LEFT_OUT, failedBy: 'scene' });
+  return { ...finding, kind: 'scene:file', severity: 'warning' };
 }
 
 /** Checks several sources, of which as many wait for workers as the service has. */
 export async function checkManyOfOwner(
   parts: CheckParts & { workers: number },
   codes: readonly string[],
-  request: CheckRequest,
+  request: Omit<CheckRequest, 'files'> & ReceivedFiles,
 ): Promise<CheckedSource[]> {
   const found: CheckedSource[] = [];
   const left = codes.entries();

@@ -18,13 +18,14 @@ import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { parseRenderRequest } from '../../model/render-request.ts';
 import type { RenderResult, ShortFailure } from '../../model/render-task.ts';
 import { stillPlaceOf } from '../../model/still-place.ts';
+import { isLeftOut } from '../../owner-files/file-sets.ts';
 import { discardFolder } from '../../render/end/remove-folder.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
 import type { Clock } from '../../time/clock.ts';
 import type { Drawn, FundsOf, Snapshots } from '../snapshots/snapshots.ts';
-import type { CheckParts } from './check-scenes.ts';
+import { addFinding, type CheckParts, leftOut } from './check-scenes.ts';
 import { inspectedOf, inspectScenes, type PictureTask, pictureName } from './inspect-scenes.ts';
-import { type Asked, assertWorker, type HowToRun, runsOfOwner } from './runs-of-owner.ts';
+import { assertWorker, filesFor, type HowToRun, type ReceivedFiles, runsOfOwner } from './runs-of-owner.ts';
 import { scenesOfOwner } from './scenes-of.ts';
 import { watchFunds } from './watch-funds.ts';
 
@@ -68,14 +69,15 @@ type Taken<Result> =
  * Inspects the scenes of a source for an owner, who is charged for each. Errors: those of {@link inspectScenes}, of
  * {@link ShortRuns.run} and of {@link Snapshots.take}.
  */
-export function inspectOfOwner(
+export async function inspectOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, files, params, ...options }: InspectRequest,
+  { owner, signal, files, sent, params, ...options }: Omit<InspectRequest, 'files'> & ReceivedFiles,
 ): Promise<InspectedSource<ServiceInspectedScene>> {
   assertWorker(parts.roles, 'inspect');
   parseRenderRequest({ code, className: options.className ?? 'Scene', ...plain(options) });
-  const run = runsOfOwner(parts, { owner, signal, files });
+  const set = await filesFor(parts, { owner, files, sent });
+  const run = runsOfOwner(parts, { owner, signal, set });
   const inspect = async (task: PictureTask) => {
     const make = async (rendered: Rendered) => {
       const result = await inspectedOf(task.className, rendered);
@@ -90,18 +92,29 @@ export function inspectOfOwner(
     return { kind: 'inspected' as const, scene: { ...scene, ...taken.taken }, findings };
   };
   const listScenes = (source: PictureTask['code']) => run((how) => parts.renderer.listScenes(source, how));
-  return inspectScenes({ listScenes, inspect }, code, { ...options, ...(params && { params }) });
+  const asked = { ...options, ...(params && { params }) };
+  const found = await inspectScenes({ listScenes, inspect }, code, asked);
+  if (isLeftOut(set)) addFinding(found.findings, leftOut());
+  return found;
 }
 
 /** Draws one frame of a scene for an owner, who is charged. Errors: those of {@link inspectOfOwner}. */
 export async function stillOfOwner(
   parts: PictureParts,
   code: string,
-  { owner, signal, files, params: given, at = 'last', ...options }: StillRequest,
+  {
+    owner,
+    signal,
+    files,
+    sent,
+    params: given,
+    at = 'last',
+    ...options
+  }: Omit<StillRequest, 'files'> & ReceivedFiles,
 ): Promise<StillResult> {
   assertWorker(parts.roles, 'still');
   const still = stillPlaceOf(at);
-  const className = options.className ?? (await onlySceneOf(parts, code, { owner, signal, files }));
+  const className = options.className ?? (await onlySceneOf(parts, code, { owner, signal, files, sent }));
   const request = parseRenderRequest({ code, className, ...plain(options) });
   const { quality, aspectRatio, fps = QUALITIES[quality].fps } = request;
   const params = paramsOf(given);
@@ -115,17 +128,19 @@ export async function stillOfOwner(
       files: [{ name: 'still.png', path: file.path, contentType: PNG }],
     };
   };
-  const run = runsOfOwner(parts, { owner, signal, files });
+  const set = await filesFor(parts, { owner, files, sent });
+  const run = runsOfOwner(parts, { owner, signal, set });
+  const warnings = isLeftOut(set) ? [leftOut()] : [];
   const taken = await run((how) => take(parts, task, make, { owner, signal, ...how }));
   if (taken.kind === 'unpaid') throw taken.error;
   if (taken.kind === 'taken')
-    return { ok: true, findings: [], still: { className, png: taken.result, ...taken.taken } };
+    return { ok: true, findings: warnings, still: { className, png: taken.result, ...taken.taken } };
   if (taken.kind === 'died')
     throw new ScenepressError('renderer_unavailable', `The renderer failed: ${taken.message}.`);
-  return { ok: false, findings: [taken.finding ?? findingOf(taken)], still: null };
+  return { ok: false, findings: [...warnings, taken.finding ?? findingOf(taken)], still: null };
 }
 
-async function onlySceneOf(parts: PictureParts, code: string, who: Asked): Promise<string> {
+async function onlySceneOf(parts: PictureParts, code: string, who: Who & ReceivedFiles): Promise<string> {
   const [name, ...others] = await scenesOfOwner(parts, code, plain(who));
   if (name === undefined)
     throw new ScenepressError('invalid_request', 'The code defines no scene. Define a class for one.');

@@ -1,8 +1,9 @@
 import { ScenepressError } from '../../base/errors.ts';
-import type { FileSet } from '../../model/owner-file.ts';
+import type { FileSet, GivenFiles } from '../../model/owner-file.ts';
 import type { Role } from '../../model/roles.ts';
-import { filesOfCheck, type NamedFiles } from '../../owner-files/file-sets.ts';
+import { filesOfCheck, filesOfRequest, isLeftOut, type JobFiles } from '../../owner-files/file-sets.ts';
 import type { FileTrees } from '../../owner-files/file-trees.ts';
+import type { SentFiles } from '../../owner-files/sent-files.ts';
 import type { TexInstallation } from '../../render/tex/tex-installation.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ShortResult, ShortRuns } from './short-runs.ts';
@@ -20,8 +21,12 @@ export interface RunParts {
 export interface Asked {
   owner: string | undefined;
   signal: AbortSignal | undefined;
-  files: NamedFiles | undefined;
+  /** What the scenes may read. */
+  set: FileSet | undefined;
 }
+
+/** The files of a request for a short task, when their contents have been received. */
+export type ReceivedFiles = Pick<JobFiles, 'files' | 'sent'>;
 
 /** How a short task runs. */
 export interface HowToRun {
@@ -37,12 +42,10 @@ export type Runs = <Result extends ShortResult>(task: (how: HowToRun) => Promise
 const NEVER: AbortSignal = new AbortController().signal;
 
 /** Runs tasks for an owner when they may, again if they failed while the machine's TeX was being changed. */
-export function runsOfOwner(parts: Omit<RunParts, 'roles'>, asked: Asked): Runs {
+export function runsOfOwner(parts: Omit<RunParts, 'roles' | 'storage'>, { owner, signal, set }: Asked): Runs {
   const { shortRuns, tex } = parts;
-  const { owner, signal } = asked;
   return async (task) => {
     const before = tex?.changes ?? 0;
-    const set = await filesFor(parts, asked);
     const run = () =>
       shortRuns.run(
         (how) =>
@@ -61,14 +64,42 @@ export function runsOfOwner(parts: Omit<RunParts, 'roles'>, asked: Asked): Runs 
   };
 }
 
+/**
+ * Calls `work` with the ids of the files of a request, when its contents have been received; they are removed afterwards.
+ * Errors: `invalid_request`, those of {@link SentFiles.with}, and those of `work`.
+ */
+export async function withReceived<
+  Request extends { owner?: string; signal?: AbortSignal; files?: GivenFiles },
+  Result,
+>(
+  { sentFiles }: { sentFiles: Pick<SentFiles, 'with'> },
+  { files: asked, ...request }: Request,
+  work: (request: Omit<Request, 'files'> & ReceivedFiles) => Promise<Result>,
+): Promise<Result> {
+  const { files, given } = filesOfRequest(asked);
+  if (!given) return work({ ...request, files });
+  const { owner, signal } = request;
+  if (owner === undefined) throw ownerless();
+  return sentFiles.with(
+    owner,
+    [given],
+    ([received]) => work({ ...request, files: received?.files, sent: received?.sent }),
+    signal,
+  );
+}
+
 /** The files that a short task of an owner comes with: as a job would. Errors: those of {@link filesOfCheck}. */
 export async function filesFor(
   { storage }: Pick<RunParts, 'storage'>,
-  { owner, files }: Pick<Asked, 'owner' | 'files'>,
+  { owner, files, sent }: { owner: string | undefined } & ReceivedFiles,
 ): Promise<FileSet | undefined> {
-  if (owner !== undefined) return filesOfCheck(storage.files, owner, files);
+  if (owner !== undefined) return filesOfCheck(storage.files, owner, { files, sent });
   if (files === undefined) return undefined;
-  throw new ScenepressError('invalid_request', 'Files belong to an owner: give `owner`, too.');
+  throw ownerless();
+}
+
+function ownerless(): ScenepressError {
+  return new ScenepressError('invalid_request', 'Files belong to an owner: give `owner`, too.');
 }
 
 /** Runs a task with the folder of its files. Errors: those of {@link FileTrees.take} and of the task. */
@@ -77,7 +108,7 @@ export async function withFiles<Result>(
   set: FileSet | undefined,
   task: (ofFiles: { files?: string }) => Promise<Result>,
 ): Promise<Result> {
-  const tree = set && (await trees?.take(set));
+  const tree = set && !isLeftOut(set) ? await trees?.take(set) : undefined;
   try {
     return await task(tree ? { files: tree.path } : {});
   } finally {

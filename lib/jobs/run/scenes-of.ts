@@ -4,7 +4,7 @@ import { checkSource, isClassName } from '../../model/render-request.ts';
 import type { ListResult, SceneSource } from '../../model/render-task.ts';
 import type { ScenesOptions } from '../../model/requests.ts';
 import type { Renderer } from '../../render/pool/renderer.ts';
-import { assertWorker, type RunParts, runsOfOwner } from './runs-of-owner.ts';
+import { assertWorker, filesFor, type ReceivedFiles, type RunParts, runsOfOwner } from './runs-of-owner.ts';
 
 /**
  * As {@link scenesOf}, for an owner, when a worker is free for it. Errors: also `renderer_unavailable` in a process
@@ -13,11 +13,12 @@ import { assertWorker, type RunParts, runsOfOwner } from './runs-of-owner.ts';
 export async function scenesOfOwner(
   parts: RunParts & { renderer: Pick<Renderer, 'listScenes'> },
   code: string,
-  { owner, signal, files }: ScenesOptions,
+  { owner, signal, files, sent }: Omit<ScenesOptions, 'files'> & ReceivedFiles,
 ): Promise<string[]> {
   assertWorker(parts.roles, 'scenesOf');
   checkSource(code);
-  const run = runsOfOwner(parts, { owner, signal, files });
+  const set = await filesFor(parts, { owner, files, sent });
+  const run = runsOfOwner(parts, { owner, signal, set });
   // Jobs can have no other names.
   return scenesIn(await run((how) => parts.renderer.listScenes(code, how))).filter(isClassName);
 }

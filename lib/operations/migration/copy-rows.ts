@@ -21,6 +21,7 @@ import {
   SOURCES,
   TIMELINES,
 } from '../../sql/row-formats.ts';
+import { INDEX_SETS_IN_SQLITE } from '../../sql/schema/files.ts';
 import type { SqlReader, SqlTransaction, SqlValue } from '../../storage/sql.ts';
 
 const PAGE = 500;
@@ -52,7 +53,7 @@ function checked<Rec extends object>(format: RowFormat<Rec>): CopiedTable {
   };
 }
 
-/** Each table refers to earlier ones only. {@link COUNT_QUEUE} derives the turns of the queue. */
+/** Each table refers to earlier ones only. {@link COUNT_QUEUE} derives the turns of the queue, `indexSets` the index of sets. */
 export const COPIED_TABLES: CopiedTable[] = [
   { name: 'text_keys', key: ['text_key_id'], check: () => {}, identity: ['content'] },
   ...[
@@ -78,17 +79,22 @@ export const COPIED_TABLES: CopiedTable[] = [
 export interface CopySide {
   /** Lists the columns of the table that is its parameter. */
   columnsOf: string;
+  /** Fills `set_files`, the index of the entries of sets. */
+  indexSets: string;
   /** Between the columns and the values of an INSERT into a table whose key is generated. */
   overriding: string;
 }
 
 export const SQLITE_SIDE: CopySide = {
   columnsOf: 'SELECT name FROM pragma_table_info(?)',
+  indexSets: INDEX_SETS_IN_SQLITE,
   overriding: '',
 };
 export const POSTGRES_SIDE: CopySide = {
   columnsOf:
     'SELECT column_name AS name FROM information_schema.columns WHERE table_schema = current_schema() AND table_name = ?',
+  indexSets: `INSERT INTO set_files (file_id, set_id)
+    SELECT DISTINCT entry ->> 'fileId', set_id FROM file_sets, json_array_elements(entries::json) AS entry`,
   overriding: 'OVERRIDING SYSTEM VALUE ',
 };
 
@@ -114,6 +120,7 @@ export async function copyRows(
     }
   }
   await target.tx.run(COUNT_QUEUE);
+  await target.tx.run(target.side.indexSets);
   return copied;
 }
 

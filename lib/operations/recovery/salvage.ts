@@ -3,6 +3,7 @@ import { type LostRow, reasonOf } from '../../data-folder/documents/lost-row.ts'
 import type { Connection } from '../../databases/sqlite/connection.ts';
 import { type RowFormat, textKeyOf } from '../../sql/row-format.ts';
 import * as formats from '../../sql/row-formats.ts';
+import { INDEX_SETS_IN_SQLITE } from '../../sql/schema/files.ts';
 import type { TextKey } from '../../sql/text-keys.ts';
 import type { SqlValue } from '../../storage/sql.ts';
 import { turn } from '../../time/clock.ts';
@@ -18,6 +19,8 @@ interface Table {
   check: (row: Row) => void;
   /** A query over saved rows for keys that must exist. */
   expected?: string;
+  /** Saves that there was a row of which only the key is known. */
+  saveLost?: (target: Connection, key: string) => void;
   /** Replaces unreadable texts of a row. Throws when the rest is damaged. */
   withoutTexts?: (row: Row, textKey: TextKey, how: Salvage) => Row;
 }
@@ -47,7 +50,7 @@ const TABLES: Table[] = [
   checked(formats.SNAPSHOTS),
   checked(formats.FILES),
   checked(formats.FILE_SETS),
-  checked(formats.JOB_FILES),
+  { ...checked(formats.JOB_FILES), saveLost: saveLostFiles },
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {
@@ -85,6 +88,14 @@ function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): 
   return { ...row, ...formats.JOBS.cells(job, textKey, random) };
 }
 
+/** Whether a job has files is known, but not which: it must not be rendered without them. */
+function saveLostFiles(target: Connection, jobId: string): void {
+  const isKept = target.get('SELECT 1 AS kept FROM jobs WHERE job_id = ? AND forgotten_at_ms IS NULL', [
+    jobId,
+  ]);
+  if (isKept) target.run(formats.JOB_FILES.insert, formats.JOB_FILES.row({ jobId, setId: '' }));
+}
+
 /** Without its texts, a delivery can no longer be sent. */
 function deliveryWithoutTexts(row: Row, textKey: TextKey, { random }: Salvage): Row {
   const delivery = formats.DELIVERIES.recordWith({ url: `https://${row['host']}` }, row);
@@ -111,12 +122,14 @@ export async function salvage(source: Connection, target: Connection, how: Salva
       const reason = row ? save(source, target, table, row, how) : unreadable;
       if (reason === undefined) saved.add(key);
       else {
+        if (!known.has(key)) table.saveLost?.(target, key);
         known.add(key);
         lost.push({ table: table.name, key, reason });
       }
     }
     target.run('COMMIT');
   }
+  target.run(INDEX_SETS_IN_SQLITE);
   return lost;
 }
 

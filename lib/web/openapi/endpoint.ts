@@ -15,7 +15,7 @@ export interface Endpoint {
   /** Optional headers of the request: their JSON Schemas, with descriptions. */
   headers?: Record<string, { description: string } & Record<string, unknown>>;
   /** The name and the JSON Schema of its body. */
-  body?: { name: string; schema: object };
+  body?: { name: string; schema: object; takesFiles?: boolean | undefined };
   /** What its body is if it is no JSON. */
   upload?: { description: string };
   /** By status. */

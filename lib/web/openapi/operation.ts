@@ -73,7 +73,15 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
         content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } },
       },
     }),
-    ...(body && { requestBody: { required: true, content: jsonContent(body.name, body.schema, schemas) } }),
+    ...(body && {
+      requestBody: {
+        required: true,
+        content: {
+          ...jsonContent(body.name, body.schema, schemas),
+          ...(body.takesFiles && formContent(body.name)),
+        },
+      },
+    }),
     responses: Object.fromEntries(
       Object.entries(responses).map(([status, { description, schema, headers, media = [] }]) => [
         status,
@@ -119,6 +127,17 @@ function schemaOf(schema: Joi.Schema): object {
 function jsonContent(name: string, schema: object, schemas: Json): Json {
   schemas[name] = withoutDefaults(schema);
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
+}
+
+/** A form with a request, and with files under the names by which scenes find them. */
+function formContent(name: string): Json {
+  const schema = {
+    type: 'object',
+    properties: { request: { $ref: `#/components/schemas/${name}` } },
+    required: ['request'],
+    additionalProperties: { type: 'string', format: 'binary' },
+  };
+  return { 'multipart/form-data': { schema, encoding: { request: { contentType: 'application/json' } } } };
 }
 
 /** Says defaults in words: generators of clients take properties with `default` for required ones. */

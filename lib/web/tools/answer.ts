@@ -8,6 +8,7 @@ import { HttpRejection, nothingHere, unauthorized } from '../http-errors.ts';
 import { bodyRequired, decodeUtf8, parseObject } from '../request-body.ts';
 import { hasScope } from '../scopes.ts';
 import { toolsDocument } from './document.ts';
+import { isForm, type ReceivedForm, receiveForm } from './form.ts';
 import { json, TOOLS_PATH, type ToolRoute } from './route.ts';
 import { routeOf } from './routes.ts';
 import type { Streams } from './streams.ts';
@@ -54,15 +55,32 @@ export async function answerTool(
   const { route, params } = found;
   if (route.scopes && !hasScope(caller, ...route.scopes)) throw insufficientScope(route);
   const query = queryOf(new URL(request.url).searchParams, route);
-  const text = route.body ? await textOf(route.body, context) : '';
-  const body = route.body && text !== '' ? checked('The request', parseObject(text), route.body.schema) : {};
-  const { service, links, baseUrl, streams, stopping, clock, openBody: content } = context;
-  return route.answer({
-    ...{ service, caller, params, query, text, headers, content, links, streams, stopping, clock },
-    signal: request.signal,
-    body: body as Record<string, unknown>,
-    urlOf: (path) => `${baseUrl}${TOOLS_PATH}${path}`,
-  });
+  const form = await formOf(route, headers, context);
+  try {
+    const text = form?.text ?? (route.body ? await textOf(route.body, context) : '');
+    const body =
+      route.body && text !== '' ? checked('The request', parseObject(text), route.body.schema) : {};
+    const { service, links, baseUrl, streams, stopping, clock, openBody: content } = context;
+    return await route.answer({
+      ...{ service, caller, params, query, text, headers, content, links, streams, stopping, clock },
+      signal: request.signal,
+      body: form ? { ...body, files: form.files((body as { files?: Record<string, string> }).files) } : body,
+      urlOf: (path) => `${baseUrl}${TOOLS_PATH}${path}`,
+    });
+  } finally {
+    await form?.end();
+  }
+}
+
+/** The form with the files of a request; undefined: it is JSON. */
+async function formOf(
+  { body }: ToolRoute,
+  headers: Headers,
+  { openBody }: ToolsContext,
+): Promise<ReceivedForm | undefined> {
+  const contentType = headers.get('content-type');
+  if (!body?.takesFiles || !isForm(contentType)) return undefined;
+  return receiveForm(openBody(), { contentType, mostBytes: body.mostBytes });
 }
 
 async function callerOf(headers: Headers, authenticate: Authenticate): Promise<Caller> {

@@ -41,6 +41,7 @@ function describe(): Json {
       ...(body && {
         body: {
           name: body.name,
+          takesFiles: body.takesFiles,
           schema: body.schema['~standard'].jsonSchema.input({ target: 'draft-2020-12' }),
         },
       }),

@@ -234,6 +234,9 @@ export const WHOLE_JOB: Joi.ObjectSchema = named(
   JOB.keys({
     plays: Joi.array().items(play).required(),
     files: Joi.object().pattern(text, text).required().description('Ids of the files that it uses, by name.'),
+    filesNote: nullableText.description(
+      'Why it uses none, if the account had more files than a job comes with.',
+    ),
     output: text.required().description('What the scene printed, and warnings.'),
     usage: Joi.object().unknown().allow(null).required().description('Time and memory of the render.'),
     progress,

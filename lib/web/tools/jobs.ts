@@ -156,7 +156,10 @@ async function whole({ service, caller: { owner }, params, links }: ToolCall): P
     service.output(jobId, { owner }),
     service.filesOf(jobId, { owner }),
   ]);
-  const files = Object.fromEntries(used.map(({ name, fileId }) => [name, fileId]));
+  const files = Object.fromEntries(used.files.map(({ name, fileId }) => [name, fileId]));
   const progress = isEnded(job) ? null : (service.progress(jobId) ?? null);
-  return jsonText(200, toolJobJson(job, links, { plays, files, output, usage: job.usage, progress }));
+  return jsonText(
+    200,
+    toolJobJson(job, links, { plays, files, filesNote: used.note, output, usage: job.usage, progress }),
+  );
 }

@@ -31,13 +31,15 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
     summary: 'Enqueue a render',
     description:
       'As `POST /api/v2/render`, with fields that the contract does not have. With `Prefer: wait=N` it answers the finished ' +
-      'job.',
+      'job. A form (`multipart/form-data`) has the JSON in its first part, `request`, and files in the others, under the names ' +
+      'by which the scene finds them: only this job has them.',
     tag: 'Renders',
     scopes: ['render'],
     headers: { ...IDEMPOTENCY_HEADER, Prefer: PREFER },
     body: {
       name: 'JobRequest',
       mostBytes: JOB_BYTES,
+      takesFiles: true,
       schema: Joi.object(RENDER),
     },
     responses: {
@@ -85,6 +87,7 @@ export const RENDER_ROUTES: readonly ToolRoute[] = [
     body: {
       name: 'AgainRequest',
       mostBytes: JOB_BYTES,
+      takesFiles: true,
       isOptional: true,
       schema: Joi.object({ ...RENDER, code: CODE, className: CLASS_NAME }),
     },

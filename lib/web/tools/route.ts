@@ -45,6 +45,8 @@ export interface ToolRoute extends Omit<Endpoint, 'body'> {
     name: string;
     schema: Joi.ObjectSchema;
     mostBytes: number;
+    /** Whether it may be a form, with contents of files; default false. */
+    takesFiles?: boolean;
     /** Whether the request may have none; default false. */
     isOptional?: boolean;
   };

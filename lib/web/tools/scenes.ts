@@ -37,6 +37,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     body: {
       name: 'CheckRequest',
       mostBytes: MANY_BYTES,
+      takesFiles: true,
       schema: Joi.object({
         ...SCENE,
         code: CODE.description('One source.'),
@@ -70,7 +71,12 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
       'first scene.',
     tag: 'Scenes',
     scopes: ['check'],
-    body: { name: 'InspectRequest', mostBytes: SCENE_BYTES, schema: Joi.object(SCENE) },
+    body: {
+      name: 'InspectRequest',
+      mostBytes: SCENE_BYTES,
+      takesFiles: true,
+      schema: Joi.object(SCENE),
+    },
     responses: {
       200: { description: 'What was found.', schema: INSPECTED, media: ['image/jpeg'] },
       ...toolErrors(400, 401, 402, 403, 404, 413, 429, 503),
@@ -87,7 +93,12 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
       '`Accept: image/png` the answer is the picture.',
     tag: 'Scenes',
     scopes: ['check'],
-    body: { name: 'StillRequest', mostBytes: SCENE_BYTES, schema: Joi.object({ ...SCENE, at: AT }) },
+    body: {
+      name: 'StillRequest',
+      mostBytes: SCENE_BYTES,
+      takesFiles: true,
+      schema: Joi.object({ ...SCENE, at: AT }),
+    },
     responses: {
       200: { description: 'The frame, or why there is none.', schema: STILL, media: ['image/png'] },
       ...toolErrors(400, 401, 402, 403, 404, 413, 429, 503),

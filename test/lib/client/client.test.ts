@@ -88,7 +88,32 @@ t.test('keeps files, which jobs use', async (t) => {
   await client.files.remove(one.fileId);
   await t.rejects(client.files.get(one.fileId), { name: 'ApiError', message: /404|no such file/ });
   await t.rejects(client.files.put('a.exe', 'x'), { name: 'ApiError', message: /no kind that scenes use/ });
-  t.same(await service.filesOf(jobId), [{ name: 'b.txt', fileId: one.fileId }]);
+  t.same((await service.filesOf(jobId)).files, [{ name: 'b.txt', fileId: one.fileId }]);
+});
+
+t.test('sends contents of files with a request', async (t) => {
+  const { client, service, requests } = await open(t);
+  const kept = await client.files.put('kept.txt', 'kept');
+  const files = {
+    'a/ä.txt': new Blob(['one']),
+    'b.txt': new TextEncoder().encode('two'),
+    'c.txt': kept.fileId,
+  };
+  const job = await client.render({ ...VALID, metadata: { n: 1 }, title: 'With files', files });
+  t.match(job, { status: 'completed', metadata: { n: 1 }, title: 'With files' });
+  t.match(requests.at(-2)?.headers.get('content-type'), /^multipart\/form-data; boundary=/);
+  const used = (await client.details(job.jobId)).files;
+  t.match(used, { 'a/ä.txt': /^f/, 'b.txt': /^f/, 'c.txt': kept.fileId });
+  t.same(await client.files.list(), { ...(await client.files.list()), files: [kept] });
+  const again = await client.renderAgain(job.jobId);
+  t.same((await client.details(again.jobId)).files, used);
+  const other = await client.renderAgain(job.jobId, { files: { 'd.txt': new Blob(['x']) } });
+  t.match(Object.keys((await client.details(other.jobId)).files), ['d.txt']);
+  t.equal((await client.check('x', { className: 'Main', files })).ok, true);
+  t.equal((await client.checkMany(['x'], { className: 'Main', files })).length, 1);
+  const hostile = { ...VALID, files: { '../a.txt': new Blob(['x']) } };
+  await t.rejects(client.enqueue(hostile), { name: 'ApiError', status: 400, message: /no name of a file/ });
+  t.match(await service.files.usage('ada'), { files: 1, bytes: 11 }, 'a check leaves nothing');
 });
 
 t.test('follows a job by its events', async (t) => {

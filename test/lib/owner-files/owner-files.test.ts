@@ -102,6 +102,16 @@ t.test('names and contents that scenes cannot use are refused, and leave nothing
     [`${'x'.repeat(600)}.txt`, 'x', /at most 512 bytes/],
     [`${'x'.repeat(300)}.txt`, 'x', /no name of a file/],
     ['a.exe', 'x', /no kind that scenes use. Names end in png, /],
+    [
+      'tmp/a.txt',
+      'x',
+      /Scenes would not find tmp\/a.txt: the renderer has files or a folder of its own there/,
+    ],
+    ['channel/a.txt', 'x', /would not find/],
+    ['media/Tex/a.tex', 'x', /would not find/],
+    ['media/media/a.txt', 'x', /would not find/],
+    ['output.png', 'x', /would not find/],
+    ['scene.py', 'x', /would not find/],
     ['a', 'x', /no kind/],
     ['a/b.txt/c.txt', 'x', /a\/b.txt would be a file and a folder/],
     ['a.png', 'x', /not that of a .png file/],
@@ -165,7 +175,7 @@ t.test('the limits of an owner hold, also when files are stored at once', async 
 t.test('a job uses all files of its owner, those that it names, or those of an earlier job', async (t) => {
   const { service, put, contents } = await open(t);
   const used = async (jobId: string) =>
-    Object.fromEntries((await service.filesOf(jobId)).map(({ name, fileId }) => [name, fileId]));
+    Object.fromEntries((await service.filesOf(jobId)).files.map(({ name, fileId }) => [name, fileId]));
   const enqueue = async (files?: Record<string, string>) =>
     (await service.enqueue({ owner: 'ada', className: 'A', code: CODE, ...(files && { files }) })).jobId;
   t.same(await used(await enqueue()), {});
@@ -202,25 +212,20 @@ t.test('a job uses all files of its owner, those that it names, or those of an e
 });
 
 t.test('a removed file is discarded when no job uses it any more', async (t) => {
-  const clock = new FakeClock('2026-11-28T10:00:00Z');
-  const { service, put, contents, removal } = await open(t, { clock });
+  const { service, put, contents, removal } = await open(t);
   const { fileId } = await put('a.txt');
   const { jobId } = await service.enqueue({ owner: 'ada', className: 'A', code: CODE });
   await service.files.remove(fileId);
+  await removal.recover();
   t.equal(contents(), 1);
   t.match(await service.files.usage('ada'), { files: 0, bytes: 5 });
+  await put('b.txt', 'a.txt');
   await service.cancel(jobId);
   await service.forget(jobId);
-  t.same(await service.filesOf(jobId), []);
-  await put('b.txt', 'a.txt');
+  t.same(await service.filesOf(jobId), { files: [], note: null });
   t.equal(contents(), 1, 'its content is shared');
   const [b] = await service.files.list({ owner: 'ada' });
   await service.files.remove(b?.fileId ?? '');
-  t.equal(contents(), 1);
-  await removal.recover();
-  t.equal(contents(), 1, 'it is looked at every hour');
-  clock.advance(3_600_000);
-  await removal.recover();
   t.equal(contents(), 0);
   t.match(await service.files.usage('ada'), { files: 0, bytes: 0 });
 });

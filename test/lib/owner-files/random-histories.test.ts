@@ -5,12 +5,17 @@ import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import t, { type Test } from 'tap';
 import { systemRandom } from '../../../lib/base/random.ts';
-import { type AssetStore, DataFolder, isScenepressError } from '../../../lib/index.ts';
+import { type AssetStore, DataFolder, isScenepressError, ScenepressError } from '../../../lib/index.ts';
 import { contentKeyOf } from '../../../lib/model/owner-file.ts';
+import { Contents } from '../../../lib/owner-files/contents.ts';
 import { DEFAULT_FILES } from '../../../lib/owner-files/file-limits.ts';
+import { FileQuota } from '../../../lib/owner-files/file-quota.ts';
 import { FileRemoval } from '../../../lib/owner-files/file-removal.ts';
 import { FileChoice, filesOf, type JobFiles } from '../../../lib/owner-files/file-sets.ts';
 import { OwnerFiles } from '../../../lib/owner-files/owner-files.ts';
+import { SentFiles } from '../../../lib/owner-files/sent-files.ts';
+import { UploadFolder } from '../../../lib/owner-files/upload-folder.ts';
+import { Uploads } from '../../../lib/owner-files/uploads.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
 import { turn } from '../../../lib/time/clock.ts';
 import { times } from '../../fixtures/depth.ts';
@@ -20,7 +25,7 @@ import { newSchema, openPostgres } from '../../fixtures/postgres/database.ts';
 import { seededRandom } from '../../fixtures/seeded-random.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 
-// Two processes put, replace, remove and use the same files at the same time, while the store fails and is late, the clock
+// Two processes put, replace, remove, send and use the same files at the same time, while the store fails and is late, the clock
 // jumps and processes end at any step. No content that a file or a job has is ever removed, and none stays for ever.
 // SEED=… repeats the choices of a history.
 
@@ -35,6 +40,7 @@ const LIMITS = { ...DEFAULT_FILES, mostFiles: 4, mostBytes: 14 };
 /** A process, whose calls are neither carried out nor answered once it has ended. */
 class OneProcess {
   readonly files: OwnerFiles;
+  readonly sent: SentFiles;
   readonly removal: FileRemoval;
   readonly storage: Storage;
   hasEnded = false;
@@ -45,10 +51,18 @@ class OneProcess {
     this.storage = mortal(storage, isOver);
     const assets = store.of(isOver);
     this.removal = new FileRemoval({ storage: this.storage, assets, clock });
-    this.files = new OwnerFiles({
-      ...{ storage: this.storage, assets, removal: this.removal, options: LIMITS, folder, clock },
+    const quota = new FileQuota(this.storage, LIMITS);
+    const fileParts = {
+      ...{ storage: this.storage, assets, removal: this.removal, quota, clock, random: systemRandom },
+      contents: new Contents(assets, this.removal),
+      uploads: new Uploads({
+        ...{ folder: new UploadFolder(folder), quota, options: LIMITS, random: systemRandom },
+      }),
       assertAdmitted: async () => {},
-      random: systemRandom,
+    };
+    this.sent = new SentFiles(fileParts);
+    this.files = new OwnerFiles({
+      ...fileParts,
       logger: {
         debug() {},
         info() {},
@@ -169,11 +183,22 @@ async function history(storages: readonly [Storage, Storage], folder: string, se
       if (set) await of.storage.files.use(tx, jobId, set);
     });
   };
-  const forget = async (of: OneProcess, { jobId }: Job) => {
-    await of.storage.transaction(async (tx) => {
-      const job = await of.storage.getJob(jobId, tx);
-      if (job) await of.storage.forgetJob(tx, { ...job, forgottenAtMs: 1 });
+  /** Adds a job with contents, twice in one request, or refuses it when they have been stored. */
+  const send = async (of: OneProcess, owner: string, content: string) => {
+    const given = { 'd/s.txt': { content }, 't.txt': { content: pick(CONTENTS) ?? '' } };
+    const isRefused = random() < 0.2;
+    await of.sent.with(owner, [given, undefined, { 'd/s.txt': { content } }], async (sent) => {
+      for (const one of sent) if (one) await enqueue(of, owner, one);
+      if (isRefused) throw new ScenepressError('queue_full', 'refused');
     });
+  };
+  const forget = async (of: OneProcess, { jobId, owner }: Job) => {
+    const files = await of.storage.transaction(async (tx) => {
+      await of.storage.lockOwner(tx, owner);
+      const job = await of.storage.getJob(jobId, tx);
+      return job ? of.storage.forgetJob(tx, { ...job, forgottenAtMs: clock.now() }) : [];
+    });
+    for (const file of files) await of.removal.discard(file);
   };
   const step = async (of: OneProcess): Promise<void> => {
     const owner = pick(OWNERS) ?? '';
@@ -185,7 +210,8 @@ async function history(storages: readonly [Storage, Storage], folder: string, se
     } else if (choice < 0.6) {
       const file = pick(await of.files.list({ owner }));
       if (file) await of.files.remove(file.fileId, { owner });
-    } else if (choice < 0.7) await enqueue(of, owner, {});
+    } else if (choice < 0.65) await enqueue(of, owner, {});
+    else if (choice < 0.7) await send(of, owner, pick(CONTENTS) ?? '');
     else if (choice < 0.75) {
       const file = pick(await of.files.list({ owner }));
       if (file) await enqueue(of, owner, { files: { 'x.txt': file.fileId } });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { type AssetStore, FileAssetStore, type Role, StoredLedger } from '../../../lib/index.ts';
 import { forgetJob } from '../../../lib/jobs/end/forget.ts';
+import { FileRemoval } from '../../../lib/owner-files/file-removal.ts';
 import type { PostgresStorage } from '../../../lib/postgres/index.ts';
 import { fakeRenderService } from '../../../lib/testing/index.ts';
 import { clock, newJob } from '../../fixtures/books.ts';
@@ -90,11 +91,12 @@ t.test('webhooks that processes add, send and forget at the same time are sent o
     }
     return claimed.length;
   };
+  const fileRemoval = new FileRemoval({ storage, assets: NO_ASSETS, clock });
   const end = async ({ book }: (typeof books)[0], i: number) => {
     const webhookUrl = `https://${'xyz'.charAt(i % 3)}.test/`;
     const { job } = await book.add({ ...newJob, owner: 'ab'.charAt(i % 2), webhookUrl });
     const ended = await book.cancel(job.jobId);
-    if (i % 4 === 0 && ended) await forgetJob({ storage, clock, assets: NO_ASSETS }, ended.job);
+    if (i % 4 === 0 && ended) await forgetJob({ storage, clock, assets: NO_ASSETS, fileRemoval }, ended.job);
   };
   await Promise.all(
     books.flatMap((one) => [

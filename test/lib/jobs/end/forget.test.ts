@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../../../lib/index.ts';
 import { FORGOTTEN, forgetJob, forgetJobsOf } from '../../../../lib/jobs/end/forget.ts';
 import type { JobRecord } from '../../../../lib/model/job.ts';
+import { FileRemoval } from '../../../../lib/owner-files/file-removal.ts';
 import type { DeliveryAttempt } from '../../../../lib/storage/delivery.ts';
 import { deliveryRecord } from '../../../fixtures/delivery-record.ts';
 import { FakeClock } from '../../../fixtures/fake-clock.ts';
@@ -38,7 +39,8 @@ async function storedJob(t: Test, change: Partial<JobRecord> = {}) {
     for await (const { jobId } of storage.jobsWithArtifacts()) ids.push(jobId);
     return ids;
   };
-  return { world: { storage, assets, clock }, storage, clock, job, delivery, deleted, kept };
+  const fileRemoval = new FileRemoval({ storage, assets, clock });
+  return { world: { storage, assets, clock, fileRemoval }, storage, clock, job, delivery, deleted, kept };
 }
 
 t.test('a completed job keeps nothing but cost, times and owner', async (t) => {

@@ -168,6 +168,28 @@ t.test('a job whose file is lost fails at once, and says so', async (t) => {
   t.match(job, { phase: 'failed', attempts: 1, error: 'a.txt is lost', failedBy: 'service', creditsCost: 0 });
 });
 
+t.test('a job whose record of files was lost fails at once, and says so', async (t) => {
+  const { attempt, renderer, storage, job } = await setUp(t);
+  const error = new ScenepressError('not_found', 'its files were lost');
+  t.intercept(storage.files, 'usedBy', { value: () => Promise.reject(error) });
+  await attempt.begin(renderer);
+  t.match(await job(), { phase: 'failed', attempts: 1, error: error.message, failedBy: 'service' });
+});
+
+t.test('a scene that lacks a file is told if its owner had too many', async (t) => {
+  for (const [entries, error] of [
+    [[], /^no such file\nThe account has more than 500 files.*so the scene got none/],
+    [[{ name: 'a.txt', fileId: 'f' }], /^no such file$/],
+  ] as const) {
+    const trees = { take: async () => ({ path: '/files', release() {} }) };
+    const { run, storage, jobId, job } = await setUp(t, { trees });
+    const set = { setId: 's', owner: newJob.owner, entries: [...entries] };
+    await storage.transaction((tx) => storage.files.use(tx, jobId, set));
+    await run({ ...failedScene, error: 'no such file' });
+    t.match(await job(), { phase: 'failed', error });
+  }
+});
+
 t.test('renders of owners who are not in good standing run in the background', async (t) => {
   const { begun, started, result, attempt } = await setUp(t, { inGoodStanding: false });
   begun();

@@ -166,7 +166,7 @@ t.test('files, and which of them jobs use, are moved to a database and back', as
   );
   t.equal(await text((await again.files.open(kept.fileId)).stream), 'kept');
   t.same(
-    (await again.filesOf(jobId)).map(({ name }) => name),
+    (await again.filesOf(jobId)).files.map(({ name }) => name),
     ['a.txt', 'b.txt', 'same.txt'],
   );
   const record = await back.storage.files.get(removed.fileId);

@@ -274,6 +274,42 @@ t.test(
   },
 );
 
+t.test('a job whose set of files was lost is known to have had one, and others keep theirs', async (t) => {
+  const path = await usedFolder(t);
+  const used = new DataFolder(path);
+  await used.start();
+  const use = (jobId: string, name: string) => {
+    const set = { setId: `set of ${name}`, owner: 'a', entries: [{ name, fileId: `f ${name}` }] };
+    return used.storage.transaction((tx) => used.storage.files.use(tx, jobId, set));
+  };
+  for (const [jobId, name] of [
+    ['job001', 'damaged'],
+    ['job002', 'lost-row'],
+    ['job003', 'whole'],
+  ] as const)
+    await use(jobId, name);
+  await used.stop();
+  const database = new DatabaseSync(databaseIn(path));
+  database.exec("UPDATE file_sets SET entries = '[]' WHERE set_id = 'set of damaged'");
+  database.exec("UPDATE job_files SET set_id = 'set of whole' WHERE job_id = 'job002'");
+  database.close();
+  await recover(path, { apply: true });
+  const folder = new DataFolder(path);
+  await folder.start();
+  t.teardown(() => folder.stop());
+  const { files } = folder.storage;
+  await t.rejects(files.usedBy('job001'), {
+    code: 'not_found',
+    message: /Which files the job uses was lost/,
+  });
+  await t.rejects(files.usedBy('job002'), { code: 'not_found' });
+  t.match(await files.usedBy('job003'), { entries: [{ name: 'whole', fileId: 'f whole' }] });
+  t.equal(await files.usedBy('job004'), undefined);
+  await folder.storage.transaction(async (tx) => {
+    t.ok(await files.isUsed(tx, 'f whole'), 'the index of sets was made again');
+  });
+});
+
 t.test('ledger entries that cannot be counted are reported as such', async (t) => {
   const path = await usedFolder(t);
   const saved = 2 + 2 * JOBS;
