@@ -54,8 +54,10 @@ export function fileCommand(): Command {
   file.addCommand(
     remote('list', 'List files, by name', 'scenepress file list --folder voices')
       .option('--folder <folder>', 'only those in this folder and below it')
-      .action(async (flags: Flags) => {
-        const files = await callWith(flags, (client, signal) => all(client, flags.folder, signal));
+      .option('--search <text>', 'only those whose names contain the text')
+      .action(async (flags: Flags & { search?: string }) => {
+        const { folder, search } = flags;
+        const files = await callWith(flags, (client, signal) => all(client, { folder, search }, signal));
         if (flags.json) return printJson(files);
         printTable(
           ['NAME', 'KIND', 'SIZE', 'CREATED', 'FILE ID'],
@@ -80,6 +82,21 @@ export function fileCommand(): Command {
         if (flags.json) printJson(found);
         else print(path);
       }),
+  );
+
+  file.addCommand(
+    remote(
+      'rename <name> <new-name>',
+      'Rename a file; jobs that were added before find it under its earlier name',
+      'scenepress file rename logo.png brand/logo.png',
+    ).action(async (name: string, newName: string, flags: Flags) => {
+      const renamed = await callWith(flags, async (client, signal) => {
+        const one = await named(client, name, signal);
+        return ofTools(client.files.rename(one.fileId, newName, { signal }));
+      });
+      if (flags.json) printJson(renamed);
+      else print(`Renamed ${printable(name)} to ${printable(renamed.name)}.`);
+    }),
   );
 
   file.addCommand(
@@ -135,7 +152,7 @@ async function put(
 
 async function all(
   client: ScenepressClient,
-  folder: string | undefined,
+  { folder, search }: { folder?: string | undefined; search?: string | undefined },
   signal: AbortSignal,
 ): Promise<ApiFile[]> {
   const found: ApiFile[] = [];
@@ -143,6 +160,7 @@ async function all(
     const query = {
       limit: PAGE,
       ...(folder !== undefined && { folder }),
+      ...(search !== undefined && { search }),
       ...(cursor !== undefined && { cursor }),
     };
     const page = await ofTools(client.files.list(query, { signal }));
@@ -154,7 +172,7 @@ async function all(
 
 /** A file by its name, or by its id. */
 async function named(client: ScenepressClient, name: string, signal: AbortSignal): Promise<ApiFile> {
-  const files = await all(client, undefined, signal);
+  const files = await all(client, {}, signal);
   const found = files.find((file) => file.name === name || file.fileId === name);
   if (found) return found;
   throw new UserError(`There is no file ${printable(name)}. \`scenepress file list\` lists them.`);

@@ -1,4 +1,5 @@
 import { known, SIGNAL } from '../base/known-options.ts';
+import { sentRequest } from './sent-request.ts';
 import type { ApiFile, FilePage, FilesQuery } from './wire.ts';
 
 /** Sends a request to the tools API. */
@@ -41,11 +42,10 @@ export class ClientFiles {
   /** A page of files, by name. */
   async list(query: FilesQuery = {}, options: Options = {}): Promise<FilePage> {
     const { signal } = known('files.list', options, SIGNAL);
-    const { folder, limit, cursor } = known('files.list', query, { folder: true, limit: true, cursor: true });
+    const names = { folder: true, search: true, limit: true, cursor: true } as const;
     const given = new URLSearchParams();
-    if (folder !== undefined) given.set('folder', folder);
-    if (limit !== undefined) given.set('limit', String(limit));
-    if (cursor !== undefined) given.set('cursor', cursor);
+    for (const [name, value] of Object.entries(known('files.list', query, names)))
+      if (value !== undefined) given.set(name, String(value));
     return (await (await this.#send(`/files?${given}`, signal)).json()) as FilePage;
   }
 
@@ -59,6 +59,18 @@ export class ClientFiles {
   async download(fileId: string, options: Options = {}): Promise<Response> {
     const { signal } = known('files.download', options, SIGNAL);
     return this.#send(`/files/${encodeURIComponent(fileId)}/content`, signal);
+  }
+
+  /**
+   * Gives a file another name. Jobs that were added before find it under its earlier one. Errors: status 400 for a name that
+   * ends differently, 409 when another file has it.
+   */
+  async rename(fileId: string, name: string, options: Options = {}): Promise<ApiFile> {
+    const { signal } = known('files.rename', options, SIGNAL);
+    const init = sentRequest({ name });
+    return (await (
+      await this.#send(`/files/${encodeURIComponent(fileId)}/rename`, signal, init)
+    ).json()) as ApiFile;
   }
 
   /** Jobs that were added before can still be rendered with it. Error: status 404 when there is no such file. */

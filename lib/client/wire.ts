@@ -167,6 +167,8 @@ export type ApiFile = Omit<OwnerFile, 'owner'>;
 export interface FilesQuery {
   /** Only those in this folder and below it, such as `voices`. */
   folder?: string;
+  /** Only those whose names contain this text, in upper or lower case. */
+  search?: string;
   /** At most 500; default 100. */
   limit?: number;
   /** The `next` of the preceding page. */

@@ -31,6 +31,12 @@ export function kindOfFile(name: string): NamedKind {
   throw invalid(`${name} is of no kind that scenes use. Names end in ${FILE_EXTENSIONS.join(', ')}.`);
 }
 
+/** Whether names with these ends stand for contents of one format. */
+export function isSameFormat(one: string, other: string): boolean {
+  const format = (extension: string) => (extension === 'jpeg' ? 'jpg' : extension);
+  return format(one) === format(other);
+}
+
 /** A folder of files, such as `voices`. Error: `invalid_request`. */
 export function validFolder(folder: string): string {
   if (!isStorableText(folder, LONGEST_BYTES) || folder === '') throw invalid('A folder is a text.');

@@ -23,7 +23,15 @@ import type { Contents } from './contents.ts';
 import type { FileLimits } from './file-limits.ts';
 import type { FileQuota } from './file-quota.ts';
 import type { FileRemoval } from './file-removal.ts';
-import { foldersOf, kindOfFile, type NamedKind, sameAsFolder, validFolder } from './names.ts';
+import {
+  foldersOf,
+  invalid,
+  isSameFormat,
+  kindOfFile,
+  type NamedKind,
+  sameAsFolder,
+  validFolder,
+} from './names.ts';
 import type { Received } from './receive.ts';
 import type { Uploads } from './uploads.ts';
 
@@ -48,6 +56,8 @@ export interface FileQuery {
   owner: string;
   /** Only those in this folder and below it, such as `voices`. */
   folder?: string;
+  /** Only those whose names contain this text; letters from A to Z in either case. */
+  search?: string;
   /** The name after which the page begins: that of the last file of the page before. */
   after?: string;
   /** Default 100. */
@@ -57,6 +67,11 @@ export interface FileQuery {
 /** Restricts a call to one owner's files; others are reported as `not_found`. */
 export interface FileScope {
   owner?: string;
+}
+
+/** The new name of a file. */
+export interface RenameFile extends FileScope {
+  name: string;
 }
 
 /** Which part of a file to read. */
@@ -96,10 +111,12 @@ const PUT_SCHEMA = Joi.object<PutFile>({ ...PUT, content: Joi.any().required() }
 const QUERY = Joi.object<FileQuery>({
   owner: TEXT.required(),
   folder: TEXT,
+  search: TEXT,
   after: TEXT,
   limit: COUNT,
 } satisfies Schemas<FileQuery>);
 const SCOPE = Joi.object<FileScope>({ owner: TEXT });
+const RENAME = Joi.object<RenameFile>({ owner: TEXT, name: TEXT.required() });
 const PLACE = Joi.number().integer().min(0).required();
 const OPEN = Joi.object<OpenFile>({ owner: TEXT, range: Joi.object({ start: PLACE, end: PLACE }) });
 
@@ -168,6 +185,32 @@ export class OwnerFiles {
     if (!opened) throw noFile();
     const contentType = kindOfName(file.name)?.mediaType ?? CONTENT_TYPE;
     return { ...opened, file: ownerFileOf(file), contentType };
+  }
+
+  /**
+   * Gives a file another name, of the same format. Jobs that were added before find it under its earlier one. Errors: those of
+   * {@link OwnerFiles.get}; `invalid_request` for the name; `conflict` if another file has it; `owner_refused`, `storage_full`.
+   */
+  async rename(fileId: string, given: RenameFile): Promise<OwnerFile> {
+    const { name, ...scope } = checked('files.rename', given, RENAME);
+    const { storage } = this.#parts;
+    const { extension } = kindOfFile(name);
+    const { owner } = await this.#found(fileId, scope);
+    return storage.transaction(async (tx) => {
+      await storage.lockOwner(tx, owner);
+      const file = await storage.files.get(fileId, tx);
+      if (file?.phase !== 'stored') throw noFile();
+      if (file.name === name) return ownerFileOf(file);
+      if (!isSameFormat(kindOfFile(file.name).extension, extension))
+        throw invalid(`${name} would be of another format than ${file.name}. Keep the end of the name.`);
+      // The file itself is in the way if its own name becomes that of a folder.
+      await storage.files.update(tx, { ...file, phase: 'removed', dueAtMs: file.createdAtMs });
+      if (await this.#place(tx, { ...file, name }))
+        throw new ScenepressError('conflict', `There is a file ${name} already. Remove it first.`);
+      const renamed: FileRecord = { ...file, name };
+      await storage.files.update(tx, renamed);
+      return ownerFileOf(renamed);
+    });
   }
 
   /** Removes a file. Jobs that were added before can still be rendered with it, again, too. Errors: those of {@link OwnerFiles.get}. */

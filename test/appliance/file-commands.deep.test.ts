@@ -34,6 +34,17 @@ t.test('files are kept, listed, fetched and removed from the command line', asyn
   t.equal(readFileSync(join(cwd, 'intro.txt'), 'utf8'), 'Hallo');
   t.match(await file(['get', 'points.csv', '-o', 'copy.csv', '--json']), { code: 0 });
   t.equal(readFileSync(join(cwd, 'copy.csv'), 'utf8'), '1,2');
+  t.match(await file(['list', '--search', 'INTRO', '--folder', 'lesson/de']), {
+    stdout: /^NAME .*\nlesson\/de\/intro.txt[^\n]*\n$/,
+  });
+  t.match(await file(['rename', 'points.csv', 'points/2026.csv']), {
+    ...{ code: 0, stdout: 'Renamed points.csv to points/2026.csv.\n' },
+  });
+  t.match(await file(['rename', 'points/2026.csv', 'lesson/intro.txt']), {
+    code: 1,
+    stderr: /another format/,
+  });
+  t.match(await file(['rename', 'points/2026.csv', 'points.csv', '--json']), { code: 0 });
   t.match(await file(['remove', 'points.csv', 'lesson/data.csv']), { code: 0, stdout: 'Removed 2 files.\n' });
 
   const refused: [args: string[], code: number, message: RegExp][] = [

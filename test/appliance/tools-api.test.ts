@@ -345,7 +345,15 @@ for (const [door, open] of Object.entries(DOORS))
       });
       t.match(await (await ask('GET /files?limit=2&cursor=large.txt')).json(), { files: [file], next: null });
       t.match(await (await ask('GET /files?folder=voices')).json(), { files: [file] });
+      t.match(await (await ask('GET /files?search=INTRO')).json(), { files: [file], next: null });
       t.same(await (await ask(`GET /files/${file.fileId}`)).json(), file);
+      const rename = (name: unknown, token = 'ada') =>
+        ask(`POST /files/${file.fileId}/rename`, { token, json: { name } });
+      t.equal((await rename('a.txt', 'bob')).status, 404);
+      t.equal((await rename('b.txt')).status, 409);
+      for (const name of ['a.png', '../a.txt', 7]) t.equal((await rename(name)).status, 400);
+      t.match(await (await rename('renamed.txt')).json(), { ...file, name: 'renamed.txt' });
+      t.same(await (await rename('voices/intro.txt')).json(), file);
       const content = await ask(`GET /files/${file.fileId}/content`);
       t.equal(await content.text(), 'hello');
       t.match(Object.fromEntries(content.headers), {
@@ -395,7 +403,7 @@ for (const [door, open] of Object.entries(DOORS))
           t.equal(picture.status, 404);
           continue;
         }
-        const json = body ? { json: {} } : {};
+        const json = body ? { json: path.endsWith('/rename') ? { name: 'x.txt' } : {} } : {};
         t.equal((await ask(request, { token: 'eve', ...json })).status, 401, request);
         for (const token of ['render', 'check', 'read'] as const) {
           if (scopes.includes(token)) continue;

@@ -21,6 +21,7 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'file list': list(file),
     'file get': file,
     'file remove': list(file),
+    'file rename': file,
     'skill install': program.installedSkill,
     'skill show': program.skillPage,
     'account create': accounts.account,

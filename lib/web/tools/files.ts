@@ -8,6 +8,7 @@ import { toolErrors } from './tool-errors.ts';
 
 const LIMIT = 100;
 const MOST = 500;
+const RENAME_BYTES = 16 * 1024;
 const count = Joi.number().integer().min(0).required();
 const text = Joi.string().required();
 const ID = { fileId: 'The id of the file.' };
@@ -37,6 +38,7 @@ export const FILE_ROUTES: readonly ToolRoute[] = [
     scopes: ['read', 'render'],
     query: {
       folder: Joi.string().description('Only those in this folder and below it, such as `voices`.'),
+      search: Joi.string().description('Only those whose names contain this text, in upper or lower case.'),
       limit: Joi.number().integer().min(1).max(MOST).description(`Default: ${LIMIT}.`),
       cursor: Joi.string().description('The `next` of the preceding page.'),
     },
@@ -115,6 +117,30 @@ export const FILE_ROUTES: readonly ToolRoute[] = [
     answer: download,
   },
   {
+    method: 'POST',
+    path: `${TOOLS_PATH}/files/{fileId}/rename`,
+    operationId: 'renameFile',
+    summary: 'Rename a file',
+    description: 'Jobs that were added before find it under its earlier name. The new one ends like it.',
+    tag: 'Files',
+    scopes: ['render'],
+    params: ID,
+    body: {
+      name: 'RenameRequest',
+      mostBytes: RENAME_BYTES,
+      schema: Joi.object({ name: text.description('The path under which scenes find it.') }),
+    },
+    responses: {
+      ...THE_FILE,
+      409: { ...toolErrors(409)[409], description: 'Another file has that name.' },
+      ...toolErrors(400, 401, 403, 404, 413, 429, 503),
+    },
+    answer: async ({ service, caller: { owner }, params: { fileId = '' }, body }) => {
+      const name = String(body['name']);
+      return json(200, fileJson(await service.files.rename(fileId, { owner, name })));
+    },
+  },
+  {
     method: 'DELETE',
     path: `${TOOLS_PATH}/files/{fileId}`,
     operationId: 'removeFile',
@@ -134,13 +160,15 @@ export const FILE_ROUTES: readonly ToolRoute[] = [
 async function list({ service, caller: { owner }, query }: ToolCall): Promise<Response> {
   const {
     folder,
+    search,
     limit = LIMIT,
     cursor,
-  } = query as Pick<FileQuery, 'folder' | 'limit'> & { cursor?: string };
+  } = query as Pick<FileQuery, 'folder' | 'search' | 'limit'> & { cursor?: string };
   const [files, { mostFiles, mostBytes, ...used }] = await Promise.all([
     service.files.list({
       ...{ owner, limit },
       ...(folder !== undefined && { folder }),
+      ...(search !== undefined && { search }),
       ...(cursor !== undefined && { after: cursor }),
     }),
     service.files.usage(owner),

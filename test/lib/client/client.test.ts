@@ -79,6 +79,8 @@ t.test('keeps files, which jobs use', async (t) => {
   t.match(await client.files.list({ limit: 1 }), { files: [one], next: 'a/one.txt', usage: { files: 2 } });
   t.match(await client.files.list({ cursor: 'a/one.txt' }), { files: [two], next: null });
   t.match(await client.files.list({ folder: 'a' }), { files: [one] });
+  t.match(await client.files.list({ search: 'TWO' }), { files: [two] });
+  t.match(await client.files.rename(two.fileId, '2.txt'), { fileId: two.fileId, name: '2.txt' });
   t.same(await client.files.get(one.fileId), one);
   t.equal(await (await client.files.download(one.fileId)).text(), 'one');
   const [job] = await client.enqueueMany([{ ...VALID, files: { 'b.txt': one.fileId } }]);

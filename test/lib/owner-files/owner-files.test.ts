@@ -318,3 +318,29 @@ t.test('an owner that is refused keeps nothing', async (t) => {
   await put('a.txt');
   await t.rejects(put('a.txt', 'x', 'eve'), { code: 'owner_refused' });
 });
+
+t.test('a file is renamed, and jobs find it under its earlier name', async (t) => {
+  const { service, put, contents } = await open(t);
+  const { files } = service;
+  const logo = await put('logo.txt', 'x');
+  const { jobId } = await service.enqueue({ owner: 'ada', className: 'A', code: CODE });
+  const renamed = await files.rename(logo.fileId, { owner: 'ada', name: 'brand/Logo.TXT' });
+  t.same(renamed, { ...logo, name: 'brand/Logo.TXT' });
+  t.same(await files.list({ owner: 'ada', search: 'LOGO' }), [renamed]);
+  t.same(await files.list({ owner: 'ada', search: 'logo.png' }), []);
+  t.same((await service.filesOf(jobId)).files, [{ name: 'logo.txt', fileId: logo.fileId }]);
+  await put('other.txt');
+  const rename = (name: string, owner = 'ada') => files.rename(logo.fileId, { owner, name });
+  await t.rejects(rename('other.txt'), { code: 'conflict', message: /There is a file other.txt already/ });
+  await t.rejects(rename('a.png'), { code: 'invalid_request', message: /of another format/ });
+  await t.rejects(rename('../a.txt'), { code: 'invalid_request' });
+  await t.rejects(rename('tmp/a.txt'), { code: 'invalid_request', message: /would not find/ });
+  await t.rejects(rename('other.txt/a.txt'), { message: /a file and a folder/ });
+  await t.rejects(rename('a.txt', 'eve'), { code: 'not_found' });
+  t.same(await files.get(logo.fileId), renamed, 'what is refused changes nothing');
+  t.same(await rename('brand/Logo.TXT'), renamed);
+  t.equal((await rename('brand/Logo.TXT/a.txt')).name, 'brand/Logo.TXT/a.txt', 'its name becomes a folder');
+  t.equal(contents(), 2);
+  await files.remove(logo.fileId);
+  await t.rejects(rename('b.txt'), { code: 'not_found' });
+});
