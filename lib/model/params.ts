@@ -25,7 +25,7 @@ export interface DeclaredParam {
 
 /** An identifier of Python. */
 export const PARAM_NAME: RegExp = /^[\p{XID_Start}_]\p{XID_Continue}{0,99}$/u;
-const LONGEST = { label: 200, json: 4096 };
+const LONGEST = { label: 200, json: 4096, shown: 80 };
 const TYPES = Object.keys({
   string: true,
   integer: true,
@@ -88,6 +88,66 @@ export function undeclared(given: Params, declared: readonly DeclaredParam[]): F
           : `The scene declares ${names.join(', ')}.`.slice(0, 500),
       candidates: names.slice(0, 5),
     }));
+}
+
+/** Errors for values that the scene will refuse, because they break a rule of their declarations. */
+export function refused(given: Params, declared: readonly DeclaredParam[]): Finding[] {
+  return declared.flatMap((param) => {
+    if (!Object.hasOwn(given, param.name)) return [];
+    const needed = brokenRule(given[param.name], param);
+    if (needed === undefined) return [];
+    const error = `The parameter ${param.name} must be ${needed}, not ${shown(given[param.name])}.`;
+    const hint = `Give another value for \`${param.name}\`, or change what the scene declares.`;
+    return [{ ...findingOf({ error, failedBy: 'scene' }), kind: 'scene:param' as const, hint }];
+  });
+}
+
+const NEEDED: Record<ParamType, string> = {
+  string: 'a text',
+  integer: 'a whole number',
+  number: 'a number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  any: 'JSON',
+};
+
+/** What a value must be; undefined: it is that. As the renderer decides. */
+function brokenRule(value: unknown, { type, minimum, maximum, choices }: DeclaredParam): string | undefined {
+  if (!isOfType(value, type)) return NEEDED[type];
+  if (choices && !choices.some((choice) => isDeepEqual(choice, value)))
+    return `one of ${choices.map(shown).join(', ')}`.slice(0, 500);
+  const size = sizeOf(value);
+  if (size === undefined) return undefined;
+  const what = typeof value === 'number' ? '' : 'of a length of ';
+  if (minimum !== null && size < minimum) return `${what}at least ${minimum}`;
+  if (maximum !== null && size > maximum) return `${what}at most ${maximum}`;
+  return undefined;
+}
+
+function isOfType(value: unknown, type: ParamType): boolean {
+  if (type === 'any') return true;
+  if (type === 'integer') return Number.isInteger(value);
+  if (type === 'array') return Array.isArray(value);
+  if (type === 'object') return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === type;
+}
+
+/** Python counts characters. */
+function sizeOf(value: unknown): number | undefined {
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string') return [...value].length;
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? Object.keys(value).length : undefined;
+}
+
+function isDeepEqual(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
+}
+
+function shown(value: unknown): string {
+  const text = JSON.stringify(value);
+  return text.length <= LONGEST.shown ? text : `${text.slice(0, LONGEST.shown)}…`;
 }
 
 /** A text that is JSON; null for anything else. */

@@ -219,6 +219,8 @@ export interface Inspection {
   /** The pictures, in their order. */
   pictures: Picture[];
   findings: Finding[];
+  /** The parameters that the scene declares. */
+  params: DeclaredParam[];
 }
 
 /** The result of a render. `durationMs` is wall-clock time. */

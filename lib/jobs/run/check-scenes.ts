@@ -3,7 +3,7 @@ import type { Names } from '../../base/known-options.ts';
 import type { CheckedSource, CheckOptions, CheckRequest } from '../../model/checked-source.ts';
 import { type Finding, findingOf } from '../../model/finding.ts';
 import { paramsOf } from '../../model/param-rules.ts';
-import { type DeclaredParam, type Params, undeclared } from '../../model/params.ts';
+import { type DeclaredParam, type Params, refused, undeclared } from '../../model/params.ts';
 import { frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
@@ -104,8 +104,10 @@ export async function readScenes(
       'The code could not be read in time. Try again, or let the check run it.',
     );
   const { findings, params } = read;
+  if (valid)
+    for (const finding of [...undeclared(valid, params), ...refused(valid, params)])
+      addFinding(findings, finding);
   const ok = !findings.some(({ severity }) => severity === 'error');
-  if (valid) for (const finding of undeclared(valid, params)) addFinding(findings, finding);
   return { ok, findings, params, scenes: [] };
 }
 

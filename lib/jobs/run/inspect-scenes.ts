@@ -7,6 +7,7 @@ import type {
   InspectOptions,
 } from '../../model/inspected-source.ts';
 import { paramsOf } from '../../model/param-rules.ts';
+import { type DeclaredParam, undeclared } from '../../model/params.ts';
 import { type AspectRatio, frameSizeOf, QUALITIES } from '../../model/qualities.ts';
 import { checkSource, parseRenderRequest } from '../../model/render-request.ts';
 import type {
@@ -30,7 +31,9 @@ export interface Inspects<Scene extends InspectedScene> {
   listScenes(code: SceneSource): Promise<ListResult>;
   inspect(
     task: PictureTask,
-  ): Promise<{ kind: 'inspected'; scene: Scene; findings: Finding[] } | ShortFailure>;
+  ): Promise<
+    { kind: 'inspected'; scene: Scene; findings: Finding[]; params: DeclaredParam[] } | ShortFailure
+  >;
 }
 
 const PICTURE_SIZES: Record<AspectRatio, { widthPx: number; heightPx: number }> = {
@@ -64,6 +67,7 @@ export async function inspectScenes<Scene extends InspectedScene>(
   const names = className === undefined ? (listed?.scenes ?? []) : [className];
   if (names.length === 0) return addFailure(found, NO_SCENE);
   const inspect = frameSizeOf(quality, aspectRatio).heightPx;
+  const declared: DeclaredParam[] = [];
   for (const name of names) {
     const task = {
       code,
@@ -80,7 +84,11 @@ export async function inspectScenes<Scene extends InspectedScene>(
     }
     for (const finding of result.findings) addFinding(found.findings, finding);
     found.scenes.push(result.scene);
+    declared.push(...result.params);
   }
+  // A scene that has failed may declare others after its error.
+  if (params && found.ok)
+    for (const finding of undeclared(params, declared)) addFinding(found.findings, finding);
   return found;
 }
 
@@ -88,7 +96,7 @@ export async function inspectScenes<Scene extends InspectedScene>(
 export async function inspectedOf(
   className: string,
   { inspection, plays, output = '', localFiles = [] }: Extract<RenderResult, { kind: 'rendered' }>,
-): Promise<{ scene: InspectedScene; findings: Finding[] }> {
+): Promise<{ scene: InspectedScene; findings: Finding[]; params: DeclaredParam[] }> {
   const files = new Map(localFiles.map(({ name, path }) => [name, path]));
   const read = async (name: string): Promise<Uint8Array> => {
     const path = files.get(name);
@@ -101,7 +109,8 @@ export async function inspectedOf(
     if (!files.has(pictureName(number))) break;
     pictures.push({ number, ...place, jpeg: await read(pictureName(number)) });
   }
-  const { frames = 0, seconds = 0, readsPixels = false, moves = [], findings = [] } = inspection ?? {};
+  const { frames = 0, seconds = 0, readsPixels = false } = inspection ?? {};
+  const { moves = [], findings = [], params = [] } = inspection ?? {};
   const length = { frames, seconds, readsPixels };
   const named = (play: Play, index: number) => ({ ...play, moves: moves[index] ?? [] });
   return {
@@ -114,6 +123,7 @@ export async function inspectedOf(
       pictures,
     },
     findings,
+    params,
   };
 }
 

@@ -88,8 +88,8 @@ export async function inspectOfOwner(
     const taken = await run((how) => take(parts, task, make, { owner, signal, ...how }));
     if (taken.kind === 'unpaid') throw taken.error;
     if (taken.kind !== 'taken') return taken;
-    const { scene, findings } = taken.result;
-    return { kind: 'inspected' as const, scene: { ...scene, ...taken.taken }, findings };
+    const { scene, findings, params } = taken.result;
+    return { kind: 'inspected' as const, scene: { ...scene, ...taken.taken }, findings, params };
   };
   const listScenes = (source: PictureTask['code']) => run((how) => parts.renderer.listScenes(source, how));
   const asked = { ...options, ...(params && { params }) };

@@ -256,11 +256,11 @@ export function lengthOf({ verdict }: ForkOutcome): { frames: number; seconds: n
 /** What an inspection found, as reported by the forks. */
 export function inspectionOf(
   { verdict }: ForkOutcome,
-  { moves, pictures, findings }: Pick<SceneReports, 'moves' | 'pictures' | 'findings'>,
+  { moves, pictures, findings, params }: Pick<SceneReports, 'moves' | 'pictures' | 'findings' | 'params'>,
 ): Inspection {
   const { frames, seconds, readsPixels } =
     verdict?.type === 'checked' ? verdict : { frames: 0, seconds: 0, readsPixels: false };
-  return { frames, seconds, readsPixels, moves, pictures, findings };
+  return { frames, seconds, readsPixels, moves, pictures, findings, params };
 }
 
 /** How many frames of the video were copied, as reported by the fork. */

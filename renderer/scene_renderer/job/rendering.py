@@ -66,7 +66,7 @@ def render(
         return  # a child that the scene has forked
     if not isinstance(job, ListJob):
         channel.work(stopwatch.times())
-    if isinstance(job, CheckJob):
+    if isinstance(job, CheckJob) or (isinstance(job, RenderJob) and job.inspect is not None):
         channel.params(params.declared())
     report()
 

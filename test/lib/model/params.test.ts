@@ -1,6 +1,6 @@
 import t from 'tap';
 import { paramsOf } from '../../../lib/model/param-rules.ts';
-import { declaredParam, undeclared } from '../../../lib/model/params.ts';
+import { type DeclaredParam, declaredParam, refused, undeclared } from '../../../lib/model/params.ts';
 import { parseJobReport } from '../../../lib/model/renderer-protocol.ts';
 
 const code = 'invalid_request';
@@ -70,5 +70,32 @@ t.test('a given parameter that no scene declares is a warning', (t) => {
     },
   ]);
   t.match(undeclared({ b: 2 }, []), [{ kind, hint: /^Declare it: .*b = param\("b", …\)\.$/ }]);
+  t.end();
+});
+
+t.test('values that break a rule of their declarations are refused', (t) => {
+  const param = { name: 'a', label: null, default: null, minimum: null, maximum: null, choices: null };
+  const cases: [rule: object, value: unknown, message: RegExp | undefined][] = [
+    [{ type: 'string' }, 'x', undefined],
+    [{ type: 'string' }, 7, /^The parameter a must be a text, not 7\.$/],
+    [{ type: 'string', maximum: 2 }, '🎈🎈', undefined],
+    [{ type: 'string', maximum: 2 }, 'abc', /of a length of at most 2, not "abc"/],
+    [{ type: 'integer' }, 1.5, /a whole number/],
+    [{ type: 'number', minimum: 1 }, 0.5, /must be at least 1, not 0.5/],
+    [{ type: 'number', maximum: 1 }, 1, undefined],
+    [{ type: 'boolean' }, 'true', /true or false/],
+    [{ type: 'array', minimum: 1 }, [], /of a length of at least 1/],
+    [{ type: 'array' }, {}, /a list/],
+    [{ type: 'object' }, [], /an object/],
+    [{ type: 'any' }, null, undefined],
+    [{ type: 'string', choices: ['en', 'de'] }, 'fr', /one of "en", "de", not "fr"/],
+    [{ type: 'array', choices: [[1]] }, [1], undefined],
+  ];
+  for (const [rule, value, message] of cases) {
+    const found = refused({ a: value }, [{ ...param, ...rule } as DeclaredParam]);
+    if (message) t.match(found, [{ kind: 'scene:param', severity: 'error', message, hint: /another value/ }]);
+    else t.same(found, []);
+  }
+  t.same(refused({ b: 1 }, [{ ...param, type: 'string' } as DeclaredParam]), []);
   t.end();
 });

@@ -72,7 +72,17 @@ t.test('a check tells what the scenes declare, and what they do not', async (t) 
 
 t.test('inspections and stills have parameters, too', async (t) => {
   const params = { name: 'Emmy' };
-  t.match(await service.inspect(CODE, { params }), { ok: true, scenes: [{ output: 'Emmy\n' }] });
+  t.match(await service.inspect(CODE, { params }), { ok: true, findings: [], scenes: [{ output: 'Emmy\n' }] });
+  const unknown = { kind: 'scene:param', severity: 'warning', message: /declares no parameter nam,/ };
+  const inspected = await service.inspect(CODE, { params: { nam: 'Ada' } });
+  t.match(inspected, { ok: true, findings: [unknown], scenes: [{ output: 'Ada\n' }] });
+  const refused = { kind: 'scene:param', severity: 'error', message: /seconds must be .*at most 3, not 9/ };
+  for (const found of [
+    await service.inspect(CODE, { params: { seconds: 9 } }),
+    await service.check(CODE, { params: { seconds: 9 } }),
+    await service.check(CODE, { params: { seconds: 9 }, dryRun: false }),
+  ])
+    t.match(found, { ok: false, findings: [refused], scenes: [] });
   const missing = await service.still(CODE, { params: { seconds: 9 } });
   t.match(missing, { ok: false, findings: [{ kind: 'scene:param' }] });
   t.match(await service.still(CODE, { params }), { ok: true });
