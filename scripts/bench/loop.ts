@@ -43,10 +43,11 @@ export async function bench(args: string[]): Promise<void> {
       only: { type: 'string', multiple: true },
       hints: { type: 'boolean', default: false },
       'no-manim': { type: 'boolean', default: false },
+      folder: { type: 'string', default: FOLDER },
     },
   });
   const isChosen = ({ name }: BrokenScene) => values.only?.some((part) => name.includes(part)) ?? true;
-  const scenes = (await brokenScenes()).filter(isChosen);
+  const scenes = (await brokenScenes(values.folder)).filter(isChosen);
   const folder = await mkdtemp(join(tmpdir(), 'scenepress-loop-'));
   const renderer = new LocalRenderer({ folder, workers: 1 });
   const loops: Loop[] = [];
@@ -67,11 +68,11 @@ export async function bench(args: string[]): Promise<void> {
   printSum(loops);
 }
 
-async function brokenScenes(): Promise<BrokenScene[]> {
-  const names = (await readdir(FOLDER)).filter((name) => name.endsWith('.py')).toSorted();
+async function brokenScenes(folder: string): Promise<BrokenScene[]> {
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.py')).toSorted();
   return Promise.all(
     names.map(async (file) => {
-      const code = await readFile(join(FOLDER, file), 'utf8');
+      const code = await readFile(join(folder, file), 'utf8');
       const [, className = ''] = /^class (\w+)/m.exec(code) ?? [];
       return { name: file.replace('.py', ''), code, className };
     }),

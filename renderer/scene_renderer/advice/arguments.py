@@ -13,14 +13,13 @@ from .names import missing_attribute
 from .place import Place, callee_of, keyword_of, last_name, span_of, value_of
 
 _UNEXPECTED = re.compile(r"got an unexpected keyword argument '([^']+)'")
-_CALLED = re.compile(r"(\w+)(?:\.(\w+))?\(\)")
 _MISSING = re.compile(r"missing (\d+) required (?:positional|keyword-only) arguments?: (.+)")
 _TOO_MANY = re.compile(r"takes .*(?:positional arguments?|arguments?) but (\d+) (?:was|were) given")
 _TWICE = re.compile(r"got multiple values for (?:keyword )?argument '([^']+)'")
 _GETTER = re.compile(r"\.(?:getter|setter)\(\) (?:takes|missing|got)")
 _NOT_AN_ANIMATION = re.compile(r"cannot be converted to an animation$")
 _NOT_CALLABLE = re.compile(r"'([^']+)' object is not callable")
-_OPERANDS = re.compile(r"unsupported operand type\(s\) for (\S+): '([^']+)' and '([^']+)'")
+_OPERANDS = re.compile(r"unsupported operand type\(s\) for (.+?): '([^']+)' and '([^']+)'")
 _CONCATENATED = re.compile(r"can only concatenate (list|tuple|str) \(not \"([\w.]+)\"\)")
 _FAILED = re.compile(r"([\w.<>]+)\(\) (?:missing|takes)")
 _CONVERTED = re.compile(r"Object (\w+) cannot be converted to an animation$")
@@ -39,7 +38,11 @@ def of_type(error: TypeError, place: Place | None, code: str) -> Advice:
         fix = call_edits.without_parameter(place, code)
         return Advice("scene:argument", _of_missing(message, place), fix=fix)
     if _TOO_MANY.search(message):
-        fix = call_edits.method_with_self(message, code) or call_edits.without_star(place, code)
+        fix = (
+            call_edits.method_with_self(message, code)
+            or call_edits.with_first_parameter(message, code)
+            or call_edits.without_star(place, code)
+        )
         return Advice("scene:argument", _of_too_many(message, place), fix=fix)
     if match := _TWICE.search(message):
         return _of_twice(match[1], place, code)
@@ -113,7 +116,7 @@ def _renamed_anywhere(name: str) -> renamed.Renamed | None:
 
 def _of_keyword(keyword: str, message: str, place: Place | None, code: str) -> Advice:
     node, frame = (place.node, place.frame) if place else (None, None)
-    refusing = _named_in(message)  # what it was passed on to
+    refusing = signatures.named_in(message)  # what it was passed on to
     called = callee_of(node, frame) or refusing
     found = keyword_of(node, keyword)
     span = span_of(found, code) if found else None
@@ -146,15 +149,6 @@ def _given(node: ast.AST | None, called: object) -> set[str]:
         return set()
     by_place = signatures.names_of(called, len(node.args))
     return {*by_place, *(keyword.arg for keyword in node.keywords if keyword.arg is not None)}
-
-
-def _named_in(message: str) -> object:
-    """Return the class or method of Manim that a message names, such as `Mobject.next_to()`."""
-    match = _CALLED.match(message)
-    owner = vars(manim).get(match[1]) if match else None
-    if match is None or match[2] in (None, "__init__"):
-        return owner
-    return getattr(owner, match[2], None)
 
 
 def renamed_keyword(called: object, keyword: str, accepted: Sequence[str]) -> renamed.Renamed | None:

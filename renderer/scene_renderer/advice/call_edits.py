@@ -15,6 +15,7 @@ from .phrases import OF_TEXT
 from .place import Frame, Place, callee_of, keyword_of, span_of, value_of
 
 _WITHOUT_SELF = re.compile(r"^(\w+)\.(\w+)\(\) takes 0 positional arguments but 1 was given")
+_ONE_TOO_MANY = re.compile(r"^(\w+)\.(\w+)\(\) takes (\d+) positional arguments? but (\d+) were given")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 
 
@@ -35,7 +36,13 @@ def called(place: Place | None, code: str) -> Fix | None:
     node, frame = (place.node, place.frame) if place else (None, None)
     for side in (node.left, node.right) if isinstance(node, ast.BinOp) else ():
         method = value_of(side, frame) if isinstance(side, ast.Attribute) else None
-        if isinstance(method, FunctionType | MethodType) and not _required(method):
+        if (
+            isinstance(side, ast.Attribute)
+            and isinstance(method, FunctionType | MethodType)
+            and not _required(method)
+        ):
+            if side.attr == "center":  # which moves the mobject, and returns it
+                return instead(side, f"{ast.get_source_segment(code, side.value)}.get_center()", code)
             return after(side, "()", code)
     return None
 
@@ -57,7 +64,8 @@ def animated(message: str, place: Place | None, code: str) -> Fix | None:
 def _animations(node: ast.Call, message: str, frame: Frame | None, code: str) -> Iterator[Fix | None]:
     for index, argument in enumerate(node.args):
         value = value_of(argument, frame)
-        if isinstance(argument, ast.List | ast.Tuple) or isinstance(value, list | tuple):
+        is_list = isinstance(argument, ast.List | ast.Tuple) or isinstance(value, list | tuple)
+        if is_list and not _are_mobjects(value):
             yield before(argument, "*", code)
         root, methods = _chain(argument)
         owner = value_of(root, frame)
@@ -67,6 +75,10 @@ def _animations(node: ast.Call, message: str, frame: Frame | None, code: str) ->
             yield _of_method(node, index, frame, code)
         elif isinstance(argument, ast.Call) and re.search(rf"\b{type(owner).__name__}\b", message):
             yield after(root, ".animate", code)
+
+
+def _are_mobjects(value: object) -> bool:
+    return isinstance(value, list | tuple) and any(isinstance(one, manim.Mobject) for one in value)
 
 
 def _of_method(node: ast.Call, index: int, frame: Frame | None, code: str) -> Fix | None:
@@ -149,6 +161,21 @@ def as_text(place: Place | None, code: str) -> Fix | None:
         return None
     source = ast.get_source_segment(code, node.right)
     return instead(node.right, f"str({source})", code) if source else None
+
+
+def with_first_parameter(message: str, code: str) -> Fix | None:
+    """Return `self` before the other parameters of the method that a message says takes one too few."""
+    match, tree = _ONE_TOO_MANY.search(message), parsed(code)
+    if match is None or tree is None or int(match[4]) != int(match[3]) + 1:
+        return None
+    classes = [node for node in tree.body if isinstance(node, ast.ClassDef) and node.name == match[1]]
+    methods = [part for one in classes for part in one.body if isinstance(part, ast.FunctionDef)]
+    found = [one for one in methods if one.name == match[2] and not one.decorator_list and one.args.args]
+    if len(found) != 1 or found[0].args.args[0].arg in ("self", "cls"):
+        return None
+    first = found[0].args.args[0]
+    span = span_of(ast.copy_location(ast.Name(first.arg, ast.Load()), first), code)
+    return None if span.column is None else fix(span.line, span.column, span.column, "self, ")
 
 
 def without_parameter(place: Place | None, code: str) -> Fix | None:

@@ -5,6 +5,7 @@ import dataclasses
 from .advice import Advice
 from .arguments import of_type
 from .call_edits import getter_called, without_quotes
+from .mends import mended
 from .names import of_attribute, of_import, of_name
 from .phrases import of_font, of_phrase, of_quotes
 from .place import Place
@@ -20,6 +21,7 @@ def advise(error: BaseException, place: Place | None, code: str) -> Advice:
     """
     message = str(error)
     found = of_quotes(message, place, code) or of_font(message) or _of_kind(error, place, code)
+    found = mended(found, error, place, code)
     if found.fix is None and (fix := without_quotes(message, place, code)) is not None:
         return dataclasses.replace(found, hint=f"Give the number without quotes: `{fix['text']}`.", fix=fix)
     if found.fix is None and (fix := getter_called(message, place, code)) is not None:

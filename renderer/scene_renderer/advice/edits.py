@@ -23,7 +23,7 @@ def imported(statement: str, span: Span, code: str) -> Fix | None:
     line, tree = whole_line(code, span.line), parsed(code)
     if line is None or tree is None or span.end_column is None or not _IMPORTED.fullmatch(statement):
         return None
-    if not statement.startswith(_OF_MANIM) and line[span.end_column - 1 : span.end_column] not in (".", "("):
+    if not statement.startswith(_OF_MANIM) and line[span.end_column - 1 : span.end_column] not in (*".([",):
         return None
     head = itertools.takewhile(_is_of_head, tree.body)
     after = max((node.end_lineno or node.lineno for node in head), default=0)
@@ -55,6 +55,18 @@ def with_self(line: int, code: str) -> Fix | None:
             text = whole_line(code, line) or ""
             column = text.find("(", node.col_offset) + 2
             return fix(line, column, column, "self") if column > 1 else None
+    return None
+
+
+def with_base(line: int, code: str) -> Fix | None:
+    """Return the base `Scene` of a class that has none, and a method `construct`."""
+    tree = parsed(code)
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.ClassDef) and node.lineno == line and not node.bases and not node.keywords:
+            methods = [part.name for part in node.body if isinstance(part, ast.FunctionDef)]
+            match = re.match(rf"class\s+{node.name}\s*(?:\(\s*\))?", whole_line(code, line) or "")
+            if match is not None and "construct" in methods:
+                return fix(line, match.start() + 1, match.end() + 1, f"class {node.name}(Scene)")
     return None
 
 

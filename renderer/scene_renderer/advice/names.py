@@ -12,9 +12,11 @@ from types import ModuleType
 import manim
 import numpy as np
 
+from ..messages import Fix
 from . import renamed
 from .advice import Advice, did_you_mean, instead, nearest
 from .call_edits import shifted
+from .edits import instead as instead_of
 from .phrases import of_text
 from .place import Place, last_name
 
@@ -39,8 +41,35 @@ _IMPORTS = {
         )
     },
     "Path": "from pathlib import Path",
-    **{name: f"from math import {name}" for name in ("sqrt", "factorial", "comb", "gcd", "floor", "ceil")},
+    "copy": "import copy",
+    "statistics": "import statistics",
+    "string": "import string",
+    **{
+        name: f"from {module} import {name}"
+        for module, names in {
+            "math": ("sqrt", "factorial", "comb", "gcd", "floor", "ceil", "radians", "hypot"),
+            "copy": ("deepcopy",),
+            "random": ("randint", "choice", "uniform", "shuffle", "sample", "randrange", "gauss"),
+            "itertools": (
+                "product",
+                "permutations",
+                "combinations",
+                "chain",
+                "cycle",
+                "accumulate",
+                "pairwise",
+            ),
+            "functools": ("partial", "reduce", "lru_cache"),
+            "collections": ("defaultdict", "Counter", "deque", "OrderedDict"),
+            "typing": ("List", "Dict", "Tuple", "Optional", "Callable", "Any", "Iterable"),
+            "dataclasses": ("dataclass",),
+            "enum": ("Enum",),
+        }.items()
+        for name in names
+    },
 }
+# Functions that take numbers and arrays, such as those of graphs.
+_OF_NUMPY = ("sin", "cos", "tan", "arcsin", "arccos", "arctan", "arctan2", "exp", "log", "linspace", "arange")
 _MANIMGL = ("manimlib", "manimgl", "manim_imports_ext", "big_ol_pile_of_manim_imports")
 _CANNOT_IMPORT = re.compile(r"cannot import name '([^']+)' from '([^']+)'")
 _REMOVED = re.compile(r"`np\.(\w+)` was removed")
@@ -70,7 +99,16 @@ def of_name(error: NameError, place: Place | None, code: str) -> Advice:
         return Advice("scene:name", f"Import it: `{_IMPORTS[name]}`.")
     if name in ("plt", "matplotlib"):
         return Advice("scene:name", "Matplotlib is not available in scenes: use `Axes(…).plot(…)`.")
-    if (found := _of_namespace(name)) is not None:
+    if name in _OF_NUMPY:
+        return Advice(
+            "scene:name",
+            f"Use `np.{name}`.",
+            (f"np.{name}",),
+            fix=_instead_of(name, f"np.{name}", place, code),
+        )
+    if name in ("this", "Self") and place and place.frame and "self" in place.frame.f_locals:
+        return Advice("scene:name", did_you_mean(["self"]), ("self",))
+    if (found := namespaced(name)) is not None:
         return Advice("scene:name", f"Use `{found}`.", (found,))
     if name in ("true", "false", "null", "none"):
         right = {"true": "True", "false": "False", "null": "None", "none": "None"}[name]
@@ -82,15 +120,22 @@ def of_name(error: NameError, place: Place | None, code: str) -> Advice:
     return Advice("scene:name", did_you_mean(candidates) or f"Define `{name}` before this line.", candidates)
 
 
-def _of_namespace(name: str) -> str | None:
+def namespaced(name: str) -> str | None:
     """Return a colour or rate function of Manim that is in a namespace, with its name."""
-    if name in vars(manim.rate_functions) and name.startswith("ease_"):
-        return f"rate_functions.{name}"
-    for namespace in ("SVGNAMES", "X11"):
+    folded = name.replace("_", "").casefold()
+    for function in vars(manim.rate_functions):
+        if function.startswith("ease_") and function.replace("_", "") == folded:
+            return f"rate_functions.{function}"
+    for namespace in ("SVGNAMES", "X11", "XKCD"):
         for spelled in (name, name.replace("_", "")):
             if name.isupper() and spelled in vars(vars(manim)[namespace]):
                 return f"{namespace}.{spelled}"
     return None
+
+
+def _instead_of(name: str, new: str, place: Place | None, code: str) -> Fix | None:
+    node = place.node if place else None
+    return instead_of(node, new, code) if isinstance(node, ast.Name) and node.id == name else None
 
 
 def of_import(error: ImportError) -> Advice:
@@ -142,6 +187,18 @@ def import_hint(module: str, *, is_local: bool) -> str:
 
 def of_attribute(error: AttributeError, place: Place | None, code: str) -> Advice:
     """Return advice for an attribute that an object doesn't have."""
+    owner, name = missing_of(error)
+    if not name:
+        return Advice("scene:attribute")
+    found = missing_attribute(owner, name)
+    node = place.node.func if place and isinstance(place.node, ast.Call) else None
+    if isinstance(node, ast.Attribute) and node.attr == name:
+        return dataclasses.replace(found, span=last_name(node, code))
+    return found
+
+
+def missing_of(error: AttributeError) -> tuple[object, str]:
+    """Return the object that an error is about, and the name of what it lacks; empty if that is not known."""
     message = str(error)
     owner, name = error.obj, error.name
     prefix = ""
@@ -154,16 +211,10 @@ def of_attribute(error: AttributeError, place: Place | None, code: str) -> Advic
     if name is None:
         match = _NO_ATTRIBUTE.search(message) or _REMOVED.search(message)
         name = match[1] if match else ""
-    if not name:
-        return Advice("scene:attribute")
-    if owner is None and "NoneType" not in message:
+    if name and owner is None and "NoneType" not in message:
         modules = (sys.modules[word] for word in re.findall(r"\w+", message) if word in sys.modules)
         owner = next(modules, np if "np." in message else object())
-    found = missing_attribute(owner, name)
-    node = place.node.func if place and isinstance(place.node, ast.Call) else None
-    if isinstance(node, ast.Attribute) and node.attr == name:
-        return dataclasses.replace(found, span=last_name(node, code))
-    return found
+    return owner, name
 
 
 def missing_attribute(owner: object, name: str) -> Advice:
@@ -216,16 +267,20 @@ def missing_attribute(owner: object, name: str) -> Advice:
 def _of_module(module: ModuleType, name: str) -> Advice:
     if module is manim and (new := renamed.NAMES.get(name)) is not None:
         return Advice("scene:attribute", instead(name, new), (new.name,) if new.name else ())
-    candidates = nearest(name, vars(module))
+    table = renamed.MODULES.get(module.__name__, {})
+    candidates = (table[name],) if name in table else nearest(name, vars(module))
     return Advice("scene:attribute", did_you_mean(candidates), candidates)
 
 
 def _of_scene(kind: type, name: str) -> str:
-    owners = [
-        scene
-        for scene in (manim.ThreeDScene, manim.MovingCameraScene, manim.ZoomedScene, manim.VectorScene)
-        if hasattr(scene, name) and not issubclass(kind, scene)
-    ]
+    scenes = (
+        manim.ThreeDScene,
+        manim.MovingCameraScene,
+        manim.ZoomedScene,
+        manim.VectorScene,
+        manim.LinearTransformationScene,
+    )
+    owners = [scene for scene in scenes if hasattr(scene, name) and not issubclass(kind, scene)]
     if owners:
         return f"Make the scene a subclass of `{owners[0].__name__}`, which has `{name}`."
     if hasattr(kind, "CONFIG"):

@@ -74,6 +74,22 @@ PHRASES: tuple[tuple[re.Pattern[str], str], ...] = tuple(
 _FONT = re.compile(r"There is no Font \w+ Called (.+)")
 _ABOUT_TEXT = re.compile(r"'str' object|\bufunc\b|StrDType|<U\d")
 OF_TEXT = ("Text", "MarkupText", "Tex", "MathTex", "Title", "Paragraph", "BulletedList", "Code", "str")
+# Directions that are written as text.
+_DIRECTIONS = {
+    **{
+        name.casefold(): name
+        for name in ("UP", "DOWN", "LEFT", "RIGHT", "UL", "UR", "DL", "DR", "ORIGIN", "IN", "OUT")
+    },
+    "top": "UP",
+    "bottom": "DOWN",
+    "above": "UP",
+    "below": "DOWN",
+    "center": "ORIGIN",
+    **{f"{word}left": "UL" for word in ("top", "upper", "up")},
+    **{f"{word}right": "UR" for word in ("top", "upper", "up")},
+    **{f"{word}left": "DL" for word in ("bottom", "lower", "down")},
+    **{f"{word}right": "DR" for word in ("bottom", "lower", "down")},
+}
 _TEXTS = ("submobjects", "points", "updaters", "family_members_with_points")
 
 
@@ -102,6 +118,11 @@ def of_quotes(message: str, place: Place | None, code: str) -> Advice | None:
             continue
         for given in (*call.args, *(keyword.value for keyword in call.keywords)):
             name = given.value if isinstance(given, ast.Constant) else None
+            name = (
+                _DIRECTIONS.get(re.sub(r"[ _-]", "", name).casefold(), name)
+                if isinstance(name, str)
+                else name
+            )
             value = vars(manim).get(name) if isinstance(name, str) else None
             if value is not None and not isinstance(value, manim.ManimColor):
                 hint = f"It is a name, without quotes: use `{name!s}`."

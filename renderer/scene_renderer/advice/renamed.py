@@ -77,7 +77,7 @@ NAMES: dict[str, Renamed] = {
     "Untype": _to("RemoveTextLetterByLetter"),
     "Typewriter": _to("AddTextLetterByLetter"),
     "TypeWriter": _to("AddTextLetterByLetter"),
-    "TransformMatchingStrings": _to("TransformMatchingTex"),
+    "TransformMatchingStrings": _to("TransformMatchingShapes"),
     "TransformMatchingParts": _to("TransformMatchingShapes"),
     "TransformMatching": _to("TransformMatchingShapes"),
     "TransformFromText": _to("TransformMatchingShapes"),
@@ -229,10 +229,21 @@ NAMES: dict[str, Renamed] = {
     "BELOW": _to("DOWN"),
     "UNDER": _to("DOWN"),
     "ABOVE": _to("UP"),
-    "TOP_LEFT": _to("UL"),
-    "TOP_RIGHT": _to("UR"),
-    "BOTTOM_LEFT": _to("DL"),
-    "BOTTOM_RIGHT": _to("DR"),
+    "NORTH": _to("UP"),
+    "SOUTH": _to("DOWN"),
+    "EAST": _to("RIGHT"),
+    "WEST": _to("LEFT"),
+    **{
+        name: _to(corner)
+        for corner, vertical, horizontal in (
+            ("UL", ("UP", "UPPER", "TOP"), "LEFT"),
+            ("UR", ("UP", "UPPER", "TOP"), "RIGHT"),
+            ("DL", ("DOWN", "LOWER", "BOTTOM"), "LEFT"),
+            ("DR", ("DOWN", "LOWER", "BOTTOM"), "RIGHT"),
+        )
+        for word in vertical
+        for name in (f"{word}_{horizontal}", f"{word}{horizontal}", f"{horizontal}_{word}")
+    },
     "FRONT": _to("OUT"),
     "BACK": _to("IN"),
     "FORWARD": _to("IN"),
@@ -336,6 +347,9 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
         "dither": _to("wait"),
         "sleep": _to("wait"),
         "delay": _to("wait"),
+        "play_animation": _to("play"),
+        "animations_play": _to("play"),
+        "display": _to("add"),
         "show": _to("add"),
         "draw": _to("add"),
         "animate": _to("play"),
@@ -516,6 +530,20 @@ ATTRIBUTES: dict[str, dict[str, Renamed]] = {
         "width": _to("pixel_width"),
         "height": _to("pixel_height"),
         "fps": _to("frame_rate"),
+    },
+}
+
+# What NumPy calls it.
+MODULES: dict[str, dict[str, str]] = {
+    "numpy": {"magnitude": "abs", "power_of": "power", "length": "size", "atan2": "arctan2", "PI": "pi"},
+    "numpy.linalg": {
+        "inverse": "inv",
+        "invert": "inv",
+        "determinant": "det",
+        "eigen": "eig",
+        "eigenvalues": "eigvals",
+        "magnitude": "norm",
+        "length": "norm",
     },
 }
 

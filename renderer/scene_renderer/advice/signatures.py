@@ -2,11 +2,15 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Callable
 from typing import Any
 
+import manim
+
 _SELF_NAMES = {"self", "cls"}
+_CALLED = re.compile(r"(\w+)(?:\.(\w+))?\(\)")
 
 
 def keywords_of(called: object) -> list[str]:
@@ -30,6 +34,15 @@ def keywords_of(called: object) -> list[str]:
         if not any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
             break
     return [name for name in found if name not in _SELF_NAMES]
+
+
+def named_in(message: str) -> object:
+    """Return the class or method of Manim that a message names, such as `Mobject.next_to()`."""
+    match = _CALLED.match(message)
+    owner = vars(manim).get(match[1]) if match else None
+    if match is None or match[2] in (None, "__init__"):
+        return owner
+    return getattr(owner, match[2], None)
 
 
 def names_of(called: object, count: int) -> list[str]:

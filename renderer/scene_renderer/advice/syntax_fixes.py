@@ -2,11 +2,13 @@
 
 import ast
 import io
+import itertools
 import re
 import tokenize
 from collections.abc import Iterator
 
 from ..messages import Fix
+from . import syntax_words
 from .place import whole_line
 
 _CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -16,6 +18,10 @@ _CODE_CHARACTERS_MAX = 50_000
 _UNCLOSED = re.compile(r"'([(\[{])' was never closed")
 _COMMENT = re.compile(r"\s*(?:#[^'\"]*)?$")
 _ENDS_OPERAND = re.compile(r"[\w)\]}'\"]$")
+_CALL_AFTER = re.compile(
+    r"\)\s+(?=[A-Za-z_][\w.]*\()|\d\s+(?=\d)|['\"]\s+(?=['\"])"
+    r"|\)[ \t]+(?!(?:and|as|else|for|if|in|is|not|or)\b)(?=[A-Za-z_])"
+)
 _NAMED = re.compile(r"\w+\s*=(?!=)")
 
 
@@ -35,9 +41,31 @@ def fix_of(error: SyntaxError, code: str) -> Fix | None:
         fixes = _closed_before_colon(line, code)
     elif "Perhaps you forgot a comma" in message:
         fixes = _with_comma(error, code)
+    elif "positional argument follows keyword" in message:
+        fixes = _positional_first(line, code)
+    elif "keyword argument repeated" in message:
+        fixes = _once(message, line, code)
+    elif isinstance(error, IndentationError) and "expected an indented block" in message:
+        fixes = _one_indented(line, code)
+    elif isinstance(error, TabError):
+        fixes = _without_tabs(line, code)
     elif isinstance(error, IndentationError):
-        fixes = _indented(message, line, code)
-    return next((fix for fix in fixes if _is_valid(applied(fix, code))), None)
+        fixes = itertools.chain(_indented(message, line, code), _without_tabs(line, code))
+    valid = (fix for fix in fixes if _is_valid(applied(fix, code)))
+    better = (fix for fix in syntax_words.rewritten(error, code) if _is_better(fix, line, code))
+    return next(itertools.chain(valid, better), None)
+
+
+def _is_better(fix: Fix, line: int, code: str) -> bool:
+    """Whether code is valid with a replacement, or the first error is further down."""
+    new = applied(fix, code)
+    try:
+        ast.parse(new)
+    except SyntaxError as error:
+        return (error.lineno or 0) > line
+    except (ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def applied(fix: Fix, code: str) -> str:
@@ -109,10 +137,62 @@ def _with_comma(error: SyntaxError, code: str) -> Iterator[Fix]:
         text = whole_line(code, number) or ""
         if number < last and _ENDS_OPERAND.search(text[: _end(text) - 1]):
             yield _at(number, _end(text), ",")
+        for gap in _CALL_AFTER.finditer(text):
+            yield _at(number, gap.start() + 2, ",")
         for name in _NAMED.finditer(text):
             before = text[: name.start()].rstrip()
             if before and before != text[: name.start()] and _ENDS_OPERAND.search(before):
                 yield _at(number, len(before) + 1, ",")
+
+
+def _positional_first(line: int, code: str) -> Iterator[Fix]:
+    """Put the last argument of a call before those with names, if all are simple."""
+    text = whole_line(code, line) or ""
+    for match in re.finditer(r"\(([^()]*)\)", text):
+        parts = [part.strip() for part in match[1].split(",")]
+        by_place = [part for part in parts if not _NAMED.match(part)]
+        if by_place and _NAMED.match(parts[0]) and len(by_place) < len(parts):
+            named = [part for part in parts if _NAMED.match(part)]
+            new = ", ".join([*by_place, *named])
+            yield {"line": line, "column": match.start(1) + 1, "endColumn": match.end(1) + 1, "text": new}
+
+
+def _one_indented(line: int, code: str) -> Iterator[Fix]:
+    """Indent the line below the head of a loop or a condition, or the only one of a function."""
+    head, text = whole_line(code, line - 1) or "", whole_line(code, line) or ""
+    column = len(head) - len(head.lstrip(" "))
+    below = next((one for one in code.split("\n")[line:] if one.strip()), "")
+    is_only = len(below) - len(below.lstrip(" ")) < len(text) - len(text.lstrip(" "))
+    if text.strip() and (is_only or re.match(r"\s*(?:for|while|if|elif|else|with)\b", head)):
+        end = len(text) - len(text.lstrip()) + 1
+        yield {"line": line, "column": 1, "endColumn": end, "text": " " * (column + 4)}
+
+
+def _once(message: str, line: int, code: str) -> Iterator[Fix]:
+    """Leave out an argument that is given twice with the same value."""
+    name = message.rpartition(": ")[2]
+    text = whole_line(code, line) or ""
+    found = [*re.finditer(rf",\s*{re.escape(name)}\s*=\s*([\w.'\"#-]+)(?=\s*[,)])", text)]
+    values = re.findall(rf"\b{re.escape(name)}\s*=\s*([\w.'\"#-]+)", text)
+    if found and len(values) == 2 and values[0] == values[1]:
+        last = found[-1]
+        kept = text[last.start() - 1]
+        yield {"line": line, "column": last.start(), "endColumn": last.end() + 1, "text": kept}
+
+
+def _without_tabs(line: int, code: str) -> Iterator[Fix]:
+    """Indent a line that begins with tabs like one of the blocks around it."""
+    text = whole_line(code, line) or ""
+    indentation = text[: len(text) - len(text.lstrip())]
+    if "\t" not in indentation:
+        return
+    previous = (whole_line(code, line - 1) or "").expandtabs(8)
+    start = len(indentation.expandtabs(8))
+    before = len(previous) - len(previous.lstrip())
+    widths = sorted(_widths(line, code), key=lambda width: (width != before, abs(width - start)))
+    opens = previous.rstrip().endswith(":")
+    for width in [before + 4] if opens else widths:
+        yield {"line": line, "column": 1, "endColumn": len(indentation) + 1, "text": " " * width}
 
 
 def _indented(message: str, line: int, code: str) -> Iterator[Fix]:
@@ -120,6 +200,9 @@ def _indented(message: str, line: int, code: str) -> Iterator[Fix]:
     text = whole_line(code, line) or ""
     column = len(text) - len(text.lstrip(" "))
     if "unindent does not match" in message or "unexpected indent" in message:
+        if "unexpected indent" in message and (widths := _widths(line, code)):
+            indentation = " " * max(widths)
+            yield {"line": line, "column": 1, "endColumn": column + 2, "text": indentation + text[column]}
         distances = sorted((abs(width - column), width) for width in _widths(line, code))
         is_one = len(distances) == 1 or (len(distances) > 1 and distances[0][0] < distances[1][0])
         if is_one and distances[0][0] < 4 and column > 0:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 
 from ..messages import Fix
+from . import tex_mends, typeset
 from .place import span_of
 
 _COMMAND = re.compile(r"Undefined control sequence\.? \\([a-zA-Z@]+)")
@@ -23,12 +24,22 @@ def fix_of(message: str, candidates: tuple[str, ...], node: ast.expr | None, cod
     if node is None:
         return None
     if (command := _COMMAND.search(message)) and candidates:
+        new = candidates[0]
+        if not new.startswith("\\"):
+            return _once(
+                node, re.compile(rf"\\+{command[1]}(?![a-zA-Z])"), _for_strings(new, node, code), code
+            )
         name = re.compile(rf"(?<=\\){command[1]}(?![a-zA-Z])")
-        return _once(node, name, candidates[0].removeprefix("\\"), code)
+        return _once(node, name, new.removeprefix("\\"), code)
     if "begins a comment" in message and not any(isinstance(one, ast.BinOp) for one in ast.walk(node)):
-        is_raw = not any(_PREFIX.match(source) for _, source in _strings(node, code))
-        return _once(node, _PERCENT, "\\%" if is_raw else "\\\\%", code)
-    return _raw(node, code)
+        return _once(node, _PERCENT, _for_strings("\\%", node, code), code)
+    return _raw(node, code) or tex_mends.fix_of(message, node, typeset.packages_for(message), code)
+
+
+def _for_strings(text: str, node: ast.expr, code: str) -> str:
+    """Return TeX as the strings of an expression have it: with two backslashes, unless they have an r."""
+    is_raw = not any(_PREFIX.match(source) for _, source in _strings(node, code))
+    return text if is_raw else text.replace("\\", "\\\\")
 
 
 def _raw(node: ast.expr, code: str) -> Fix | None:

@@ -1,16 +1,16 @@
 """Advice for formulas that TeX can't set."""
 
 import ast
-import json
 import re
-from pathlib import Path
 
 from .advice import nearest
+from .latex import LATEX
 
-_LATEX = json.loads(Path(__file__).with_name("latex.json").read_text())
 # Commands and environments of packages that Manim's preamble doesn't load, by package.
-_PACKAGES: dict[str, list[str]] = _LATEX["packages"]
-_COMMANDS: list[str] = _LATEX["commands"]
+_PACKAGES: dict[str, list[str]] = LATEX["packages"]
+_COMMANDS: list[str] = LATEX["commands"]
+# Commands that are not LaTeX's, or of a package that is not needed for them.
+_MEANT: dict[str, str] = LATEX["meant"]
 _OF_TEXT = ("Tex", "BulletedList", "Title")
 _COMMAND = re.compile(r"Undefined control sequence\.? \\([a-zA-Z@]+)")
 _ENVIRONMENT = re.compile(r"Environment ([^ ]+) undefined")
@@ -47,6 +47,8 @@ def advice_for(message: str, source: str, *, is_math: bool) -> tuple[str | None,
             "Put an r before the quotes: r'\\frac{a}{b}'. Without it, Python reads the backslash itself.",
             (),
         )
+    if (match := _COMMAND.search(message)) and match[1] in _MEANT:
+        return f"Write `{_MEANT[match[1]]}`.", (_MEANT[match[1]],)
     if packages := packages_for(message):
         name = packages[0]
         return (

@@ -12,7 +12,7 @@ from pathlib import Path
 from ..advice import tex_fixes, typeset
 from ..advice.advice import Advice
 from ..advice.causes import advise
-from ..advice.edits import with_self
+from ..advice.edits import with_base, with_self
 from ..advice.fixes import fix_of
 from ..advice.names import import_hint
 from ..advice.place import Place, Span, line_of, locate, place_of
@@ -59,7 +59,7 @@ def describe(
         found = finding(kind, message, error.hint, error.candidates)
         if error.line is not None:
             locate(found, Span(error.line), code)
-            found["fix"] = with_self(error.line, code)
+            found["fix"] = with_self(error.line, code) or with_base(error.line, code)
     found["play"] = play
     found["calls"] = author_frames.shortened(calls)
     if place is not None:

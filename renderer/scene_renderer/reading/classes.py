@@ -7,7 +7,7 @@ import unicodedata
 from manim import Scene
 
 from ..advice import scenes
-from ..advice.edits import with_self
+from ..advice.edits import with_base, with_self
 from ..advice.place import Span, line_of, locate
 from ..scene_error import SceneError, finding
 from . import own
@@ -100,5 +100,5 @@ def _report(reading: Reading, error: SceneError, line: int | None) -> None:
     found = finding("scene:class", str(error).partition("\n")[0], error.hint, error.candidates)
     if line is not None:
         locate(found, Span(line), reading.report.code)
-        found["fix"] = with_self(line, reading.report.code)
+        found["fix"] = with_self(line, reading.report.code) or with_base(line, reading.report.code)
     reading.report.add(found)

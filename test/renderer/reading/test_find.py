@@ -287,16 +287,8 @@ def test_a_replacement_works(body: str, fix: str) -> None:
         ("RegularPolygon(vertices=[LEFT, RIGHT])", None),
         ("Dot(ORIGIN, points=UP)", None),
         (
-            "Brace(Square()).get_label('a')",
-            "Use `brace.get_text('…')`, or `brace.get_tex(r'…')` for a formula.",
-        ),
-        (
             "circles = [Circle(), Circle()]\nself.play(LaggedStart(circles))",
             "Make an animation of each: `*[Create(mobject) for mobject in circles]`.",
-        ),
-        (
-            "self.play(FadeIn(Dot()), self.wait(1))",
-            "Within `play` use `Wait(1)`; or call `self.wait` after it, on its own.",
         ),
         (
             "self.play(FadeIn(Dot()), rate_func='ease')",
