@@ -67,7 +67,6 @@ export function ownEngine({ outputDir = '.', folder, ...flags }: EngineFlags): M
 export async function remoteEngine(server: Server, flags: EngineFlags): Promise<McpEngine> {
   refuseWithServer({
     '--output-dir': flags.outputDir,
-    '--folder': flags.folder,
     ...Object.fromEntries(RENDERER_FLAGS.map((name) => [flagOf(name), flags[name]])),
   });
   // Its schemas are slow to load, and not needed with a renderer of this machine.
@@ -77,7 +76,7 @@ export async function remoteEngine(server: Server, flags: EngineFlags): Promise<
   const scopes = await scopesOf(serviceOf({ timeoutMs: FIRST_ANSWER_MS, attempts: 1 }));
   const origins = [server.url, ...server.artifacts].map((address) => new URL(address).origin);
   const service = serviceOf({ timeoutMs: ANSWER_MS, attempts: ATTEMPTS });
-  const engine = new RemoteEngine(service, { origins: [...new Set(origins)], note });
+  const engine = new RemoteEngine(service, { origins: [...new Set(origins)], note, folder: flags.folder });
   return { engine, scopes, stop: async () => {} };
 }
 

@@ -21,7 +21,10 @@ export function mcpCommand(): Command {
       'Serve an MCP client over standard input and output: tools that check, inspect and render scenes',
     )
     .option('--output-dir <folder>', 'folder for videos: <scene>.mp4, and captions beside it (default: .)')
-    .option('--folder <folder>', 'folder that the scenes may read: modules, pictures, data (default: none)')
+    .option(
+      '--folder <folder>',
+      'folder that the scenes may read: modules, pictures, data; with --server: of files to keep there (default: none)',
+    )
     .addOption(
       new Option('--image-responses <mode>', 'omit: no pictures in results')
         .choices(['allow', 'omit'])

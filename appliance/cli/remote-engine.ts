@@ -1,62 +1,76 @@
 import type { CheckedSource } from '../../lib/index.ts';
+import { ARTIFACTS } from '../../lib/internal.ts';
 import {
   chosen,
-  type Engine,
+  type EngineFiles,
   type Inspected,
   type JobResults,
   type JobState,
   LARGEST_PICTURE_BYTES,
+  LinkingEngine,
+  type MadeFile,
   type RenderOrder,
   type SceneQuestion,
   type Waiting,
 } from '../mcp/engine.ts';
 import { UserError } from '../support/user-error.ts';
+import { remoteFiles } from './remote-files.ts';
 import { followJob } from './remote-job.ts';
 import { RemoteScenes, valid } from './remote-scenes.ts';
-import type { Remote, RemoteService } from './remote-service.ts';
+import { ofTools, type Remote, type RemoteService } from './remote-service.ts';
 import { type ToldJob, toldJob } from './schemas/told.ts';
 
 /** Renders by a service elsewhere, whose answers may be anything, for the account of a key. */
-export class RemoteEngine implements Engine {
+export class RemoteEngine extends LinkingEngine {
+  readonly files: EngineFiles;
   readonly #service: RemoteService;
   readonly #scenes: RemoteScenes;
   readonly #origins: string[];
   readonly #note: (text: string) => void;
 
-  /** `origins`: from which its files come. `note`: tells the user of this machine. */
-  constructor(service: RemoteService, options: { origins: string[]; note: (text: string) => void }) {
+  /**
+   * `origins`: from which its files come. `note`: tells the user of this machine. `folder`: of files that may be kept for
+   * scenes.
+   */
+  constructor(
+    service: RemoteService,
+    options: { origins: string[]; note: (text: string) => void; folder?: string | undefined },
+  ) {
+    super();
     this.#service = service;
+    this.files = remoteFiles(service, options.folder);
     this.#scenes = new RemoteScenes(service);
     this.#origins = options.origins;
     this.#note = options.note;
   }
 
   check(
-    { code, className, quality, dryRun }: SceneQuestion & { dryRun: boolean },
+    { dryRun, ...question }: SceneQuestion & { dryRun: boolean },
     signal: AbortSignal,
   ): Promise<CheckedSource> {
-    return this.#scenes.check(code, { ...chosen({ className, quality }), dryRun, signal });
+    return this.#scenes.check(question.code, { ...chosen(question), dryRun, signal });
   }
 
-  inspect({ code, className, quality }: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
-    return this.#scenes.inspect(code, { ...chosen({ className, quality }), signal });
+  inspect(question: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
+    return this.#scenes.inspect(question.code, { ...chosen(question), signal });
   }
 
-  async render({ code, className, quality, aspectRatio }: RenderOrder): Promise<string> {
-    const request = { code, className, ...chosen({ quality, aspectRatio }) };
-    const { jobId } = await this.#service.call(({ client, signal }) => client.enqueue(request, { signal }));
-    return String(jobId);
+  async render(order: RenderOrder): Promise<string> {
+    const request = { ...chosen(order), code: order.code, className: order.className };
+    const [job] = await this.#service.call(({ client, signal }) =>
+      ofTools(client.enqueueMany([request], { signal })),
+    );
+    return String(job?.jobId);
   }
 
-  async wait(jobId: string, { signal, onProgress }: Waiting): Promise<JobState> {
-    try {
-      await this.#service.call(
-        (remote) => followJob(remote.client, jobId, { signal: remote.signal, onProgress }),
-        signal,
-      );
-    } catch (error) {
-      if (!signal.aborted) throw error;
-    }
+  protected async follow(jobId: string, { signal, onProgress }: Waiting): Promise<void> {
+    await this.#service.call(
+      (remote) => followJob(remote.client, jobId, { signal: remote.signal, onProgress }),
+      signal,
+    );
+  }
+
+  protected stateOf(jobId: string): Promise<JobState> {
     return this.#service.call((remote) => stateOf(remote, jobId));
   }
 
@@ -76,15 +90,12 @@ export class RemoteEngine implements Engine {
       videoBytes: null,
       thumbnail: await this.#thumbnailOf(result),
       plays,
+      others: othersOf(result),
     };
   }
 
   async videoOrigins(): Promise<string[]> {
     return this.#origins;
-  }
-
-  async readVideo(): Promise<undefined> {
-    return undefined;
   }
 
   /** A result without its picture is better than none. */
@@ -102,6 +113,14 @@ export class RemoteEngine implements Engine {
 async function stateOf(remote: Remote, jobId: string): Promise<JobState> {
   const { plays: _, result: __, ...state } = await told(remote, jobId);
   return state;
+}
+
+/** With the names that artifacts have. */
+function othersOf(result: NonNullable<ToldJob['result']>): MadeFile[] {
+  return Object.entries(ARTIFACTS).flatMap(([name, { field }]) => {
+    const url = field === 'video' || field === 'thumbnail' ? undefined : result[field];
+    return url === undefined ? [] : [{ name, url }];
+  });
 }
 
 async function told({ client, signal }: Remote, jobId: string): Promise<ToldJob> {

@@ -1,6 +1,7 @@
 import type {
   AspectRatio,
   CheckedSource,
+  EnqueueRequest,
   Finding,
   InspectedSource,
   JobStatus,
@@ -8,6 +9,9 @@ import type {
   Quality,
   RenderProgress,
 } from '../../lib/index.ts';
+import type { JobFormat, OwnerFile } from '../../lib/internal.ts';
+
+type Params = NonNullable<EnqueueRequest['params']>;
 
 /** The largest picture in a result, in bytes. */
 export const LARGEST_PICTURE_BYTES = 200_000;
@@ -21,12 +25,18 @@ export interface SceneQuestion {
   className?: string | undefined;
   /** Of the render that it is asked for. */
   quality?: Quality | undefined;
+  /** Of parameters that the scenes declare. */
+  params?: Params | undefined;
 }
 
 /** A scene to render. */
 export interface RenderOrder extends SceneQuestion {
   className: string;
   aspectRatio?: AspectRatio | undefined;
+  /** What it makes besides the MP4. */
+  formats?: readonly JobFormat[] | undefined;
+  /** Ids of files by the names under which the scene finds them; default: all files of the account. */
+  files?: Readonly<Record<string, string>> | undefined;
 }
 
 /** What is told about a job at any time. */
@@ -55,6 +65,30 @@ export interface JobResults {
   /** A JPEG of at most {@link LARGEST_PICTURE_BYTES}; null if it is larger, or removed. */
   thumbnail: Uint8Array | null;
   plays: Play[];
+  /** What it made besides: other formats, captions. */
+  others: MadeFile[];
+}
+
+/** A file that a job has made. */
+export interface MadeFile {
+  name: string;
+  /** An absolute URL, as that of the video. */
+  url: string;
+}
+
+/** A file of the account, which its scenes read by name. */
+export type KeptFile = Pick<OwnerFile, 'fileId' | 'name' | 'kind' | 'sizeBytes'>;
+
+/** The files of an account. */
+export interface EngineFiles {
+  /** A page of files, by name. `after`: the `next` of the page before. */
+  list(query: { folder?: string; after?: string }): Promise<{ files: KeptFile[]; next: string | null }>;
+  /** Keeps a file, instead of one of the same name. Error: `invalid_request` for what scenes can't use. */
+  put(name: string, content: Uint8Array<ArrayBuffer>): Promise<KeptFile>;
+  /** Error: `not_found`. */
+  remove(fileId: string): Promise<void>;
+  /** The content of a file of this machine's user. Undefined where the user is on another machine. */
+  readOwn?: (path: string) => Promise<Uint8Array<ArrayBuffer>>;
 }
 
 /** What an inspection found. */
@@ -91,21 +125,62 @@ export interface Engine {
   videoOrigins(): Promise<string[]>;
   /** The video with a `file:` URL of {@link JobResults}; undefined if there is none, or it is too large. */
   readVideo(url: string): Promise<Uint8Array | undefined>;
+  /** Undefined without an account. */
+  readonly files?: EngineFiles;
 }
 
-/** The options that are not left to their defaults. */
+/** A renderer of a service, here or elsewhere: its videos are links. */
+export abstract class LinkingEngine implements Engine {
+  abstract readonly files: EngineFiles;
+  abstract check(
+    question: SceneQuestion & { dryRun: boolean },
+    signal: AbortSignal,
+  ): Promise<Pick<CheckedSource, 'ok' | 'findings'>>;
+  abstract inspect(question: SceneQuestion, signal: AbortSignal): Promise<Inspected>;
+  abstract render(order: RenderOrder): Promise<string>;
+  abstract cancel(jobId: string): Promise<JobState>;
+  abstract results(jobId: string): Promise<JobResults>;
+  abstract videoOrigins(): Promise<string[]>;
+  /** Follows a job to its end. */
+  protected abstract follow(jobId: string, waiting: Waiting): Promise<void>;
+  protected abstract stateOf(jobId: string): Promise<JobState>;
+
+  async wait(jobId: string, waiting: Waiting): Promise<JobState> {
+    try {
+      await this.follow(jobId, waiting);
+    } catch (error) {
+      if (!waiting.signal.aborted) throw error;
+    }
+    return this.stateOf(jobId);
+  }
+
+  async readVideo(): Promise<undefined> {
+    return undefined;
+  }
+}
+
+/** What is not left to its default, without the code. */
 export function chosen({
   className,
   quality,
+  params,
   aspectRatio,
-}: Pick<SceneQuestion, 'className' | 'quality'> & Pick<RenderOrder, 'aspectRatio'>): {
+  formats,
+  files,
+}: Omit<SceneQuestion, 'code'> & Pick<RenderOrder, 'aspectRatio' | 'formats' | 'files'>): {
   className?: string;
   quality?: Quality;
+  params?: Params;
   aspectRatio?: AspectRatio;
+  formats?: readonly JobFormat[];
+  files?: Readonly<Record<string, string>>;
 } {
   return {
     ...(className !== undefined && { className }),
     ...(quality !== undefined && { quality }),
+    ...(params !== undefined && { params }),
     ...(aspectRatio !== undefined && { aspectRatio }),
+    ...(formats !== undefined && { formats }),
+    ...(files !== undefined && { files }),
   };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { basename, join, parse, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { CheckedSource, LocalRender, LocalRenderer, RenderProgress } from '../../lib/index.ts';
 import { openRegularFile, ScenepressError } from '../../lib/internal.ts';
@@ -14,6 +14,7 @@ import {
   type JobState,
   LARGEST_PICTURE_BYTES,
   LARGEST_SENT_VIDEO_BYTES,
+  type MadeFile,
   type RenderOrder,
   type SceneQuestion,
   type Waiting,
@@ -50,20 +51,22 @@ export class LocalEngine implements Engine {
   }
 
   async check(
-    { code, className, quality, dryRun }: SceneQuestion & { dryRun: boolean },
+    { dryRun, ...question }: SceneQuestion & { dryRun: boolean },
     signal: AbortSignal,
   ): Promise<CheckedSource> {
-    const options = { ...chosen({ className, quality }), dryRun, signal };
-    return this.#use((renderer) => renderer.check(code, options));
+    const options = { ...chosen(question), dryRun, signal };
+    return this.#use((renderer) => renderer.check(question.code, options));
   }
 
-  async inspect({ code, className, quality }: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
-    const options = { ...chosen({ className, quality }), signal };
-    const found = await this.#use((renderer) => renderer.inspect(code, options));
+  async inspect(question: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
+    const options = { ...chosen(question), signal };
+    const found = await this.#use((renderer) => renderer.inspect(question.code, options));
     return { ...found, creditsCost: null };
   }
 
   async render(order: RenderOrder): Promise<string> {
+    if (order.files)
+      throw new UserError('There is no account here that keeps files: scenes read those of --folder.');
     const jobId = randomUUID();
     const { className } = order;
     const job: LocalJob = {
@@ -157,15 +160,15 @@ export class LocalEngine implements Engine {
 
   async #render(renderer: EngineRenderer, job: LocalJob, order: RenderOrder): Promise<void> {
     const { state, abort, listeners } = job;
-    const { code, className, quality, aspectRatio } = order;
+    const { files: _, ...options } = chosen(order);
     const onProgress = (progress: RenderProgress) => {
       state.status = 'running';
       for (const listener of listeners) listener(progress);
     };
-    const request = { code, className, ...chosen({ quality, aspectRatio }) };
+    const request = { ...options, code: order.code, className: order.className };
     const render = await renderer.render(request, { signal: abort.signal, onProgress });
     try {
-      if (render.status === 'completed') job.results = await this.#keep(render, className);
+      if (render.status === 'completed') job.results = await this.#keep(render, order.className);
     } finally {
       await renderer.discard(render);
     }
@@ -173,23 +176,38 @@ export class LocalEngine implements Engine {
     Object.assign(state, { status, durationMs, error, diagnosis });
   }
 
-  /** Saves the video, and captions beside it. */
+  /** Saves the video, and captions and other formats beside it. */
   async #keep({ files, plays }: LocalRender, className: string): Promise<JobResults> {
     const made = (name: string) => files.find((file) => file.name === name)?.path;
-    const [video, captions, thumbnail] = [made('video.mp4'), made('captions.vtt'), made('thumbnail.jpg')];
+    const [video, thumbnail] = [made('video.mp4'), made('thumbnail.jpg')];
     if (video === undefined) throw new Error('The render made no video.');
     await makeFolder(this.#folder);
     const path = join(this.#folder, `${className}.mp4`);
     await saveFile(video, path);
-    if (captions !== undefined) await saveFile(captions, join(this.#folder, `${className}.vtt`));
+    const others: MadeFile[] = [];
+    for (const { name, path: from } of files) {
+      if (name === 'video.mp4' || name === 'thumbnail.jpg') continue;
+      const to = join(this.#folder, savedName(name, className));
+      await saveFile(from, to);
+      others.push({ name: basename(to), url: pathToFileURL(to).href });
+    }
     return {
       videoUrl: pathToFileURL(path).href,
       videoPath: path,
       videoBytes: (await stat(path)).size,
       thumbnail: (thumbnail && (await readBounded(thumbnail, LARGEST_PICTURE_BYTES))) || null,
       plays,
+      others,
     };
   }
+}
+
+/** `Demo.gif` for `video.gif`, and `Demo-last-frame.png` for `last-frame.png`. */
+function savedName(name: string, className: string): string {
+  const { name: stem, ext } = parse(name);
+  return stem === 'video' || stem === 'captions' || stem === 'sound'
+    ? `${className}${ext}`
+    : `${className}-${stem}${ext}`;
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -5,7 +5,7 @@ import type { JobResults, JobState } from './engine.ts';
 import { type McpOptions, may, WAIT_MS } from './options.ts';
 import { PLAYER_META } from './player.ts';
 import { ProgressReports } from './progress.ts';
-import { CLASS_NAME, CODE, QUALITY } from './schemas.ts';
+import { CLASS_NAME, CODE, FORMATS, PARAMS, QUALITY } from './schemas.ts';
 import { jobText } from './texts.ts';
 import { answered, jpegBlocks, textBlock } from './tool-results.ts';
 
@@ -14,6 +14,16 @@ const RENDER_INPUT = z.strictObject({
   className: CLASS_NAME,
   quality: QUALITY,
   aspectRatio: z.enum(ASPECT_RATIOS).optional().describe('Default: 16:9.'),
+  params: PARAMS,
+  formats: FORMATS,
+});
+
+/** Where an account keeps files. */
+const RENDER_WITH_FILES = RENDER_INPUT.extend({
+  files: z
+    .record(z.string(), z.string())
+    .optional()
+    .describe('Ids of files, by the names that the scene opens. Default: all files.'),
 });
 
 const JOB_INPUT = z.strictObject({
@@ -28,6 +38,7 @@ const JOB_OUTPUT = z.strictObject({
   durationMs: z.number().nullable(),
   creditsCost: z.number().nullable(),
   video: z.string().nullable().describe('URL of the MP4.'),
+  files: z.array(z.strictObject({ name: z.string(), url: z.string() })).describe('Other formats, captions.'),
   plays: z.array(
     z.strictObject({
       line: z.number().describe('0: not known.'),
@@ -54,12 +65,12 @@ function addRender(server: McpServer, options: McpOptions): void {
       title: 'Render a scene',
       description:
         'Renders a scene to an MP4. Answers with the video, or, if that takes longer than a minute, with a jobId for the tool job.',
-      inputSchema: RENDER_INPUT,
+      inputSchema: engine.files ? RENDER_WITH_FILES : RENDER_INPUT,
       outputSchema: JOB_OUTPUT,
       annotations: HINTS,
       _meta: PLAYER_META,
     },
-    (order, context) =>
+    (order: z.infer<typeof RENDER_WITH_FILES>, context) =>
       answered(options, async () => {
         const jobId = await engine.render(order);
         const state = await waitFor(jobId, options, context);
@@ -122,6 +133,7 @@ async function resultOf(state: JobState, options: McpOptions): Promise<CallToolR
     structuredContent: {
       ...{ jobId, className, status, durationMs, creditsCost },
       video: results?.videoUrl ?? null,
+      files: (results?.others ?? []).map(({ name, url }) => ({ name, url })),
       plays: (results?.plays ?? []).map(({ line, shows, startSeconds, seconds }) => ({
         ...{ line, shows, startSeconds, seconds },
       })),

@@ -2,7 +2,7 @@ import type { McpServer } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { GUIDE_TOPICS, guideOf } from './guide.ts';
 import { type McpOptions, may } from './options.ts';
-import { CLASS_NAME, CODE, QUALITY } from './schemas.ts';
+import { CLASS_NAME, CODE, PARAMS, QUALITY } from './schemas.ts';
 import { checkText, inspectionText } from './texts.ts';
 import { answered, jpegBlocks, textBlock } from './tool-results.ts';
 
@@ -13,6 +13,7 @@ const GUIDE_INPUT = z.strictObject({
 const CHECK_INPUT = z.strictObject({
   code: CODE,
   className: CLASS_NAME.optional().describe('Default: all scenes of the code.'),
+  params: PARAMS,
   noRun: z.boolean().optional().describe('Only read the code: at once, but finds less.'),
 });
 
@@ -35,6 +36,7 @@ const INSPECT_INPUT = z.strictObject({
   code: CODE,
   className: CLASS_NAME.optional().describe('Default: all scenes of the code.'),
   quality: QUALITY.describe('Of the render that it is for.'),
+  params: PARAMS,
 });
 
 /** Adds the tools about scenes that make no video. */
@@ -61,9 +63,9 @@ export function addSceneTools(server: McpServer, options: McpOptions): void {
       outputSchema: CHECK_OUTPUT,
       annotations: { readOnlyHint: true, openWorldHint: false },
     },
-    ({ code, className, noRun = false }, { mcpReq: { signal } }) =>
+    ({ noRun = false, ...question }, { mcpReq: { signal } }) =>
       answered(options, async () => {
-        const { ok, findings } = await engine.check({ code, className, dryRun: !noRun }, signal);
+        const { ok, findings } = await engine.check({ ...question, dryRun: !noRun }, signal);
         const told = findings.map(({ kind, severity, message, line, column, hint, candidates }) => ({
           ...{ kind, severity, message, line, column, hint, candidates },
         }));
@@ -80,9 +82,9 @@ export function addSceneTools(server: McpServer, options: McpOptions): void {
       inputSchema: INSPECT_INPUT,
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    ({ code, className, quality }, { mcpReq: { signal } }) =>
+    (question, { mcpReq: { signal } }) =>
       answered(options, async () => {
-        const inspected = await engine.inspect({ code, className, quality }, signal);
+        const inspected = await engine.inspect(question, signal);
         return {
           content: [textBlock(inspectionText(inspected)), ...jpegBlocks(inspected.scenes[0]?.sheet, options)],
         };

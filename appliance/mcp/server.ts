@@ -1,5 +1,6 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { VERSION } from '../support/version.ts';
+import { addFilesTool } from './files-tool.ts';
 import type { McpOptions } from './options.ts';
 import { addPlayer } from './player.ts';
 import { addRenderTools } from './render-tools.ts';
@@ -24,6 +25,7 @@ export function createMcpServer(options: McpOptions): McpServer {
   addSceneTools(server, options);
   if (options.isReadOnly) return server;
   addRenderTools(server, options);
+  addFilesTool(server, options);
   addPlayer(server, options.engine);
   return server;
 }

@@ -4,11 +4,12 @@ import { isScenepressError, ScenepressError } from '../../lib/internal.ts';
 import type { Caller } from '../../lib/web/index.ts';
 import {
   chosen,
-  type Engine,
+  type EngineFiles,
   type Inspected,
   type JobResults,
   type JobState,
   LARGEST_PICTURE_BYTES,
+  LinkingEngine,
   type RenderOrder,
   type SceneQuestion,
   type Waiting,
@@ -17,7 +18,7 @@ import {
 /** The part of a service that the engine uses. */
 export type EngineService = Pick<
   RenderService,
-  'check' | 'inspect' | 'enqueue' | 'follow' | 'get' | 'cancel' | 'plays' | 'openArtifact'
+  'check' | 'inspect' | 'enqueue' | 'follow' | 'get' | 'cancel' | 'plays' | 'openArtifact' | 'files'
 >;
 
 /** Options of {@link ServiceEngine}. */
@@ -36,7 +37,8 @@ export interface ServiceEngineOptions {
 }
 
 /** Renders by a service, for one of its accounts. */
-export class ServiceEngine implements Engine {
+export class ServiceEngine extends LinkingEngine {
+  readonly files: EngineFiles;
   readonly #service: EngineService;
   readonly #caller: Caller;
   readonly #assetUrl: string;
@@ -52,7 +54,9 @@ export class ServiceEngine implements Engine {
     redirectOrigin,
     traceContext,
   }: ServiceEngineOptions) {
+    super();
     this.#service = service;
+    this.files = filesOf(service, caller);
     this.#caller = caller;
     this.#assetUrl = assetUrl;
     this.#artifactUrl = artifactUrl;
@@ -63,46 +67,46 @@ export class ServiceEngine implements Engine {
   async videoOrigins(): Promise<string[]> {
     const { owner } = this.#caller;
     // A link of any video: all have the same origin.
-    const link = this.#linkOf({ jobId: 'job', owner }, 'job-1/video.mp4');
+    const video = { name: 'video.mp4', assetKey: 'job-1/video.mp4' } as const;
+    const link = this.#linkOf({ jobId: 'job', owner }, video);
     const redirected = await this.#redirectOrigin?.();
     return [new URL(link).origin, ...(redirected === undefined ? [] : [redirected])];
   }
 
   check(
-    { code, className, quality, dryRun }: SceneQuestion & { dryRun: boolean },
+    { dryRun, ...question }: SceneQuestion & { dryRun: boolean },
     signal: AbortSignal,
   ): Promise<CheckedSource> {
     const { owner } = this.#caller;
-    return this.#service.check(code, { ...chosen({ className, quality }), dryRun, owner, signal });
+    return this.#service.check(question.code, { ...chosen(question), dryRun, owner, signal });
   }
 
-  async inspect({ code, className, quality }: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
+  async inspect(question: SceneQuestion, signal: AbortSignal): Promise<Inspected> {
     const { owner } = this.#caller;
-    const found = await this.#service.inspect(code, { ...chosen({ className, quality }), owner, signal });
+    const found = await this.#service.inspect(question.code, { ...chosen(question), owner, signal });
     const creditsCost = found.scenes.reduce((sum, scene) => sum + scene.creditsCost, 0);
     return { ...found, creditsCost };
   }
 
-  async render({ code, className, quality, aspectRatio }: RenderOrder): Promise<string> {
+  async render(order: RenderOrder): Promise<string> {
     const { owner, keyId, webhookUrl } = this.#caller;
     const { jobId } = await this.#service.enqueue({
-      ...{ code, className, ...chosen({ quality, aspectRatio }) },
+      ...{ code: order.code, className: order.className, ...chosen(order) },
       ...{ owner, keyId, webhookUrl },
       ...this.#traced,
     });
     return jobId;
   }
 
-  async wait(jobId: string, { signal, onProgress }: Waiting): Promise<JobState> {
+  protected async follow(jobId: string, { signal, onProgress }: Waiting): Promise<void> {
     const { owner } = this.#caller;
-    try {
-      for await (const event of this.#service.follow(jobId, { owner, signal })) {
-        if (event.type === 'progress') onProgress(event.progress);
-      }
-    } catch (error) {
-      if (!signal.aborted) throw error;
+    for await (const event of this.#service.follow(jobId, { owner, signal })) {
+      if (event.type === 'progress') onProgress(event.progress);
     }
-    return stateOf(await this.#service.get(jobId, { owner }));
+  }
+
+  protected async stateOf(jobId: string): Promise<JobState> {
+    return stateOf(await this.#service.get(jobId, { owner: this.#caller.owner }));
   }
 
   async cancel(jobId: string): Promise<JobState> {
@@ -118,20 +122,21 @@ export class ServiceEngine implements Engine {
     const video = job.artifacts.find(({ name }) => name === 'video.mp4');
     if (!video) throw new ScenepressError('not_found', 'The job has no video.');
     return {
-      videoUrl: this.#linkOf({ jobId, owner }, video.assetKey),
+      videoUrl: this.#linkOf({ jobId, owner }, video),
       videoPath: null,
       videoBytes: video.sizeBytes,
       thumbnail: await this.#thumbnailOf(job),
       plays,
+      others: job.artifacts
+        .filter(({ name }) => name !== 'video.mp4' && name !== 'thumbnail.jpg')
+        .map((artifact) => ({ name: artifact.name, url: this.#linkOf({ jobId, owner }, artifact) })),
     };
   }
 
-  async readVideo(): Promise<undefined> {
-    return undefined;
-  }
-
-  #linkOf({ jobId, owner }: Pick<Job, 'jobId' | 'owner'>, assetKey: string): string {
-    const name = 'video.mp4';
+  #linkOf(
+    { jobId, owner }: Pick<Job, 'jobId' | 'owner'>,
+    { name, assetKey }: Pick<Job['artifacts'][number], 'name' | 'assetKey'>,
+  ): string {
     return (
       this.#artifactUrl?.({ jobId, owner, name, assetKey }) ?? `${this.#assetUrl}/artifacts/${jobId}/${name}`
     );
@@ -149,6 +154,20 @@ export class ServiceEngine implements Engine {
       throw error;
     }
   }
+}
+
+const PAGE = 100;
+
+function filesOf({ files }: EngineService, { owner }: Caller): EngineFiles {
+  return {
+    list: async ({ folder, after }) => {
+      const query = { ...(folder !== undefined && { folder }), ...(after !== undefined && { after }) };
+      const found = await files.list({ owner, limit: PAGE, ...query });
+      return { files: found, next: found.length < PAGE ? null : (found.at(-1)?.name ?? null) };
+    },
+    put: (name, content) => files.put({ owner, name, content }),
+    remove: (fileId) => files.remove(fileId, { owner }),
+  };
 }
 
 function stateOf({ jobId, className, status, durationMs, creditsCost, error, diagnosis }: Job): JobState {

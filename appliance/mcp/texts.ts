@@ -1,5 +1,5 @@
 import type { Finding, InspectedSource, Play, RenderProgress } from '../../lib/index.ts';
-import type { Inspected, JobResults, JobState } from './engine.ts';
+import type { Inspected, JobResults, JobState, KeptFile } from './engine.ts';
 
 /** Of more plays, the first are told. */
 const MOST_PLAYS = 100;
@@ -57,7 +57,13 @@ export function jobText(state: JobState, results: JobResults | undefined): strin
   const took = shownSeconds((durationMs ?? 0) / 1000);
   if (results) {
     const cost = creditsCost === null ? '' : ` It cost ${counted(creditsCost, 'credit')}.`;
-    return `${className} was rendered in ${took}.${cost}\nVideo: ${results.videoPath ?? results.videoUrl}\nJob: ${jobId}`;
+    const others = results.others.map(({ name, url }) => `${name}: ${url}`);
+    return [
+      `${className} was rendered in ${took}.${cost}`,
+      `Video: ${results.videoPath ?? results.videoUrl}`,
+      ...others,
+      `Job: ${jobId}`,
+    ].join('\n');
   }
   if (status === 'failed') {
     const { error, diagnosis } = state;
@@ -67,6 +73,15 @@ export function jobText(state: JobState, results: JobResults | undefined): strin
   }
   const now = status === 'queued' ? 'waits for a worker' : 'is being rendered';
   return `${className} ${now}. Call the tool job with the jobId ${jobId} to wait for its end.`;
+}
+
+/** A page of files: what `render` takes as `files`. */
+export function filesText(files: readonly KeptFile[], next: string | null): string {
+  if (files.length === 0) return 'There are no files.';
+  const lines = files.map(
+    ({ name, kind, sizeBytes, fileId }) => `${name}: ${kind}, ${sizeBytes} bytes, ${fileId}`,
+  );
+  return [...lines, ...(next === null ? [] : [`More follow after ${next}.`])].join('\n');
 }
 
 /** `Rendering: 40 frames, 1.3 s of video`. */

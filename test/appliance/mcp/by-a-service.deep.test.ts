@@ -1,4 +1,5 @@
 // `scenepress mcp --server`: the tools of the command, by a service elsewhere.
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import t, { type Test } from 'tap';
@@ -42,7 +43,7 @@ t.test('a client checks, inspects and renders by a service, without a renderer',
   const { tools } = await client.listTools();
   t.same(
     tools.map(({ name }) => name),
-    ['guide', 'check', 'inspect', 'render', 'job'],
+    ['guide', 'check', 'inspect', 'render', 'job', 'files'],
   );
   const bad = `${SCENE}# fail: line 2: it is broken\n`;
   const found = await client.callTool({ name: 'check', arguments: { code: bad } });
@@ -112,7 +113,7 @@ t.test('a key has the tools of its scopes', async (t) => {
   const { keys } = installation.administration;
   for (const [scopes, names] of [
     [['check'], ['guide', 'check', 'inspect']],
-    [['read'], ['guide', 'job']],
+    [['read'], ['guide', 'job', 'files']],
   ] as const) {
     const { key } = await keys.create({ account: 'ada@example.org', name: 'Some', scopes: [...scopes] });
     const { client } = await commandClient(t, url, key);
@@ -124,9 +125,52 @@ t.test('a key has the tools of its scopes', async (t) => {
   }
 });
 
+t.test('files of a folder are kept for scenes, and none from elsewhere', async (t) => {
+  const { url, key, service, installation } = await appliance(t);
+  const folder = await temporaryFolder(t);
+  await mkdir(join(folder, 'voices'));
+  await writeFile(join(folder, 'voices/intro.txt'), 'Hello');
+  await writeFile(join(folder, '.env'), 'SECRET=1');
+  await symlink('/etc/hostname', join(folder, 'link.txt'));
+  const { client } = await commandClient(t, url, key, '--folder', folder);
+  const put = (path: string) =>
+    client.callTool({ name: 'files', arguments: { action: 'put', name: 'intro.txt', path } });
+  for (const [path, message] of [
+    ['../other.txt', /There is no file|is not in/],
+    ['/etc/hostname', /is not in/],
+    ['link.txt', /is not in/],
+    ['.env', /is hidden/],
+    ['none.txt', /There is no file/],
+    ['voices', /can't be read/],
+  ] as const)
+    t.match(await put(path), { isError: true, content: [{ text: message }] }, path);
+  const kept = await put('voices/intro.txt');
+  t.match(kept.structuredContent, { files: [{ name: 'intro.txt', kind: 'data', sizeBytes: 5 }] });
+  const [{ fileId = '' } = {}] = (kept.structuredContent as { files: { fileId: string }[] }).files;
+  const { accountId } = await installation.accounts.find('ada@example.org');
+  const made = await client.callTool({
+    name: 'render',
+    arguments: { ...RENDER, files: { 'text.txt': fileId }, params: { size: 2 }, formats: ['gif'] },
+  });
+  const { jobId, files } = made.structuredContent as { jobId: string; files: unknown };
+  t.match(await service.get(jobId), { owner: accountId, params: { size: 2 } });
+  t.match(await service.filesOf(jobId), [{ name: 'text.txt', fileId }]);
+  t.match(files, [{ name: 'video.gif', url: new RegExp(`^${url}/artifacts/${jobId}/video\\.gif$`) }]);
+  const listed = await client.callTool({ name: 'files', arguments: { action: 'list' } });
+  t.match(listed.structuredContent, { files: [{ fileId }], next: null });
+  await client.callTool({ name: 'files', arguments: { action: 'remove', fileId } });
+  t.same(await service.files.list({ owner: accountId }), []);
+  const { client: plain } = await commandClient(t, url, key);
+  const refused = await plain.callTool({
+    name: 'files',
+    arguments: { action: 'put', name: 'a.txt', path: 'voices/intro.txt' },
+  });
+  t.match(refused, { isError: true, content: [{ text: /Unrecognized key: "path"/ }] });
+});
+
 t.test('a service that can not be reached yet is told by each call', async (t) => {
   const { client, notes } = await commandClient(t, `http://127.0.0.1:${await freePort()}`, 'k');
-  t.equal((await client.listTools()).tools.length, 5);
+  t.equal((await client.listTools()).tools.length, 6);
   const refused = await client.callTool({ name: 'check', arguments: { code: SCENE } });
   t.match(refused, { isError: true, content: [{ text: /can't be reached: connect ECONNREFUSED/ }] });
   t.match(notes(), /The tools are listed as for a key that may do everything/);
@@ -139,7 +183,6 @@ t.test('what can never work ends the command', async (t) => {
   t.match(await mcp(await oldService(t), '--key', 'k'), { code: 1, stderr: /it has no tools API/ });
   for (const flag of [
     ['--output-dir', '.'],
-    ['--folder', '.'],
     ['--python', 'python3'],
   ])
     t.match(await mcp(url, '--key', key, ...flag), {
@@ -164,6 +207,7 @@ t.test('what a service tells of jobs is not trusted', async (t) => {
     7,
     { ...job, result: { video: 'file:///etc/passwd', thumbnail: video } },
     { ...job, result: { video: 'javascript:alert(1)', thumbnail: video } },
+    { ...job, result: { video, thumbnail: video, gif: 'javascript:alert(1)' } },
     { ...job, plays: 'none', result: null },
   ])
     await t.rejects(resultsOf(Object(told)), { message: /what this version doesn't know/ });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
@@ -40,6 +40,23 @@ t.test('videos are files, which a player can read', async (t) => {
   const { contents } = await client.readResource({ uri });
   t.match(contents, [{ mimeType: 'video/mp4', blob: Buffer.from(RENDER.code).toString('base64') }]);
   await t.rejects(client.readResource({ uri: pathToFileURL(MAIN).href }), 'another file');
+});
+
+t.test('other formats are files beside the video, and there is no account', async (t) => {
+  const folder = await temporaryFolder(t);
+  const client = await commandClient(t, ['--output-dir', folder]);
+  const { tools } = await client.listTools();
+  t.notOk(tools.some(({ name }) => name === 'files'));
+  const made = await client.callTool({
+    name: 'render',
+    arguments: { ...RENDER, formats: ['gif'], params: { size: 2 } },
+  });
+  const url = pathToFileURL(join(folder, 'Hello.gif')).href;
+  t.match(made.structuredContent, { status: 'completed', files: [{ name: 'Hello.gif', url }] });
+  t.match(textOf(made), `Hello.gif: ${url}\n`);
+  t.ok(existsSync(join(folder, 'Hello.gif')));
+  const refused = await client.callTool({ name: 'render', arguments: { ...RENDER, files: {} } });
+  t.match([refused.isError, textOf(refused)], [true, /Unrecognized key: "files"/]);
 });
 
 t.test('jobs can be waited for and canceled', async (t) => {

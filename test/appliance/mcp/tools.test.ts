@@ -39,7 +39,7 @@ t.test('the tools have a fixed order, and refuse unknown members', async (t) => 
   const { tools } = await client.listTools();
   t.same(
     tools.map(({ name }) => name),
-    ['guide', 'check', 'inspect', 'render', 'job'],
+    ['guide', 'check', 'inspect', 'render', 'job', 'files'],
   );
   for (const { name, inputSchema } of tools) {
     t.equal(inputSchema['additionalProperties'], false, name);
@@ -66,8 +66,8 @@ t.test('a key has the tools of its scopes', async (t) => {
   const named = { owner: 'ada', keyId: null, keyPrefix: 'ada', webhookUrl: null };
   for (const [scopes, names] of [
     [['check'], ['guide', 'check', 'inspect']],
-    [['render'], ['guide', 'render', 'job']],
-    [['read'], ['guide', 'job']],
+    [['render'], ['guide', 'render', 'job', 'files']],
+    [['read'], ['guide', 'job', 'files']],
   ] as const) {
     const client = await serviceClient(t, service, { caller: { ...named, scopes } });
     const { tools } = await client.listTools();
