@@ -210,7 +210,7 @@ export class ScenepressClient {
     return (await (await this.#post('/check', { code, ...asked }, signal)).json()) as CheckedSource;
   }
 
-  /** Checks several sources, at most 50. */
+  /** Checks several sources, at most 50. One that could not be read in time has a finding `limit:time`. */
   async checkMany(
     codes: readonly string[],
     options: CheckOptions & WithFiles & RequestOptions = {},

@@ -240,7 +240,10 @@ export class RenderService extends ServiceReads {
     return withReceived(this.#parts, options, (asked) => checkOfOwner(this.#parts, code, asked));
   }
 
-  /** Checks several sources, in their order. Rejects with the first error, as {@link check}; a finding is none. */
+  /**
+   * Checks several sources, in their order. Rejects with the first error, as {@link check}; a finding is none. Without a dry
+   * run, one that could not be read in time has a finding `limit:time`, unless none could be.
+   */
   async checkMany(codes: readonly string[], options: CheckRequest = {}): Promise<CheckedSource[]> {
     known('checkMany', options, CHECK_REQUEST);
     this.#assertWorking();

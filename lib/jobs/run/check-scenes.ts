@@ -38,6 +38,11 @@ export interface CheckParts extends RunParts {
   renderer: ChecksScenes;
 }
 
+const NOT_READ = 'The code could not be read in time.';
+const READ_OTHERWISE = 'Try again, or let the check run it.';
+/** The reader reads one after another, and lets few of an owner wait. */
+const READ_AT_ONCE = 2;
+
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
@@ -53,6 +58,15 @@ export async function checkOfOwner(
   code: string,
   request: Omit<CheckRequest, 'files'> & ReceivedFiles,
 ): Promise<CheckedSource> {
+  return (await readOrRun(parts, code, request)) ?? notRead();
+}
+
+/** Undefined for a source that is only read, and could not be in time. */
+async function readOrRun(
+  parts: CheckParts,
+  code: string,
+  request: Omit<CheckRequest, 'files'> & ReceivedFiles,
+): Promise<CheckedSource | undefined> {
   const { renderer, roles } = parts;
   const { owner, signal, className, dryRun = true, files, sent, params, ...options } = request;
   assertWorker(roles, 'check');
@@ -62,9 +76,9 @@ export async function checkOfOwner(
   const found = dryRun
     ? await checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, set }))
     : await withFiles(parts, set, (ofFiles) =>
-        readScenes(renderer, { code, className, owner, params, ...ofFiles }, signal),
+        readIfInTime(renderer, { code, className, owner, params, ...ofFiles }, signal),
       );
-  if (isLeftOut(set)) addFinding(found.findings, leftOut());
+  if (found && isLeftOut(set)) addFinding(found.findings, leftOut());
   return found;
 }
 
@@ -74,35 +88,45 @@ export function leftOut(): Finding {
   return { ...finding, kind: 'scene:file', severity: 'warning' };
 }
 
-/** Checks several sources, of which as many wait for workers as the service has. */
+/**
+ * Checks several sources, of which as many wait for workers as the service has. One that could not be read in time has a
+ * finding `limit:time`; error: `renderer_unavailable` if none could be.
+ */
 export async function checkManyOfOwner(
   parts: CheckParts & { workers: number },
   codes: readonly string[],
   request: Omit<CheckRequest, 'files'> & ReceivedFiles,
 ): Promise<CheckedSource[]> {
-  const found: CheckedSource[] = [];
+  const found: (CheckedSource | undefined)[] = [];
   const left = codes.entries();
   const checkNext = async () => {
-    for (const [index, code] of left) found[index] = await checkOfOwner(parts, code, request);
+    for (const [index, code] of left) found[index] = await readOrRun(parts, code, request);
   };
-  await Promise.all(Array.from({ length: Math.min(codes.length, 2 * parts.workers) }, checkNext));
-  return found;
+  const atOnce = request.dryRun === false ? READ_AT_ONCE : 2 * parts.workers;
+  await Promise.all(Array.from({ length: Math.min(codes.length, atOnce) }, checkNext));
+  if (codes.length > 0 && found.every((source) => source === undefined)) return notRead();
+  return found.map((source) => source ?? lateSource());
 }
 
 /** What is certainly wrong in a source, which is only read. Errors: `invalid_request`, and those of {@link SceneReader}. */
 export async function readScenes(
   renderer: Pick<ChecksScenes, 'read'>,
-  { params: given, ...task }: ReadTask & { params?: Params | undefined },
+  task: ReadTask & { params?: Params | undefined },
   signal?: AbortSignal,
 ): Promise<CheckedSource> {
+  return (await readIfInTime(renderer, task, signal)) ?? notRead();
+}
+
+/** Undefined if it could not be read in time. */
+async function readIfInTime(
+  renderer: Pick<ChecksScenes, 'read'>,
+  { params: given, ...task }: ReadTask & { params?: Params | undefined },
+  signal?: AbortSignal,
+): Promise<CheckedSource | undefined> {
   checkSource(task.code);
   const valid = paramsOf(given);
   const read = await renderer.read(task, signal);
-  if (!read)
-    throw new ScenepressError(
-      'renderer_unavailable',
-      'The code could not be read in time. Try again, or let the check run it.',
-    );
+  if (!read) return undefined;
   const { findings, params } = read;
   if (valid)
     for (const finding of [...undeclared(valid, params), ...refused(valid, params)])
@@ -153,6 +177,16 @@ export async function checkScenes(
   if (params && found.ok)
     for (const finding of undeclared(params, found.params)) addFinding(found.findings, finding);
   return found;
+}
+
+function notRead(): never {
+  throw new ScenepressError('renderer_unavailable', `${NOT_READ} ${READ_OTHERWISE}`);
+}
+
+/** Of several sources, one that could not be read in time: as a dry run that was too slow. */
+function lateSource(): CheckedSource {
+  const finding = { ...findingOf({ error: NOT_READ, failedBy: 'limit:time' }), hint: READ_OTHERWISE };
+  return { ok: false, findings: [finding], params: [], scenes: [] };
 }
 
 /** Adds declarations, each once. */

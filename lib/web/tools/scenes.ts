@@ -47,7 +47,9 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
     },
     responses: {
       200: {
-        description: 'What was found; of several sources `results` in their order.',
+        description:
+          'What was found; of several sources `results` in their order. One that could not be read in time has a finding ' +
+          '`limit:time`; the answer is 503 if none could be.',
         schema: named('CheckResponse', Joi.alternatives(CHECKED, CHECKED_MANY)),
       },
       ...toolErrors(400, 401, 403, 404, 413, 429, 503),
