@@ -20,27 +20,8 @@ import {
   WidgetType,
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
+import { type Fault, type Fix, fixPlaces, labelOf, setFaults, writeFix } from './fixes.ts';
 
-/** A message below the line of code that it is about. */
-export interface Fault {
-  line: number;
-  message: string;
-  /** Default: an error. */
-  severity?: 'error' | 'warning' | undefined;
-  /** What to do about it. */
-  hint?: string | undefined;
-  /** What can be written instead of a part of the line. */
-  fix?: Fix | undefined;
-}
-
-/** A replacement of a part of a line; both ends count UTF-16 units from its beginning. */
-export interface Fix {
-  from: number;
-  to: number;
-  text: string;
-}
-
-const setFaults = StateEffect.define<Fault[]>();
 const setPlayedLine = StateEffect.define<number | undefined>();
 
 class FaultMessage extends WidgetType {
@@ -60,24 +41,23 @@ class FaultMessage extends WidgetType {
     const place = document.createElement('div');
     place.className = severity === 'warning' ? 'cm-fault cm-warning' : 'cm-fault';
     place.textContent = message;
-    if (hint !== undefined) {
+    if (hint !== undefined || fix) {
       const advice = document.createElement('div');
       advice.className = 'cm-hint';
-      advice.textContent = hint.replaceAll('`', '');
-      if (fix) advice.append(' ', this.#button(fix, view, place));
+      advice.textContent = hint?.replaceAll('`', '') ?? '';
+      if (fix) advice.append(' ', this.#button(fix, view));
       place.append(advice);
     }
     return place;
   }
 
-  #button({ from, to, text }: Fix, view: EditorView, place: HTMLElement): HTMLElement {
+  #button(fix: Fix, view: EditorView): HTMLElement {
     const button = document.createElement('button');
     button.type = 'button';
-    button.textContent = `Write ${text}`;
+    button.textContent = labelOf(fix, this.fault, view.state);
     button.addEventListener('click', () => {
-      // The message is below the line, which may have moved.
-      const line = view.state.doc.lineAt(view.posAtDOM(place));
-      view.dispatch({ changes: { from: line.from + from, to: line.from + to, insert: text } });
+      // Where the text has changed, the next check says what to write.
+      button.hidden = !writeFix(view, fix);
       view.focus();
     });
     return button;
@@ -218,6 +198,7 @@ export class Editor {
         pythonLanguage,
         syntaxHighlighting(highlighting),
         theme,
+        fixPlaces,
         faults,
         playedLine,
         // Esc, then Tab leaves the editor: CodeMirror's own behaviour.

@@ -1,4 +1,4 @@
-import type { Fault, Fix } from './editor.ts';
+import type { Fault, Fix } from './fixes.ts';
 
 /** What the server has found, as far as the editor shows it. */
 export interface Finding {
@@ -34,11 +34,12 @@ export function faultOf(finding: Finding, code: string): Fault {
   };
 }
 
-/** One in the line of the finding. The editor counts UTF-16 units, and findings count characters. */
-function fixOf({ line, fix }: Finding, lines: string[]): Fix | undefined {
-  const source = line === null ? undefined : lines[line - 1];
-  if (fix === null || fix.line !== line || source === undefined) return undefined;
+/** The editor counts UTF-16 units, and findings count characters. */
+function fixOf({ fix }: Finding, lines: string[]): Fix | undefined {
+  const source = fix === null ? undefined : lines[fix.line - 1];
+  if (fix === null || source === undefined) return undefined;
   const characters = Array.from(source);
   const unitsBefore = (column: number) => characters.slice(0, column - 1).join('').length;
-  return { from: unitsBefore(fix.column), to: unitsBefore(fix.endColumn), text: fix.text };
+  const { line, column, endColumn, text } = fix;
+  return { line, from: unitsBefore(column), to: unitsBefore(endColumn), text };
 }
