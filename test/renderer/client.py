@@ -95,8 +95,8 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "widthPx": 128,
         "heightPx": 72,
         "fps": 10,
-    }
         "audio": [],
+    }
     return (
         job
         | {"local": None, "still": None, "inspect": None, "seed": None, "params": "{}", "limits": limits}
@@ -120,13 +120,13 @@ def list_job(code: str) -> Message:
         "hasSpeech",
         "seed",
         "params",
+        "audio",
         *_DRAWING,
     ):
         del job[name]
     return job | {"kind": "list", "file": None}
 
 
-        "audio",
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
     for name in ("still", "inspect", "audio", "seed", *_DRAWING):

@@ -206,7 +206,8 @@ export class Attempt {
     renderer: Renders,
     given: Pick<RenderTask, 'code' | 'isIndexed' | 'earlier' | 'isTexHeld' | 'files'>,
   ): Promise<RenderResult> {
-    const { jobId, className, quality, aspectRatio, fps, seed, params, audio, formats, selection } = this.#job;
+    const { jobId, className, quality, aspectRatio, fps, seed, params, audio, formats, selection } =
+      this.#job;
     const { hold, previewIntervalMs, stopped, events } = this.#options;
     let unwatch = () => {};
     const render = renderer.render(

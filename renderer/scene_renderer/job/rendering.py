@@ -23,7 +23,20 @@ from ..scene_error import SceneError, failure_of
 from ..tex import typesetting
 from ..video import movie as movies
 from ..video.frames import Sender
-from . import dry_run, errors, fonts, hints, output, part, placing, scene, scene_folder, settings, still, studio
+from . import (
+    dry_run,
+    errors,
+    fonts,
+    hints,
+    output,
+    part,
+    placing,
+    scene,
+    scene_folder,
+    settings,
+    still,
+    studio,
+)
 from .capture import CaptureRenderer
 from .inspecting import InspectingRenderer
 from .timeline import Timeline

@@ -3,7 +3,7 @@ CREATE TABLE files (
   file_id text COLLATE "C" PRIMARY KEY,
   owner text COLLATE "C" NOT NULL,
   name text COLLATE "C" NOT NULL,
-  phase text COLLATE "C" NOT NULL CHECK (phase IN ('storing', 'stored', 'removed', 'discarding')),
+  phase text COLLATE "C" NOT NULL CHECK (phase IN ('storing', 'stored', 'sent', 'removed', 'discarding')),
   kind text COLLATE "C" NOT NULL,
   size_bytes bigint NOT NULL CHECK (size_bytes >= 0),
   sha256 text COLLATE "C" NOT NULL,
@@ -21,12 +21,18 @@ CREATE TABLE file_sets (
   set_id text COLLATE "C" PRIMARY KEY,
   owner text COLLATE "C" NOT NULL,
   entries text COLLATE "C" NOT NULL,
-  checksum bigint NOT NULL
+  checksum bigint NOT NULL,
+  size bigint NOT NULL
 );
-CREATE INDEX file_sets_of_owner ON file_sets (owner);
+CREATE INDEX file_sets_of_owner ON file_sets (owner, size);
+CREATE TABLE set_files (
+  file_id text COLLATE "C" NOT NULL,
+  set_id text COLLATE "C" NOT NULL,
+  PRIMARY KEY (file_id, set_id)
+);
 CREATE TABLE job_files (
   job_id text COLLATE "C" PRIMARY KEY,
-  set_id text COLLATE "C" NOT NULL REFERENCES file_sets,
+  set_id text COLLATE "C" NOT NULL,
   checksum bigint NOT NULL
 );
 CREATE INDEX job_files_of_set ON job_files (set_id);

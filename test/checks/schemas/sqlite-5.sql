@@ -3,7 +3,7 @@ CREATE TABLE files (
   file_id TEXT PRIMARY KEY,
   owner TEXT NOT NULL,
   name TEXT NOT NULL,
-  phase TEXT NOT NULL CHECK (phase IN ('storing', 'stored', 'removed', 'discarding')),
+  phase TEXT NOT NULL CHECK (phase IN ('storing', 'stored', 'sent', 'removed', 'discarding')),
   kind TEXT NOT NULL,
   size_bytes INTEGER NOT NULL CHECK (size_bytes >= 0),
   sha256 TEXT NOT NULL,
@@ -21,12 +21,18 @@ CREATE TABLE file_sets (
   set_id TEXT PRIMARY KEY,
   owner TEXT NOT NULL,
   entries TEXT NOT NULL,
-  checksum INTEGER NOT NULL
+  checksum INTEGER NOT NULL,
+  size INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX file_sets_of_owner ON file_sets (owner);
+CREATE INDEX file_sets_of_owner ON file_sets (owner, size);
+CREATE TABLE set_files (
+  file_id TEXT NOT NULL,
+  set_id TEXT NOT NULL,
+  PRIMARY KEY (file_id, set_id)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE job_files (
   job_id TEXT PRIMARY KEY,
-  set_id TEXT NOT NULL REFERENCES file_sets,
+  set_id TEXT NOT NULL,
   checksum INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX job_files_of_set ON job_files (set_id);

@@ -72,7 +72,11 @@ t.test('a check tells what the scenes declare, and what they do not', async (t) 
 
 t.test('inspections and stills have parameters, too', async (t) => {
   const params = { name: 'Emmy' };
-  t.match(await service.inspect(CODE, { params }), { ok: true, findings: [], scenes: [{ output: 'Emmy\n' }] });
+  t.match(await service.inspect(CODE, { params }), {
+    ok: true,
+    findings: [],
+    scenes: [{ output: 'Emmy\n' }],
+  });
   const unknown = { kind: 'scene:param', severity: 'warning', message: /declares no parameter nam,/ };
   const inspected = await service.inspect(CODE, { params: { nam: 'Ada' } });
   t.match(inspected, { ok: true, findings: [unknown], scenes: [{ output: 'Ada\n' }] });
