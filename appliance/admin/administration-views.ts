@@ -255,6 +255,10 @@ export interface JobDetails extends ShownJob {
   plays: Play[];
   /** What it makes: `mp4`, and the other formats of the request. */
   formats: JobFormat[];
+  /** The first play of its video, counted from 0; null: the first one of the scene. */
+  fromPlay: number | null;
+  /** The last play of its video; null: the last one of the scene. */
+  toPlay: number | null;
 }
 
 export function accountInfo(account: Account): AccountInfo {

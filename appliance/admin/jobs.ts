@@ -149,11 +149,11 @@ export class JobAdministration {
   /** The job with its code and metadata. */
   async showDetails({ jobId }: { jobId: string }): Promise<JobDetails> {
     const job = await this.#service.get(jobId);
-    const { startedAt, metadataJson, formats } = job;
+    const { startedAt, metadataJson, formats, fromPlay, toPlay } = job;
     const code = (await this.#storage.readSource(jobId)) ?? null;
     const plays = await this.#service.plays(jobId);
     const shown = await this.show({ jobId });
-    return { ...shown, startedAt, code, metadataJson, plays, formats };
+    return { ...shown, startedAt, code, metadataJson, plays, formats, fromPlay, toPlay };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */

@@ -83,12 +83,14 @@ t.test('a job is rendered again with other formats', async (t) => {
     code: 'x',
     formats: ['gif'],
     stills: ['last'],
+    fromPlay: 2,
   } as const;
   const { jobId } = await service.enqueue(request);
   await service.wait(jobId);
   const client = await signedIn(t, port, member);
   const { text } = await client.get(`/dashboard/jobs/${jobId}`);
   t.match(text, 'name="formats" value="webm"');
+  t.match(text, 'From play 2 on');
   t.notMatch(text, /name="formats" value="(gif|mp4|stills)"/);
   const path = `/dashboard/jobs/${jobId}/render-again`;
   const answer = await client.post(path, { formats: ['webm', 'mov', 'avi'] });

@@ -94,7 +94,7 @@ t.test('stills and the poster are frames of the video, which stays the same', as
   t.match(fewer, { formats: ['mp4', 'stills'], poster: null, stills: ['last'] });
   t.match(
     fewer.artifacts.map(({ name }) => name),
-    ['video.mp4', 'thumbnail.jpg', 'still-1.png'],
+    ['video.mp4', 'thumbnail.jpg', 'captions.vtt', 'still-1.png'],
   );
   const none = await again(fewer, { stills: null });
   t.strictSame([none.formats, none.stills], [['mp4'], []]);

@@ -76,6 +76,8 @@ const jobDetails = object<JobDetails>({
   metadataJson: text.allow(null).description('The JSON text as received; null without one.'),
   plays: list(play).description('The plays of the scene, once it has completed.'),
   formats: list(text).description('What it makes: `mp4`, and the other formats of the request.'),
+  fromPlay: count.allow(null).description('The first play of its video, from 0; null: that of the scene.'),
+  toPlay: count.allow(null).description('The last play of its video; null: that of the scene.'),
 });
 
 export const foundJob: Joi.AlternativesSchema = Joi.alternatives(

@@ -109,6 +109,7 @@ function facts(job: JobDetails): Html {
 <dt>Status</dt><dd>${stateTag(job)}</dd>
 <dt>Account</dt><dd>${job.account}</dd>
 <dt>Quality</dt><dd>${shownQuality(job.quality)}, ${job.aspectRatio}, ${job.fps} fps</dd>
+${partText(job) && html`<dt>Part</dt><dd>${partText(job)}</dd>`}
 <dt>Created</dt><dd>${shownTime(job.createdAt)}</dd>
 ${job.startedAt !== null && html`<dt>Started</dt><dd>${shownTime(job.startedAt)}</dd>`}
 ${job.completedAt !== null && html`<dt>Ended</dt><dd>${shownTime(job.completedAt)}</dd>`}
@@ -117,6 +118,12 @@ ${job.completedAt !== null && html`<dt>Ended</dt><dd>${shownTime(job.completedAt
 <dt>Attempts</dt><dd>${job.attempts}</dd>
 <dt>Webhook</dt><dd>${longText(job.webhookUrl ?? '–', ADDRESS_BYTES)}</dd>
 </dl>`;
+}
+
+/** Which plays its video has; empty: all. */
+function partText({ fromPlay, toPlay }: JobDetails): string {
+  if (toPlay !== null) return `Plays ${fromPlay ?? 0} to ${toPlay}`;
+  return fromPlay === null ? '' : `From play ${fromPlay} on`;
 }
 
 function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string): Value {

@@ -12,7 +12,7 @@ export function otherFormats({ jobId, status, code, formats }: JobDetails, csrf:
       html`<label class="check"><input type="checkbox" name="formats" value="${format}"> ${format} <span class="hint">${descriptionOf(format)}</span></label>`,
   );
   if (boxes.length === 0) return false;
-  return html`<details class="card more"><summary>Other formats</summary><form method="post" action="${BASE}/jobs/${jobId}/render-again" class="body stack">${csrfField(csrf)}
+  return html`<details class="card more"><summary>Other formats</summary><form method="post" action="${BASE}/jobs/${jobId}/render-again" class="body stack dense">${csrfField(csrf)}
 ${boxes}<div><button>Render again with these</button></div></form></details>`;
 }
 
