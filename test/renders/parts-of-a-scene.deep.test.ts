@@ -70,6 +70,12 @@ t.test('some plays are those of the whole video, in each format', async (t) => {
   }
   t.match(await inspectVideo(await saved(part, 'video.mp4', folder)), { frames: 2 * FPS, seconds: 2 });
   t.match(await inspectVideo(await saved(part, 'video.gif', folder)), { frames: 2 * FPS });
+  const zip = await saved(part, 'sections.zip', folder);
+  const index = JSON.parse((await run('unzip', ['-p', zip, 'index.json'])).stdout);
+  t.match(index, [
+    { name: 'autocreated', startSeconds: 0, frames: FPS },
+    { name: 'turn', startSeconds: 1, frames: FPS },
+  ]);
   const plays = await service.plays(part.jobId);
   t.match(plays, [
     { startSeconds: 0, seconds: 1 },
