@@ -14,6 +14,7 @@ interface Need {
 const OF_MP4: Need = { isTransparent: false, hasColours: false, hasSections: false };
 
 const COLOURS: Need = { ...OF_MP4, hasColours: true };
+const SECTIONS: Need = { ...OF_MP4, hasSections: true };
 const TRANSPARENT: Need = { ...COLOURS, isTransparent: true };
 
 const NEEDS: Readonly<Record<ArtifactFormat, Need>> = {
@@ -28,7 +29,10 @@ const NEEDS: Readonly<Record<ArtifactFormat, Need>> = {
   sprites: OF_MP4,
   'last-frame': COLOURS,
   png: COLOURS,
-  sections: { ...OF_MP4, hasSections: true },
+  sections: SECTIONS,
+  slides: SECTIONS,
+  pdf: SECTIONS,
+  'mp4-chapters': SECTIONS,
   stills: COLOURS,
   'transparent-webm': TRANSPARENT,
   mov: TRANSPARENT,

@@ -22,6 +22,9 @@ export type ArtifactAnswer =
 /** Where clients can fetch an artifact; undefined: here. */
 export type RedirectTo = (artifact: Artifact) => Promise<string | undefined> | string | undefined;
 
+/** Of pages: artifacts share the origin of the dashboard, whose cookies and storage no script of them may reach. */
+const SANDBOX = 'sandbox allow-scripts allow-modals';
+
 /** Headers of artifacts that pages of any origin may read. */
 export const ARTIFACT_EXPOSED_HEADERS: string[] = [
   'Accept-Ranges',
@@ -70,6 +73,7 @@ export async function artifactAnswer(
       'accept-ranges': 'bytes',
       'cache-control': 'public, max-age=31536000, immutable',
       'x-content-type-options': 'nosniff',
+      ...(isPage(artifact.name) && { 'content-security-policy': SANDBOX }),
       ...(!isShownInline(artifact.name) && {
         'content-disposition': `attachment; filename="${artifact.name}"`,
       }),
@@ -80,9 +84,13 @@ export async function artifactAnswer(
   };
 }
 
-/** Browsers play and show these; others are saved. None of them can contain a script. */
+/** Browsers play and show these; others are saved. Only a page can contain a script. */
 function isShownInline(name: ArtifactName): boolean {
-  return /^(?:video|audio|image|text\/vtt)\b/.test(ARTIFACTS[name].contentType);
+  return isPage(name) || /^(?:video|audio|image|text\/vtt)\b/.test(ARTIFACTS[name].contentType);
+}
+
+function isPage(name: ArtifactName): boolean {
+  return ARTIFACTS[name].contentType.startsWith('text/html');
 }
 
 /** The artifact's record; undefined if the job or the artifact doesn't exist. */

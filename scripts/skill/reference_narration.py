@@ -56,5 +56,6 @@ seconds that `cues.json` (`{ "proof": 4.5 }`) or the parameter `cues` has for it
 ## Slides
 
 `from manim_slides import Slide, ThreeDSlide`: `self.next_slide(loop=True, auto_next=True, notes="…")`
-begins a slide, which is a section of the video. There are `wipe`, `zoom`, `canvas` and
+begins a slide, which is a section of the video. `scenepress render --formats slides,pdf` makes one HTML
+file that presents them, and a PDF. There are `wipe`, `zoom`, `canvas` and
 `wait_time_between_slides`."""

@@ -43,6 +43,9 @@ MADE = (
         "last-frame.png",
         "frames.zip",
         "sections.zip",
+        "slides.html",
+        "slides.pdf",
+        "video-chapters.mp4",
         "transparent.webm",
         "transparent.mov",
     ),
@@ -86,6 +89,7 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "isBytes": False,
         "isTexHeld": False,
         "hasSpeech": False,
+        "audio": [],
         "isTransparent": False,
         "hasColours": False,
         "hasSections": False,
@@ -95,7 +99,6 @@ def render_job(code: str, name: str = "Demo", **changes: Any) -> Message:
         "widthPx": 128,
         "heightPx": 72,
         "fps": 10,
-        "audio": [],
     }
     return (
         job
@@ -118,9 +121,9 @@ def list_job(code: str) -> Message:
         "inspect",
         "isTexHeld",
         "hasSpeech",
+        "audio",
         "seed",
         "params",
-        "audio",
         *_DRAWING,
     ):
         del job[name]

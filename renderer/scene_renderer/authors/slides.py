@@ -3,11 +3,14 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from manim import LEFT, Animation, AnimationGroup, FadeIn, FadeOut, Mobject, Scene, ThreeDScene, config
 from manim.typing import Vector3DLike
 
+# Of sections, for presentations.
+_notes: "WeakKeyDictionary[object, str]" = WeakKeyDictionary()
 # The types of sections that programs for presentations know.
 _SECTION_TYPES = {
     (False, False): "presentation.normal",
@@ -68,6 +71,7 @@ class Slide(Scene):
         self.slides.append(flags)
         name = str(args[0]) if args else f"slide {len(self.slides)}"
         self.next_section(name, flags.section_type, skip_animations)
+        _notes[self.renderer.file_writer.sections[-1]] = said
 
     def pause(self, duration: float | None = None) -> None:
         """Wait, as Manim does; without a duration end a slide: an earlier name of `next_slide`."""
@@ -153,6 +157,11 @@ class Slide(Scene):
 
 class ThreeDSlide(Slide, ThreeDScene):
     """A scene in slides, in three dimensions."""
+
+
+def notes_of(section: object) -> str:
+    """Return the notes of a section; nothing if it is no slide."""
+    return _notes.get(section, "")
 
 
 def _listed(mobjects: Mobject | Sequence[Mobject]) -> Sequence[Mobject]:

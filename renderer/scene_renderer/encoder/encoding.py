@@ -23,6 +23,7 @@ from .others import NOUNS, Outputs, outputs_of
 from .output import Output
 from .picture import Shown
 from .pictures import PngSequence, Still
+from .presentation import Presentation
 from .sections import SectionVideos
 from .sound import Track
 from .thumbnail import BestFrame, to_jpeg
@@ -155,8 +156,9 @@ class _Encoding:
             outputs["sections.tar"] = SectionVideos(form, job.class_name, transparent=job.local.transparent)
         return outputs
 
-    def _sections(self, outputs: Outputs) -> list[SectionVideos | SectionArchive]:
-        return [output for output in outputs.values() if isinstance(output, SectionVideos | SectionArchive)]
+    def _sections(self, outputs: Outputs) -> list[SectionVideos | SectionArchive | Presentation]:
+        kinds = SectionVideos | SectionArchive | Presentation
+        return [output for output in outputs.values() if isinstance(output, kinds)]
 
     def _texts(self) -> dict[str, str]:
         """Return the captions by the names of their files."""

@@ -9,6 +9,7 @@ from . import formats
 from .archives import PngArchive, SectionArchive
 from .output import Output
 from .pictures import Still
+from .presentation import ChapteredVideo, SlidesDocument, SlidesPage
 from .small import SmallGif, SmallVideo
 from .sprites import Sprites
 from .video_file import VideoFile
@@ -29,6 +30,9 @@ NOUNS = {
     "last-frame.png": "picture of the last frame",
     "frames.zip": "archive of PNGs",
     "sections.zip": "archive of the sections",
+    "slides.html": "presentation",
+    "video-chapters.mp4": "video with chapters",
+    "slides.pdf": "PDF of the steps",
     "transparent.webm": "transparent WebM video",
     "transparent.mov": "transparent MOV video",
     "transparent-frames.zip": "archive of transparent PNGs",
@@ -63,6 +67,12 @@ def outputs_of(job: EncodeJob, form: Form, folder: Path) -> Outputs:
                 )
             case "sections":
                 outputs["sections.zip"] = SectionArchive(form)
+            case "slides":
+                outputs["slides.html"] = SlidesPage(form, job.class_name)
+            case "pdf":
+                outputs["slides.pdf"] = SlidesDocument(form, job.class_name)
+            case "mp4-chapters":
+                outputs["video-chapters.mp4"] = ChapteredVideo(form, job.class_name)
             case "transparent-webm":
                 outputs["transparent.webm"] = VideoFile(form, formats.TRANSPARENT_WEBM)
             case "mov":

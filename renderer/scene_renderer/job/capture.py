@@ -8,7 +8,7 @@ from manim.renderer.cairo_renderer import CairoRenderer
 from manim.scene.scene_file_writer import SceneFileWriter
 from manim.typing import PixelArray, RGBAPixelArray
 
-from ..authors import cues
+from ..authors import cues, slides
 from ..messages import CheckJob, RenderJob
 from ..scene_error import SceneError
 from ..video.frames import Cue, Section
@@ -72,7 +72,8 @@ class MovieWriter(SceneFileWriter):
         section = self.sections[-1]
         if section is not self._section and config.save_sections:
             self._section = section
-            self.movie.begin_section(Section(section.name, str(section.type_), section.video))
+            notes = slides.notes_of(section)
+            self.movie.begin_section(Section(section.name, str(section.type_), section.video, notes))
 
     def next_section(self, name: str, *args: Any, **kwargs: Any) -> None:
         """Begin a section, and note where."""

@@ -23,7 +23,8 @@ from ..scene_error import SceneError, too_long
 _HEAD = struct.Struct(">cQQQ")
 _FORM, _FRAME, _MARK, _SECTION, _SOUND, _CUE, _END = b"O", b"F", b"M", b"S", b"P", b"C", b"E"
 _TIMES = struct.Struct(">dd")
-_SECTION_BYTES_MAX = 4096
+_SECTION_BYTES_MAX = 4096 + 4 * 8192
+_NOTES_CHARACTERS_MAX = 8192
 _SOUND_BYTES_AT_ONCE = 262_144
 _SOUND_FRAME_BYTES = 4  # stereo, 16 bits
 _SOUND_RATE_HZ_MAX = 192_000
@@ -97,11 +98,15 @@ class Mark:
 
 @dataclass(frozen=True)
 class Section:
-    """A section of the scene begins with the next frame. `video`: the name of its file; None: it has none."""
+    """A section of the scene begins with the next frame.
+
+    `video`: the name of its file; None: it has none. `notes`: of a slide, for the speaker.
+    """
 
     name: str
     kind: str
     video: str | None
+    notes: str = ""
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,8 @@ class Sender:
 
     def section(self, section: Section) -> None:
         """Begin a section."""
-        data = "\0".join((section.name, section.kind, section.video or "")).encode("utf-8", "replace")
+        texts = (section.name, section.kind, section.video or "", section.notes[:_NOTES_CHARACTERS_MAX])
+        data = "\0".join(texts).encode("utf-8", "replace")
         self._send(_SECTION, len(data), 0, 0, data)
 
     def sound(self, rate_hz: int, data: bytes) -> None:
@@ -308,10 +314,11 @@ class Receiver:
 
 
 def _section(data: bytes) -> Section:
-    name, kind, video, *more = [*data.decode("utf-8", "replace").split("\0"), "", ""]
-    if len(more) != 2:
+    texts = data.decode("utf-8", "replace").split("\0")
+    if len(texts) != 4:
         raise _strange()
-    return Section(name, kind, video or None)
+    name, kind, video, notes = texts
+    return Section(name, kind, video or None, notes)
 
 
 def _strange() -> SceneError:

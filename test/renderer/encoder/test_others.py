@@ -1,7 +1,9 @@
 """What the encoder makes besides MP4 of the pictures that are sent."""
 
+import base64
 import io
 import json
+import re
 import socket
 import zipfile
 from pathlib import Path
@@ -50,6 +52,7 @@ def send(connection: socket.socket) -> None:
 def made(_landscape: Zygote, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     names = ["srt", "gif", "webp", "apng", "webm", "m4a", "sprites", "last-frame", "png", "sections"]
+    names += ["slides", "pdf", "mp4-chapters"]
     assert encoded(_landscape.encoder, folder, send, LARGE | {"formats": names}).length == (30, 1.0)
     return folder
 
@@ -267,3 +270,45 @@ def test_the_video_is_the_same_with_other_formats(encoder: Zygote, tmp_path: Pat
         assert encoded(encoder, folder, plain, LARGE | {"formats": names}).length == (30, 1.0)
         videos.append((folder / "video.mp4").read_bytes())
     assert videos[0] == videos[1]
+
+
+def test_a_presentation_has_sections_as_steps(made: Path) -> None:
+    page = (made / "slides.html").read_text()
+    about = json.loads(page.split('id="about">')[1].split("</script>")[0])
+    assert about["fps"] == 30
+    assert [(step["name"], step["start"], step["end"]) for step in about["steps"]] == [
+        ("The <first>", 0, 19),
+        ("second", 20, 29),
+    ]
+    assert "<first>" not in page
+    still = base64.b64decode(about["steps"][1]["still"].removeprefix("data:image/jpeg;base64,"))
+    with Image.open(io.BytesIO(still)) as image:
+        assert np.abs(np.asarray(image, int) - picture(5)[..., :3]).mean() < 3
+    video = page.split('id="data">')[1].split("</script>")[0]
+    assert base64.b64decode(video) == (made / "video.mp4").read_bytes()
+
+
+def test_a_pdf_has_a_page_for_each_step(made: Path) -> None:
+    data = (made / "slides.pdf").read_bytes()
+    pages = re.findall(rb"/Type /Page /Parent 2 0 R /MediaBox \[0 0 (\d+) (\d+)\]", data)
+    assert pages == [(b"640", b"360")] * 2
+    for number, place in enumerate(re.findall(rb"^(\d{10}) 00000 n $", data, re.MULTILINE), 1):
+        assert data[int(place) :].startswith(b"%d 0 obj\n" % number)
+    first = data.split(b"/DCTDecode /Length ")[1]
+    length, rest = first.split(b" >>\nstream\n", 1)
+    with Image.open(io.BytesIO(rest[: int(length)])) as image:
+        assert image.size == (1280, 720)
+
+
+def test_chapters_are_sections_over_the_same_pictures(made: Path) -> None:
+    with av.open(str(made / "video-chapters.mp4")) as container:
+        chapters = [
+            (chapter["metadata"]["title"], float(chapter["start"] * (chapter["time_base"] or 0)))
+            for chapter in container.chapters()
+        ]
+        types = {stream.type for stream in container.streams}
+    assert chapters == [("The <first>", 0.0), ("second", pytest.approx(20 / 30, abs=0.001))]
+    assert {"video", "audio"} <= types
+    assert shown(made / "video-chapters.mp4") == 30
+    with av.open(str(made / "video.mp4")) as container:
+        assert not container.chapters()
