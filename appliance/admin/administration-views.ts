@@ -251,6 +251,8 @@ export interface JobDetails extends ShownJob {
   code: string | null;
   /** The JSON text as received; null when there was none. */
   metadataJson: string | null;
+  /** Values of parameters of the scene; null: none were given. */
+  params: Readonly<Record<string, unknown>> | null;
   /** The plays of its scene, once it has completed. */
   plays: Play[];
   /** What it makes: `mp4`, and the other formats of the request. */

@@ -22,16 +22,18 @@ export class FileAdministration {
   async list(request: {
     account: string;
     folder?: string | undefined;
+    search?: string | undefined;
     limit?: number | undefined;
     after?: string | undefined;
   }): Promise<FilePage> {
-    const { folder } = request;
+    const { folder, search } = request;
     const limit = check(listLimit, request.limit);
     const after = check(nameInList, request.after);
     const { accountId, email } = await this.#accounts.find(request.account);
     const found = await this.#service.files.list({
       ...{ owner: accountId, limit: limit + 1 },
       ...(folder !== undefined && { folder }),
+      ...(search !== undefined && { search: check(nameInList, search) as string }),
       ...(after !== undefined && { after }),
     });
     const { rows, next } = pageOf(found, limit, ({ name }) => name);
@@ -80,6 +82,12 @@ export class FileAdministration {
   }): Promise<FileInfo> {
     const { accountId, email } = await this.#accounts.find(account);
     return infoOf(await this.#service.files.put({ ...file, owner: accountId }), email);
+  }
+
+  /** Jobs that use it find it under its earlier name. Errors: those of {@link OwnerFiles.rename}. */
+  async rename({ fileId, name }: { fileId: string; name: string }): Promise<FileInfo> {
+    const { account } = await this.show({ fileId });
+    return infoOf(await this.#service.files.rename(String(fileId), { name: String(name) }), account);
   }
 
   /** Jobs that use it can still be rendered. Error: `not_found`. */

@@ -1,7 +1,7 @@
 import type {
   Accounts,
+  CheckedSource,
   CheckRequest,
-  Finding,
   Job,
   JobListQuery,
   JobStatus,
@@ -59,12 +59,20 @@ export interface JobFilter {
   before?: string | undefined;
 }
 
+type GivenParams = Readonly<Record<string, unknown>>;
+
 /** A source, or one scene of it. */
 interface CheckedCode {
   account: string;
   code: string;
   className?: string;
+  params?: GivenParams | undefined;
 }
+
+/** What was found in a source, and which parameters its scenes declare. */
+type Found = Pick<CheckedSource, 'findings' | 'params'>;
+
+const NOTHING_FOUND: Found = { findings: [], params: [] };
 
 /** Jobs of all accounts. Requests and answers are plain data. */
 export class JobAdministration {
@@ -153,7 +161,7 @@ export class JobAdministration {
     const code = (await this.#storage.readSource(jobId)) ?? null;
     const plays = await this.#service.plays(jobId);
     const shown = await this.show({ jobId });
-    return { ...shown, startedAt, code, metadataJson, plays, formats, fromPlay, toPlay };
+    return { ...shown, startedAt, code, metadataJson, plays, formats, fromPlay, toPlay, params: job.params };
   }
 
   /** Cancels a queued or running job: it fails with "Canceled" and costs nothing. */
@@ -193,7 +201,7 @@ export class JobAdministration {
    * RenderService.enqueue}.
    */
   async render(
-    request: { account: string; idempotencyKey?: string | undefined } & RenderRequest,
+    request: { account: string; idempotencyKey?: string | undefined; params?: GivenParams } & RenderRequest,
   ): Promise<JobInfo> {
     const { account, idempotencyKey: key, ...fields } = request;
     const { accountId } = await this.#accounts.find(account);
@@ -232,12 +240,14 @@ export class JobAdministration {
    * What is wrong with a source, or with one scene of it. Without workers, while an earlier source of the account is
    * checked, or if it takes longer than eight seconds, nothing is found. Errors: `invalid_request`, `too_many_requests`.
    */
-  async check({ account, code, className }: CheckedCode): Promise<{ findings: Finding[] }> {
+  async check({ account, code, className, params }: CheckedCode): Promise<Found> {
     const { accountId } = await this.#accounts.find(account);
-    if (this.#checking.has(accountId)) return { findings: [] };
+    if (this.#checking.has(accountId)) return NOTHING_FOUND;
     this.#checking.add(accountId);
-    const request = { ...(className !== undefined && { className }), owner: accountId };
-    return this.#findIn(code, { ...request, quality: 'low' }).finally(() => this.#checking.delete(accountId));
+    const request = { ...(className !== undefined && { className }), ...(params && { params }) };
+    return this.#findIn(code, { ...request, owner: accountId, quality: 'low' }).finally(() =>
+      this.#checking.delete(accountId),
+    );
   }
 
   /** Draws pictures of a scene of a source, which is charged to the account. Errors: those of {@link RenderService.inspect}. */
@@ -249,6 +259,7 @@ export class JobAdministration {
   }: Required<Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio'>> & {
     account: string;
     fps?: number | undefined;
+    params?: GivenParams;
   }): Promise<InspectionInfo> {
     const { accountId } = await this.#accounts.find(account);
     const owned = { ...request, owner: accountId, ...(fps !== undefined && { fps }) };
@@ -270,22 +281,23 @@ export class JobAdministration {
   }
 
   /** What is certainly wrong in a source, which is not run; nothing where that is switched off. Error: `invalid_request`. */
-  async read({ account, code, className }: CheckedCode): Promise<{ findings: Finding[] }> {
+  async read({ account, code, className, params }: CheckedCode): Promise<Found> {
     const { accountId: owner } = await this.#accounts.find(account);
-    return this.#findIn(code, { ...(className !== undefined && { className }), owner, dryRun: false });
+    const request = { ...(className !== undefined && { className }), ...(params && { params }) };
+    return this.#findIn(code, { ...request, owner, dryRun: false });
   }
 
   /** Nothing is found without workers, or if it takes longer than eight seconds. */
-  async #findIn(code: string, request: CheckRequest): Promise<{ findings: Finding[] }> {
+  async #findIn(code: string, request: CheckRequest): Promise<Found> {
     try {
       const signal = AbortSignal.timeout(CHECK_WITHIN_MS);
-      const { findings } = await this.#service.check(code, { ...request, signal });
-      return { findings };
+      const { findings, params } = await this.#service.check(code, { ...request, signal });
+      return { findings, params };
     } catch (error) {
       const isLate = error instanceof DOMException && error.name === 'TimeoutError';
       if (!isLate && !isScenepressError(error, 'not_running', 'renderer_unavailable', 'queue_full'))
         throw error;
-      return { findings: [] };
+      return NOTHING_FOUND;
     }
   }
 

@@ -99,6 +99,7 @@ export const OPERATIONS: {
     ofJob: reads('job'),
     open: { ...reads('file'), hasStream: true },
     put: { ...acts('account', 'Uploaded a file'), hasStream: true },
+    rename: acts('file', 'Renamed a file'),
     remove: acts('file', 'Removed a file'),
   },
   credits: {

@@ -14,7 +14,7 @@ const READ_ONLY = /^OSError: \[Errno 30\]/;
 export function remedyOf(error: string, { folder, withheld, server }: Files): string | undefined {
   if (server)
     return MISSING_MODULE.test(error) || MISSING_FILE.test(error)
-      ? 'A service has no files of this machine. Render without --server, or put what the scene needs into its file.'
+      ? 'A service has no files of this machine. Send those that the scene needs: --file NAME=PATH.'
       : undefined;
   const [, place] = MISSING_TEX.exec(error) ?? [];
   if (place !== undefined) {

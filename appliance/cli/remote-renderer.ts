@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, openAsBlob } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,6 +21,7 @@ import {
 } from '../../lib/internal.ts';
 import { sceneClassesIn } from '../support/scene-classes.ts';
 import { UserError } from '../support/user-error.ts';
+import type { GivenFiles } from './given-files.ts';
 import { printable } from './output.ts';
 import { followJob } from './remote-job.ts';
 import { ofTools, type RemoteService } from './remote-service.ts';
@@ -31,10 +32,13 @@ const LONGEST_ERROR = 4096;
 /** Renders by a service elsewhere, whose answers may be anything. */
 export class RemoteRenderer implements Renders {
   readonly #service: RemoteService;
+  readonly #files: GivenFiles | undefined;
   readonly #folders = new WeakMap<LocalRender, string>();
 
-  constructor(service: RemoteService) {
+  /** `files`: sent with each request. */
+  constructor(service: RemoteService, files?: GivenFiles) {
     this.#service = service;
+    this.#files = files;
   }
 
   async scenesOf(code: LocalRequest['code']): Promise<string[]> {
@@ -46,7 +50,7 @@ export class RemoteRenderer implements Renders {
     let jobId = '';
     try {
       return await this.#service.call(async ({ client, signal }) => {
-        jobId = await enqueued(client, request, signal);
+        jobId = await enqueued(client, request, this.#files, signal);
         const ended = await followJob(client, jobId, { signal, onProgress });
         const told = await toldOf(client, jobId, signal);
         if (told.output !== '') onOutput?.(printable(told.output));
@@ -105,7 +109,12 @@ type Told = Pick<LocalRender, 'failedBy' | 'diagnosis' | 'output' | 'usage'>;
 const NOTHING_TOLD: Told = { failedBy: null, diagnosis: null, output: '', usage: null };
 
 /** Any service has the endpoint of the contract; only the tools API has the other fields. */
-async function enqueued(client: ScenepressClient, asked: LocalRequest, signal: AbortSignal): Promise<string> {
+async function enqueued(
+  client: ScenepressClient,
+  asked: LocalRequest,
+  files: GivenFiles | undefined,
+  signal: AbortSignal,
+): Promise<string> {
   const { code, className, quality, aspectRatio, fps, params, audio, output, formats } = asked;
   const { fromPlay, toPlay, poster, stills } = asked;
   const request = { code: textOf(code), className, quality, aspectRatio, fps } as RenderRequest;
@@ -120,6 +129,12 @@ async function enqueued(client: ScenepressClient, asked: LocalRequest, signal: A
     ...(poster !== undefined && { poster }),
     ...(stills && { stills }),
   };
+  if (files) {
+    const blobs: [string, Blob][] = [];
+    for (const [name, path] of Object.entries(files)) blobs.push([name, await openAsBlob(path)]);
+    const sent = { ...request, ...more, files: Object.fromEntries(blobs) };
+    return (await ofTools(client.enqueue(sent, { signal }))).jobId;
+  }
   if (Object.keys(more).length === 0) return (await client.enqueue(request, { signal })).jobId;
   const [job] = await ofTools(client.enqueueMany([{ ...request, ...more }], { signal }));
   if (!job) throw new Error('the service did not report the job');

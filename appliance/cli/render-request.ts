@@ -16,6 +16,7 @@ import { UserError } from '../support/user-error.ts';
 import type { Audio } from './audio-flags.ts';
 import { configOf } from './config-flags.ts';
 import { type FrameFlags, framesOfFlags } from './frame-flags.ts';
+import { type FileFlags, folderWith } from './given-files.ts';
 import { type ManimConfig, NO_MANIM_CONFIG, readManimConfig } from './manim-config.ts';
 import { type ParamFlags, paramsOfFlags } from './param-flags.ts';
 import {
@@ -36,6 +37,7 @@ export interface RenderFlags
     FrameFlags,
     ServerFlags,
     ParamFlags,
+    FileFlags,
     Record<string, unknown> {
   audio?: Audio;
   quality?: Quality;
@@ -106,8 +108,14 @@ export async function askedOf(
   // The configuration has an option of this name too, for workers.
   const { quality: _, ...options } = flags;
   const config = configOf(options);
-  const found = server ? null : folderOf(file, flags);
-  const withheld = found && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
+  if (flags.file && typeof flags.folder === 'string')
+    throw wrongUsage('--file gives scenes single files instead of a folder. Leave out --folder.');
+  if (flags.file && flags.watch)
+    throw wrongUsage('--watch does not see changes of files that --file names. Use --folder.');
+  const given = flags.file && !server ? folderWith(flags.file) : undefined;
+  const found = server ? null : folderOf(file, given === undefined ? flags : { folder: given });
+  const withheld =
+    found && given === undefined && typeof flags.folder !== 'string' ? whyWithheld(found.path, config) : null;
   const folder = withheld === null ? found : null;
   const code = await readCode(file);
   for (const className of scenes) {

@@ -31,6 +31,8 @@ export interface RenderedScene
 }
 
 const MIB = 1024 * 1024;
+/** How long a service may take to receive files. */
+const SENT_WITHIN_MS = 10 * 60_000;
 
 /** Calls `work` with the renderer of a call: a service, or one of this machine. */
 export async function withRendererOf(
@@ -48,8 +50,11 @@ export async function withRendererOf(
     );
     if (unused.length > 0)
       process.stderr.write(`No effect on renders by a service: ${unused.map(flagOf).join(', ')}.\n`);
-    const service = new RemoteService(server, { mostBytes: config.renderOutputMb * MIB });
-    return interruptible((signal) => shown(new RemoteRenderer(service), signal));
+    const service = new RemoteService(server, {
+      mostBytes: config.renderOutputMb * MIB,
+      ...(flags.file && { timeoutMs: SENT_WITHIN_MS }),
+    });
+    return interruptible((signal) => shown(new RemoteRenderer(service, flags.file), signal));
   }
   const { keepWarm, watch: isLasting = false } = flags;
   await withOwnRenderer({ folder, config, workers, keepWarm, isLasting, progress }, shown);

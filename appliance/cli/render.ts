@@ -6,6 +6,7 @@ import { addAudio } from './audio-flags.ts';
 import { addConfigFlags } from './config-flags.ts';
 import { addExamples } from './describe.ts';
 import { addFrameFlags, frameOf } from './frame-flags.ts';
+import { addFileFlag } from './given-files.ts';
 import { addManimFlags, playRange, readManimFlags, resolution } from './manim-flags.ts';
 import { print, printable, printJson } from './output.ts';
 import { forgetKeptVideos, hostOwnRenderer } from './own-renderer.ts';
@@ -82,7 +83,7 @@ export function renderCommand(): Command {
     .option('--seed <number>', 'random seed', wholeNumber)
     .option('--tex_template <file>', 'TeX template, in the folder of the scenes')
     .option('-0, --zero_pad <digits>', 'digits of the names of pictures (default: 4)', wholeNumber);
-  addServerFlags(addParamFlags(addFrameFlags(command)), { does: 'render' })
+  addServerFlags(addFileFlag(addParamFlags(addFrameFlags(command))), { does: 'render' })
     .option(
       '--watch',
       'render again when a file that the scenes can read is saved, and show the result in a page, until Ctrl-C',
@@ -125,6 +126,7 @@ export function renderCommand(): Command {
     ],
     ['scenepress render scene.py Hello -t -o hello.webm', 'transparent'],
     ['scenepress render scene.py Hello --param name=Ada', 'a parameter that the scene declares'],
+    ['scenepress render scene.py Hello --file data.csv=today.csv', 'the scene reads data.csv'],
     [
       'scenepress render scene.py Hello --formats gif,mov',
       'also a small GIF, and a transparent video for editors',

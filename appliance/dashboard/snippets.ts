@@ -6,6 +6,8 @@ export interface SnippetRequest {
   aspectRatio: string;
   /** Absent: the default of the quality. */
   fps?: number;
+  /** Absent: none are given. */
+  params?: Readonly<Record<string, unknown>>;
 }
 
 export type SnippetName = 'curl' | 'node' | 'python';
@@ -17,9 +19,14 @@ export const SNIPPETS: Record<SnippetName, (request: SnippetRequest, publicUrl: 
   python,
 };
 
+/** The contract has no field for parameters. */
+function urlOf({ params }: SnippetRequest, publicUrl: string): string {
+  return `${publicUrl}${params ? '/api/tools/v1/jobs' : '/api/v2/render'}`;
+}
+
 function curl(request: SnippetRequest, publicUrl: string): string {
   // JSON has no line breaks outside of escapes, so no line of it ends the document.
-  return `curl '${publicUrl}/api/v2/render' \\
+  return `curl '${urlOf(request, publicUrl)}' \\
   -H "Authorization: Bearer $SCENEPRESS_KEY" \\
   -H 'Content-Type: application/json' \\
   --data-binary @- <<'JSON'
@@ -28,11 +35,12 @@ JSON
 `;
 }
 
-function node({ code, ...rest }: SnippetRequest, publicUrl: string): string {
+function node(request: SnippetRequest, publicUrl: string): string {
+  const { code, ...rest } = request;
   return `const code = [
 ${linesOf(code, 2)}
 ].join('\\n');
-const answer = await fetch('${publicUrl}/api/v2/render', {
+const answer = await fetch('${urlOf(request, publicUrl)}', {
   method: 'POST',
   headers: {
     Authorization: \`Bearer \${process.env.SCENEPRESS_KEY}\`,
@@ -44,15 +52,16 @@ console.log(answer.status, await answer.json());
 `;
 }
 
-function python({ code, ...rest }: SnippetRequest, publicUrl: string): string {
+function python(request: SnippetRequest, publicUrl: string): string {
+  const { code, ...rest } = request;
   return `import json, os, urllib.request
 
 code = "\\n".join([
 ${linesOf(code, 4)}
 ])
 request = urllib.request.Request(
-    "${publicUrl}/api/v2/render",
-    data=json.dumps({"code": code, **${JSON.stringify(rest)}}).encode(),
+    "${urlOf(request, publicUrl)}",
+    data=json.dumps({"code": code, **json.loads(${JSON.stringify(JSON.stringify(rest))})}).encode(),
     headers={
         "Authorization": f"Bearer {os.environ['SCENEPRESS_KEY']}",
         "Content-Type": "application/json",

@@ -223,7 +223,7 @@ t.test('a page of a file shows its beginning, how scenes use it, and which jobs 
   t.equal((await client.get(path)).status, 404, 'it was replaced');
   t.match(
     (await client.get(job)).text,
-    '<li><span>data/table.csv</span><span class="small muted">replaced or removed</span></li>',
+    '<li><span>data/table.csv</span><span class="small muted">of this job only</span></li>',
   );
 });
 
@@ -293,4 +293,33 @@ t.test('names of files are text, and lists have pages', async (t) => {
     'x&#39; onerror=alert(1) &amp; &amp;lt;img src=x&amp;gt;.csv',
   ]);
   t.equal((await client.get('/dashboard/files?folder=..')).status, 400);
+});
+
+t.test('files are found by a part of their names, and renamed', async (t) => {
+  const { client, put, files, member } = await open(t);
+  const { fileId } = await put('brand/Logo.csv');
+  await put(EVIL);
+  t.same(await namesIn(client, '/dashboard/files?search=LOGO'), ['Logo.csv']);
+  const found = (await client.get(`/dashboard/files?search=${encodeURIComponent(EVIL)}`)).text;
+  t.match(found, 'value="x&#39; onerror=alert(1) &amp; &amp;lt;img src=x&amp;gt;.csv"');
+  t.match((await client.get('/dashboard/files?search=nothing')).text, 'No name contains this text.');
+  const rename = (name: string) => client.post(`/dashboard/files/${fileId}/rename`, { name });
+  const renamed = await rename(' brand/logo 2.csv ');
+  t.match([renamed.status, renamed.headers.location], [303, `/dashboard/files/${fileId}`]);
+  t.match((await client.get(`/dashboard/files/${fileId}`)).text, 'It is brand/logo 2.csv now.');
+  for (const [name, status, message] of [
+    ['logo.png', 400, 'of another format'],
+    ['../a.csv', 400, 'is no name of a file'],
+    [EVIL, 409, 'already. Remove it first.'],
+  ] as const) {
+    const refused = await rename(name);
+    t.equal(refused.status, status);
+    t.match(refused.text, message);
+    t.notMatch(refused.text, '<img src=x');
+  }
+  t.match((await files.list({ account: member, search: 'brand' })).files, [
+    { name: 'brand/logo 2.csv', fileId },
+  ]);
+  const offered = JSON.parse((await client.get('/dashboard/playground/files?search=logo')).text);
+  t.same(offered, { files: [{ name: 'brand/logo 2.csv', kind: 'data', fileId }], isAll: true });
 });

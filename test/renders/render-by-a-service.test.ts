@@ -19,6 +19,16 @@ class Missing(MovingCameraScene):
         import helpers
 `;
 
+const READS = `import os
+from manim import *
+
+
+class Reads(Scene):
+    def construct(self):
+        names = sorted({name.split(".")[0] for name in os.listdir() if name in ("data", "scene.py", "beside.csv")} | {"scene"})
+        print(open("data/table.csv").read(), names, sep=", ")
+        self.play(FadeIn(Dot()), run_time=0.1)
+`;
 const SEEDED = `import random
 from manim import *
 
@@ -55,6 +65,36 @@ t.test('render --server writes the files of a service elsewhere', async (t) => {
   t.equal(wrongKey.code, 1);
   t.match(wrongKey.stderr, /^scenepress: http\S+: 401: /m);
   t.notMatch(wrongKey.stderr, /svc_live|\n {4}at /);
+});
+
+t.test('files are given by their names, here and at a service', async (t) => {
+  const { url, key, service } = await listeningAppliance(t, { renders: true });
+  const cwd = await temporaryFolder(t);
+  await writeFile(join(cwd, 'reads.py'), READS);
+  await writeFile(join(cwd, 'today.csv'), 'from today');
+  await writeFile(join(cwd, 'beside.csv'), 'of the folder');
+  const args = ['render', 'reads.py', '-ql', '--file', 'data/table.csv=today.csv', '-o', 'made.mp4'];
+  const env = { TMPDIR: await temporaryFolder(t) };
+  for (const more of [
+    ['--keep-warm', '0'],
+    ['--server', url, '--key', key],
+  ]) {
+    const { code, stderr } = await scenepress([...args, ...more], { cwd, env });
+    t.equal(code, 0, stderr);
+    t.match(stderr, "from today, ['data', 'scene']");
+    t.strictSame(await readdir(env.TMPDIR), [], 'nothing is left');
+  }
+  const [job] = await service.list({});
+  t.match((await service.filesOf(job?.jobId ?? '')).files, [{ name: 'data/table.csv' }]);
+  for (const [file, message] of [
+    ['data.csv', /Expected name=path/],
+    ['data.csv=none.csv', /There is no file none.csv/],
+    ['../data.csv=today.csv', /no name of a file/],
+    ['data.exe=today.csv', /no kind that scenes use/],
+  ] as const)
+    t.match(await scenepress(['render', 'reads.py', '--file', file], { cwd }), { code: 2, stderr: message });
+  const both = ['render', 'reads.py', '--file', 'data.csv=today.csv', '--folder', '.'];
+  t.match(await scenepress(both, { cwd }), { code: 2, stderr: /Leave out --folder/ });
 });
 
 t.test('render --server renders several files, with a seed, and tells where the time went', async (t) => {

@@ -74,6 +74,11 @@ const jobDetails = object<JobDetails>({
   startedAt: time.allow(null).description('When its last attempt began; null before.'),
   code: text.allow(null).description('The code of the scene; null once it is forgotten.'),
   metadataJson: text.allow(null).description('The JSON text as received; null without one.'),
+  params: Joi.object()
+    .unknown()
+    .allow(null)
+    .required()
+    .description('Values of parameters of the scene; null: none.'),
   plays: list(play).description('The plays of the scene, once it has completed.'),
   formats: list(text).description('What it makes: `mp4`, and the other formats of the request.'),
   fromPlay: count.allow(null).description('The first play of its video, from 0; null: that of the scene.'),

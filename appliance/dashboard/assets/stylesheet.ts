@@ -238,6 +238,25 @@ input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var
 .editor { position: relative; }
 .editor:focus-within::after { content: ""; position: absolute; inset: 0; z-index: 300; border: 2px solid var(--accent); pointer-events: none; }
 .card.flush > .keys { padding: 0.5rem 1rem; }
+.playground .params { padding: 0.75rem 1rem; border-bottom: 1px solid var(--line); }
+.playground .params legend { float: left; width: 100%; font-weight: 560; }
+.playground .params .fields { clear: both; display: grid; grid-template-columns: repeat(auto-fill, minmax(min(14rem, 100%), 1fr)); align-items: end; }
+.playground .params textarea { border: 1px solid light-dark(#8d919c, #6c7180); border-radius: 7px; padding: 0.45rem 0.65rem; min-height: 2.375rem; line-height: 1.35; resize: vertical; }
+.playground .params label.check { min-height: 2.375rem; flex-wrap: wrap; }
+.playground .params :invalid { outline: 2px solid var(--bad); }
+.keys button { margin-right: 0.75rem; }
+.picker { width: min(34rem, calc(100vw - 2rem)); max-height: min(36rem, calc(100vh - 2rem)); padding: 1.25rem; border: 1px solid var(--line); border-radius: var(--radius); background: var(--surface); color: var(--text); }
+.picker[open] { display: grid; gap: 0.75rem; grid-template-rows: auto auto minmax(0, 1fr) auto; }
+.picker::backdrop { background: rgb(0 0 0 / 0.45); }
+.picker p:empty { display: none; }
+.picker header { display: flex; justify-content: space-between; align-items: baseline; }
+.picker ul { overflow-y: auto; margin: 0; padding: 0; }
+.picker ul.list > li { padding: 0; }
+.picker li button { display: flex; gap: 0.75rem; align-items: center; width: 100%; padding: 0.4rem 0.5rem; border: 0; border-radius: 7px; background: none; color: var(--text); text-align: left; font-weight: 400; }
+.picker li button:hover, .picker li button:focus-visible { background: var(--accent-soft); }
+.picker li button > :nth-child(2) { flex: 1; min-width: 0; overflow-wrap: anywhere; }
+.search { margin-bottom: 1rem; }
+.search input { flex: 1 1 12rem; max-width: 24rem; }
 .kept { padding: 0.5rem 1rem; background: var(--accent-soft); }
 .kept > span { display: inline-flex; }
 kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px solid var(--line); border-bottom-width: 2px; border-radius: 4px; background: var(--surface); color: var(--text); }

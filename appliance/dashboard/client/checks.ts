@@ -1,5 +1,6 @@
 import type { Editor } from './editor.ts';
 import { type Finding, faultOf, joined } from './findings.ts';
+import type { DeclaredParam } from './params.ts';
 
 /** After the last change: the code is read, and then run without being drawn. */
 const READ_AFTER_MS = 300;
@@ -21,10 +22,19 @@ export class Checks {
   readonly #read: Question;
   readonly #run: Question;
 
-  constructor(editor: Editor, parts: { read: Ask; run: Ask; isShown: (code: string) => boolean }) {
+  constructor(
+    editor: Editor,
+    parts: {
+      read: Ask;
+      run: Ask;
+      isShown: (code: string) => boolean;
+      onParams: (declared: DeclaredParam[]) => void;
+    },
+  ) {
     this.#editor = editor;
     this.#isShown = parts.isShown;
-    const common = { textOf: () => this.#asked(), onAnswer: () => this.#show() };
+    const { onParams } = parts;
+    const common = { textOf: () => this.#asked(), onAnswer: () => this.#show(), onParams };
     this.#read = new Question({ ...common, ask: parts.read, afterMs: READ_AFTER_MS });
     this.#run = new Question({ ...common, ask: parts.run, afterMs: RUN_AFTER_MS });
   }
@@ -57,20 +67,23 @@ export class Checks {
   }
 }
 
+interface QuestionParts {
+  ask: Ask;
+  afterMs: number;
+  textOf: () => string | undefined;
+  onAnswer: () => void;
+  onParams: (declared: DeclaredParam[]) => void;
+}
+
 /** One of both answers, which is asked for a while after the last change; one at a time. */
 class Question {
-  readonly #parts: {
-    ask: Ask;
-    afterMs: number;
-    textOf: () => string | undefined;
-    onAnswer: () => void;
-  };
+  readonly #parts: QuestionParts;
   #later: ReturnType<typeof setTimeout> | undefined;
   #isRunning = false;
   #isWanted = false;
   #answer: Answer | undefined;
 
-  constructor(parts: { ask: Ask; afterMs: number; textOf: () => string | undefined; onAnswer: () => void }) {
+  constructor(parts: QuestionParts) {
     this.#parts = parts;
   }
 
@@ -97,8 +110,9 @@ class Question {
     this.#isRunning = false;
     if (this.#isWanted) return this.#begin();
     if (!answer || this.#parts.textOf() !== code) return;
-    const { findings = [] } = found as { findings?: Finding[] };
+    const { findings = [], params } = found as { findings?: Finding[]; params?: DeclaredParam[] };
     this.#answer = { code, findings: findings.filter(({ line }) => line !== null) };
+    if (params && (params.length > 0 || findings.length === 0)) this.#parts.onParams(params);
     this.#parts.onAnswer();
   }
 }

@@ -7,6 +7,8 @@ export interface Draft {
   quality: string;
   aspectRatio: string;
   fps: string;
+  /** Values of parameters, as JSON; absent in drafts of earlier versions. */
+  params?: string;
   /** The query of the page that shows its result. */
   query: string;
   savedAtMs: number;

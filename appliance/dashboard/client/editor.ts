@@ -177,7 +177,18 @@ export class Editor {
   /** `onRender`: Ctrl+Enter or Cmd+Enter. */
   constructor(
     place: HTMLElement,
-    { text, onChange, onRender }: { text: string; onChange: () => void; onRender: () => void },
+    {
+      text,
+      onChange,
+      onRender,
+      onDrop,
+    }: {
+      text: string;
+      onChange: () => void;
+      onRender: () => void;
+      /** Files, at whose place the cursor is. */
+      onDrop: (transfer: DataTransfer) => void;
+    },
   ) {
     // A document's policy would refuse CodeMirror's <style> elements. In a shadow root it uses adopted style sheets.
     const root = place.attachShadow({ mode: 'open' });
@@ -219,6 +230,17 @@ export class Editor {
           'aria-label': 'Code',
           'aria-description': 'Ctrl+Enter renders. Press Esc, then Tab, to leave the editor.',
         }),
+        // CodeMirror would write their texts.
+        EditorView.domEventHandlers({
+          drop: (event, view) => {
+            if (!event.dataTransfer?.types.includes('Files')) return false;
+            event.preventDefault();
+            const at = view.posAtCoords({ x: event.clientX, y: event.clientY });
+            if (at !== null) view.dispatch({ selection: { anchor: at } });
+            onDrop(event.dataTransfer);
+            return true;
+          },
+        }),
         EditorView.updateListener.of(({ docChanged }) => {
           if (docChanged) onChange();
         }),
@@ -239,6 +261,17 @@ export class Editor {
       scrollIntoView: true,
       annotations: isolateHistory.of('full'),
     });
+  }
+
+  /** Writes the name of a file at the cursor, as a text unless it is in one, and focuses the editor. */
+  insertName(name: string): void {
+    const { state } = this.view;
+    const { from, to } = state.selection.main;
+    const isWithin = /["']/.test(state.sliceDoc(from - 1, from)) && /["']/.test(state.sliceDoc(to, to + 1));
+    this.view.dispatch(state.replaceSelection(isWithin ? name : JSON.stringify(name)), {
+      scrollIntoView: true,
+    });
+    this.view.focus();
   }
 
   showFault(fault: Fault | undefined): void {

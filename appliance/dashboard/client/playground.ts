@@ -4,9 +4,13 @@ import { sceneClassesIn } from '../../support/scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { Checks } from './checks.ts';
 import { type Draft, Drafts } from './drafts.ts';
+import { DroppedIntoCode } from './dropped-into-code.ts';
 import { Editor } from './editor.ts';
+import { FilePicker } from './file-picker.ts';
 import { Inspection, pageOf } from './inspection.ts';
+import { ParamsForm } from './params.ts';
 import { Playback } from './playback.ts';
+import { requestIn } from './request.ts';
 
 const SCENES_AFTER_MS = 600;
 const SAVED_AFTER_MS = 300;
@@ -68,13 +72,19 @@ const editor = new Editor(host, {
     changed();
   },
   onRender: () => form.requestSubmit(),
+  onDrop: (transfer) => void dropped.take(transfer),
 });
+const params = new ParamsForm(form, () => changed());
+new FilePicker(place, editor, form.action);
+const csrf = find<HTMLInputElement>('input[name=csrf]', form).value;
+const dropped = new DroppedIntoCode(editor, { base: form.action, csrf, tell: showProblem });
 const inspection = new Inspection(place, { ask: (url) => post(form, url), problem });
 const playback = new Playback(result, editor);
 const checks = new Checks(editor, {
   read: () => post(form, `${form.action}/read`),
   run: () => post(form, `${form.action}/check`),
   isShown: (code) => code === shown,
+  onParams: (declared) => params.show(declared),
 });
 
 if (draft) {
@@ -86,6 +96,7 @@ offerDrafts();
 showFault();
 void listScenes();
 changed({ save: false });
+void params.read(post(form, `${form.action}/read`));
 
 for (const control of [scene, quality, aspectRatio, fps]) control.addEventListener('input', () => changed());
 addEventListener('keydown', (event) => {
@@ -129,10 +140,13 @@ function changed({ save: isSaved = true } = {}): void {
     savedLater = setTimeout(save, SAVED_AFTER_MS);
     checks.schedule();
   }
-  const { fps: rate, ...request } = current();
+  const { fps: rate, params: given, ...request } = current();
   for (const [name, write] of Object.entries(SNIPPETS)) {
-    const fpsOf = /^\d+$/.test(rate) ? { fps: Number(rate) } : {};
-    const text = write({ ...request, ...fpsOf }, place.dataset['publicUrl'] ?? '');
+    const more = {
+      ...(/^\d+$/.test(rate) && { fps: Number(rate) }),
+      ...(given && { params: JSON.parse(given) }),
+    };
+    const text = write({ ...request, ...more }, place.dataset['publicUrl'] ?? '');
     find(`#snippet-${name as SnippetName}`).textContent = text;
   }
   if (classesOf(request.code) === listed?.classes) return;
@@ -147,6 +161,7 @@ function current(): Omit<Draft, 'base' | 'query' | 'savedAtMs'> {
     quality: quality.value,
     aspectRatio: aspectRatio.value,
     fps: fps.value,
+    params: params.text,
   };
 }
 
@@ -155,6 +170,7 @@ function fill(from: Draft): void {
   quality.value = from.quality;
   aspectRatio.value = from.aspectRatio;
   fps.value = from.fps;
+  params.text = from.params ?? '';
 }
 
 function save(): void {
@@ -302,7 +318,9 @@ async function open(url: string): Promise<void> {
   aspectRatio.value = find<HTMLSelectElement>('select[name=aspectRatio]', page).value;
   editor.showFault(undefined);
   editor.text = base;
+  params.text = '';
   offer(scenesOf(base));
+  void params.read(post(form, `${form.action}/read`));
   playback.forgetPlace();
   show(page);
   scrollTo({ top: 0, behavior: 'smooth' });
@@ -352,16 +370,6 @@ function show(page: Document): void {
   shown = find<HTMLTextAreaElement>('textarea', from).value;
   rendered = requestIn(from);
   dispatchEvent(new CustomEvent('show', { detail: page }));
-}
-
-/** What a form asks to render, for comparison. */
-function requestIn(form: HTMLFormElement): string {
-  const fields = new FormData(form);
-  return JSON.stringify(
-    ['code', 'className', 'quality', 'aspectRatio', 'fps'].map((name) =>
-      String(fields.get(name)).replaceAll('\r\n', '\n'),
-    ),
-  );
 }
 
 async function post(form: HTMLFormElement, url = form.action): Promise<Response | undefined> {

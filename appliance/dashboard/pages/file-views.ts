@@ -17,7 +17,7 @@ export const KIND_LABELS: Record<FileKind, string> = {
 /** The path of the list of the page's account, below {@link BASE}. */
 export function filesPath(
   visit: Visit,
-  query: { folder?: string | undefined; after?: string | undefined; csrf?: string } = {},
+  query: { [Name in 'folder' | 'search' | 'after' | 'csrf']?: string | undefined } = {},
 ): string {
   const account = accountOf(visit);
   const all = { ...query, ...(account !== visit.viewer.email && { account }) };

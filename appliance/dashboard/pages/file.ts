@@ -1,10 +1,12 @@
 import { buffer } from 'node:stream/consumers';
+import { isScenepressError } from '../../../lib/index.ts';
 import { FILE_KINDS, kindOfName } from '../../../lib/internal.ts';
 import { byteRangeOf } from '../../../lib/web/index.ts';
 import type { FileInfo, JobInfo } from '../../admin/administration-views.ts';
+import { httpErrorOf } from '../../http/http-errors.ts';
 import { shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value, wholeText } from '../html.ts';
-import { page, postButton, toldNote } from '../layout.ts';
+import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { contentUrl, filesPath, folderOf, KIND_LABELS, playerOf, usageOf } from './file-views.ts';
 import { jobName, stateTag } from './job-views.ts';
@@ -23,8 +25,9 @@ const SANDBOX = "sandbox; default-src 'none'; style-src 'unsafe-inline'";
 /** The page of each file. */
 export function fileRoutes(): Route[] {
   return [
-    { method: 'GET', path: '/files/{fileId}', for: 'members', handler: filePage },
+    { method: 'GET', path: '/files/{fileId}', for: 'members', handler: (visit) => filePage(visit) },
     { method: 'GET', path: '/files/{fileId}/content', for: 'members', handler: content },
+    { method: 'POST', path: '/files/{fileId}/rename', for: 'members', handler: rename },
     { method: 'GET', path: '/files/{fileId}/remove', for: 'members', handler: removePage },
     {
       method: 'POST',
@@ -40,6 +43,18 @@ export function fileRoutes(): Route[] {
   ];
 }
 
+async function rename(visit: Visit): Promise<Answer> {
+  const { admin, form, params } = visit;
+  const { fileId = '' } = params;
+  try {
+    const { name } = await admin.files.rename({ fileId, name: (form['name'] ?? '').trim().normalize() });
+    return { to: `/files/${fileId}`, tell: { note: { kind: 'good', text: `It is ${name} now.` } } };
+  } catch (error) {
+    if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
+    return { page: await filePage(visit, note('bad', error.message)), status: httpErrorOf(error).status };
+  }
+}
+
 function shown({ admin, params }: Visit): Promise<FileInfo> {
   return admin.files.show({ fileId: params['fileId'] ?? '' });
 }
@@ -49,7 +64,7 @@ function listOf(visit: Visit, { account, name }: Pick<FileInfo, 'account' | 'nam
   return filesPath({ ...visit, query: { account } }, { folder: folderOf(name).slice(0, -1) });
 }
 
-async function filePage(visit: Visit): Promise<Html> {
+async function filePage(visit: Visit, problem?: Html): Promise<Html> {
   const { admin, viewer, csrf, told } = visit;
   const file = await shown(visit);
   const { fileId, name, kind, sizeBytes, sha256, createdAt, account } = file;
@@ -67,7 +82,7 @@ async function filePage(visit: Visit): Promise<Html> {
       lead: folder !== '' && html`In the folder <a href="${BASE}${listOf(visit, file)}">${folder}</a>`,
       actions: html`<a class="button" href="${BASE}${listOf(visit, { account, name: '' })}">All files</a>`,
     },
-    toldNote(told),
+    problem ?? toldNote(told),
     html`<div class="columns">
 <div class="stack">${preview && html`<section class="card">${preview}</section>`}${snippetCard(file)}</div>
 <div class="stack">
@@ -78,7 +93,8 @@ async function filePage(visit: Visit): Promise<Html> {
 ${account !== viewer.email && html`<dt>Account</dt><dd>${account}</dd>`}
 <dt>File id</dt><dd><code>${fileId}</code></dd>
 <dt>SHA-256</dt><dd><code>${sha256}</code></dd>
-</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folder.length)}">Download</a><a class="button" href="${BASE}/files/${fileId}/remove">Remove …</a></div></section>
+</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folder.length)}">Download</a><a class="button" href="${BASE}/files/${fileId}/remove">Remove …</a></div>
+<form method="post" action="${BASE}/files/${fileId}/rename" class="fields">${csrfField(csrf)}<label>Name <span class="hint">jobs that were added before keep the earlier one</span><input name="name" value="${name}" required maxlength="512" autocomplete="off" spellcheck="false"></label><button>Rename</button></form></section>
 ${usedBy(jobs)}
 </div></div>`,
   );

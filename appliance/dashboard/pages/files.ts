@@ -1,4 +1,9 @@
-import { FILE_EXTENSIONS, isScenepressError } from '../../../lib/internal.ts';
+import {
+  FILE_EXTENSIONS,
+  isScenepressError,
+  MOST_BYTES_OF_JOB,
+  MOST_FILES_OF_JOB,
+} from '../../../lib/internal.ts';
 import type { HttpError } from '../../../lib/web/index.ts';
 import type { FileInfo, FilePage, FileUse } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
@@ -18,6 +23,8 @@ const ROWS = 100;
 const LARGEST_SHOWN_BYTES = 300_000;
 /** Why files of a form were refused. */
 const MOST_PROBLEMS = 20;
+const LONGEST_SEARCH = 200;
+const MIB = 1024 ** 2;
 
 interface Problem {
   fileName: string;
@@ -109,8 +116,9 @@ async function listPage(visit: Visit, problem?: Value): Promise<Html> {
   const account = accountOf(visit);
   const folder = folderIn(query['folder'] ?? '') || undefined;
   const after = query['after'] || undefined;
+  const search = query['search']?.trim().slice(0, LONGEST_SEARCH) || undefined;
   const [found, use] = await Promise.all([
-    admin.files.list({ account, folder, after, limit: ROWS }),
+    admin.files.list({ account, folder, search, after, limit: ROWS }),
     admin.files.usage({ account }),
   ]);
   return page(
@@ -125,10 +133,11 @@ async function listPage(visit: Visit, problem?: Value): Promise<Html> {
     },
     problem ?? toldNote(told),
     uploadCard(visit, folder, use),
-    html`<section class="card flush" id="files" data-live><header><h2>${crumbs(visit, folder)}</h2>${folderLinks(visit, folder, found.files)}</header>${
-      found.files.length === 0 ? nothing(folder, after) : fileTable(visit, folder, found.files)
+    tooMany(use, found.files),
+    html`${searchForm(visit, folder, search)}<section class="card flush" id="files" data-live><header><h2>${crumbs(visit, folder)}</h2>${folderLinks(visit, folder, found.files)}</header>${
+      found.files.length === 0 ? nothing({ folder, after, search }) : fileTable(visit, folder, found.files)
     }</section>
-${paging(visit, { folder, after, ...found })}`,
+${paging(visit, { folder, after, search, ...found })}`,
   );
 }
 
@@ -148,6 +157,23 @@ ${csrfField(csrf)}
 <p class="small" id="upload-state" role="status" hidden></p>
 ${usage(use)}
 </section>`;
+}
+
+function searchForm(visit: Visit, folder: string | undefined, search: string | undefined): Html {
+  return html`<form method="get" action="${BASE}/files" class="actions search" role="search">${
+    visit.query['account'] && html`<input type="hidden" name="account" value="${visit.query['account']}">`
+  }${folder !== undefined && html`<input type="hidden" name="folder" value="${folder}">`}<input type="search" name="search" value="${search}" maxlength="${LONGEST_SEARCH}" aria-label="Part of a name" placeholder="Part of a name"><button>Search</button>${
+    search !== undefined && html`<a class="button" href="${BASE}${filesPath(visit, { folder })}">Show all</a>`
+  }</form>`;
+}
+
+/** More files than a job comes with, of which jobs that name none get none. */
+function tooMany({ files, bytes }: FileUse, shown: FileInfo[]): Html | false {
+  if (shown.length === 0 || (files <= MOST_FILES_OF_JOB && bytes <= MOST_BYTES_OF_JOB)) return false;
+  return note(
+    'warn',
+    `Jobs come with at most ${MOST_FILES_OF_JOB} files of ${MOST_BYTES_OF_JOB / MIB} MiB. If the account has more, a job gets none of them unless its request names those that its scene reads, with “files”.`,
+  );
 }
 
 function usage({ files, bytes, mostFiles, mostBytes }: FileUse): Html {
@@ -184,7 +210,8 @@ function folderLinks(visit: Visit, folder: string | undefined, files: FileInfo[]
   )}</nav>`;
 }
 
-function nothing(folder: string | undefined, after: string | undefined): Html {
+function nothing({ folder, after, search }: Record<'folder' | 'after' | 'search', string | undefined>): Html {
+  if (search !== undefined) return emptyState('Nothing found', 'No name contains this text.');
   if (after !== undefined) return emptyState('No more files', 'This is the end of the list.');
   if (folder !== undefined) return emptyState('No files here', 'There is no file in this folder.');
   return emptyState(
@@ -222,10 +249,10 @@ function fileRow(visit: Visit, file: FileInfo, from: number): Html {
 
 function paging(
   visit: Visit,
-  { folder, after, next }: { folder: string | undefined; after: string | undefined } & FilePage,
+  { folder, after, search, next }: Record<'folder' | 'after' | 'search', string | undefined> & FilePage,
 ): Html {
   return html`<nav class="paging" aria-label="Pages" id="paging" data-live>
-<span>${after !== undefined && html`<a href="${BASE}${filesPath(visit, { folder })}">First page</a>`}</span>
-<span>${next !== null && html`<a href="${BASE}${filesPath(visit, { folder, after: next })}" rel="next">Next page</a>`}</span>
+<span>${after !== undefined && html`<a href="${BASE}${filesPath(visit, { folder, search })}">First page</a>`}</span>
+<span>${next !== null && html`<a href="${BASE}${filesPath(visit, { folder, search, after: next })}" rel="next">Next page</a>`}</span>
 </nav>`;
 }

@@ -13,6 +13,8 @@ import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
 
 /** Of the files that a job uses. */
+/** Characters of a value of a parameter. */
+const MOST_VALUE = 300;
 const MOST_FILES = 50;
 
 /** The page of each job. */
@@ -77,6 +79,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 <div class="stack">
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('formats', otherFormats(job, csrf))}
+${region('params', paramsCard(job))}
 ${region('times', usageCard(job))}
 ${region('files', fileCard(files))}
 ${region('metadata', metadata(job))}
@@ -136,6 +139,20 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
     code !== null && html`<a class="button" href="${BASE}/playground?job=${jobId}">Open in playground</a>`,
     forgottenAt === null && html`<a class="button" href="${BASE}/jobs/${jobId}/forget">Forget …</a>`,
   ];
+}
+
+/** The values that a scene was given for its parameters. */
+function paramsCard({ params }: JobDetails): Html | false {
+  const values = Object.entries(params ?? {});
+  if (values.length === 0) return false;
+  return html`<section class="card"><h2>Parameters</h2><dl class="details">${values.map(
+    ([name, value]) => html`<dt><code>${name}</code></dt><dd>${shortValue(value)}</dd>`,
+  )}</dl></section>`;
+}
+
+function shortValue(value: unknown): Html {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length <= MOST_VALUE ? html`${text}` : html`${text.slice(0, MOST_VALUE)}…`;
 }
 
 /** A file that was replaced or removed, or came with the request, has no page. */

@@ -16,11 +16,21 @@ import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import { counted, shownDuration, shownQuality } from '../format.ts';
 import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
-import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
+import { csrfField, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { inspection } from './inspection.ts';
 import { lastVideo, outcome } from './outcome.ts';
+import {
+  choice,
+  FILES_ROUTE,
+  filePicker,
+  gallery,
+  nothingYet,
+  paramsIn,
+  shownParams,
+  tools,
+} from './playground-parts.ts';
 
 /** Each byte of the code may take three in a form. */
 const MOST_FORM_BYTES = 3 * MAX_BODY_BYTES + 16 * 1024;
@@ -50,6 +60,8 @@ interface Draft {
   aspectRatio: string;
   /** Empty: the default of the quality. */
   fps: string;
+  /** JSON; empty: none. */
+  params: string;
 }
 
 /** What a page shows beside the form. */
@@ -65,6 +77,7 @@ interface Shown {
 export function playgroundRoutes(): Route[] {
   return [
     { method: 'GET', path: '/playground', for: 'members', handler: openPage },
+    FILES_ROUTE,
     { method: 'POST', path: '/playground', for: 'members', mostBytes: MOST_FORM_BYTES, handler: render },
     {
       method: 'POST',
@@ -121,15 +134,24 @@ async function openPage(visit: Visit): Promise<Html> {
     const { className, quality, aspectRatio, fps } = job;
     const fpsOf = fps === QUALITIES[quality as Quality].fps ? '' : String(fps);
     const code = job.code ?? '';
+    const params = job.params === null ? '' : JSON.stringify(job.params);
     return playground(
       visit,
-      { code, className, scenes: [className], quality, aspectRatio, fps: fpsOf },
+      { code, className, scenes: [className], quality, aspectRatio, fps: fpsOf, params },
       { job, last },
     );
   }
   const example = EXAMPLES.find(({ name }) => name === query['example']) ?? EXAMPLES[0];
   const { code, className, aspectRatio } = example;
-  return playground(visit, { code, className, scenes: [className], quality: 'low', aspectRatio, fps: '' });
+  return playground(visit, {
+    code,
+    className,
+    scenes: [className],
+    quality: 'low',
+    aspectRatio,
+    fps: '',
+    params: '',
+  });
 }
 
 async function render(visit: Visit) {
@@ -174,7 +196,8 @@ async function requestOf({ admin, viewer }: Visit, draft: Draft) {
   }
   const { code, className, quality, aspectRatio, fps } = draft;
   const request = { code, className, quality, aspectRatio } as RequestOfForm;
-  return { ...request, ...(fps !== '' && { fps: Number(fps) }) };
+  const params = paramsIn(draft.params);
+  return { ...request, ...(fps !== '' && { fps: Number(fps) }), ...(params && { params }) };
 }
 
 type RequestOfForm = Required<Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio'>>;
@@ -269,11 +292,11 @@ async function scenesIn({ admin, form, viewer }: Visit): Promise<object> {
 
 /** For the script: what is wrong with the code, as far as that is known in time, by running or by reading it. */
 async function findingsIn({ admin, form, viewer }: Visit, how: 'check' | 'read'): Promise<object> {
-  const { code, className } = draftIn(form);
+  const { code, className, params } = draftIn(form);
   try {
     requireCode(code);
-    const named = className === '' ? {} : { className };
-    return await admin.jobs[how]({ account: viewer.accountId, code, ...named });
+    const asked = { ...(className !== '' && { className }), params: paramsIn(params) };
+    return await admin.jobs[how]({ account: viewer.accountId, code, ...asked });
   } catch (error) {
     if (!isScenepressError(error)) throw error;
     return { findings: [] };
@@ -281,11 +304,11 @@ async function findingsIn({ admin, form, viewer }: Visit, how: 'check' | 'read')
 }
 
 function draftIn(form: Record<string, string>): Draft {
-  const { className = '', quality = 'medium', aspectRatio = '16:9', fps = '' } = form;
+  const { className = '', quality = 'medium', aspectRatio = '16:9', fps = '', params = '' } = form;
   const scenes = className === '' ? [] : [className];
   // Forms send line breaks as CR LF.
   const code = (form['code'] ?? '').replaceAll('\r\n', '\n');
-  return { code, className, scenes, quality, aspectRatio, fps: fps.trim() };
+  return { code, className, scenes, quality, aspectRatio, fps: fps.trim(), params };
 }
 
 async function playground(
@@ -311,11 +334,12 @@ ${choice('Format', 'aspectRatio', draft.aspectRatio, [
 <label>fps<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="auto" autocomplete="off"></label>
 <span class="actions"><button formaction="${BASE}/playground/inspect" title="Pictures of the scene without a video, and what cannot be read or seen in them">Inspect</button><button class="primary" title="Ctrl+Enter">Render</button></span>
 </div>
+${tools(draft.params)}
 <div id="kept" class="kept small" hidden>Drafts that were not rendered are kept: <span class="actions"></span></div>
 <textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
-<p class="keys small muted"><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
-</form>
+<p class="keys small muted"><button type="button" class="link" id="insert-file" hidden>Insert a file …</button><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
+</form>${filePicker()}
 <div class="stack"><div id="inspection">${inspected && inspection(inspected)}</div>
 <div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div></div>
 </div>
@@ -324,30 +348,12 @@ ${snippets(draft, publicUrl)}`,
   );
 }
 
-function choice(
-  label: string,
-  name: string,
-  chosen: string,
-  options: [value: string, label: string][],
-): Html {
-  return html`<label>${label}<select name="${name}">${options.map(
-    ([value, text]) => html`<option value="${value}" ${value === chosen && 'selected'}>${text}</option>`,
-  )}</select></label>`;
-}
-
 /** Instead of the code, which the browser may have. */
 function tooLong(job: JobDetails | undefined): Html {
   const why = 'The code has so many special characters that it is too long to be edited here.';
   return job
     ? html`${why} <a href="${BASE}/jobs/${job.jobId}/code">Download it</a> instead.`
     : html`${why} Go back to return to it.`;
-}
-
-function nothingYet(): Html {
-  return html`<section class="card">${emptyState(
-    'Nothing rendered yet',
-    html`The video appears here. Press <span class="tight"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>, or choose an example below.`,
-  )}</section>`;
 }
 
 async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {
@@ -366,16 +372,12 @@ ${await outcome(job, visit)}
   }</div>${status === 'failed' && last && lastVideo(last, assetUrl)}</div>`;
 }
 
-function gallery(): Html {
-  return html`<section class="stack" aria-labelledby="examples-title"><h2 id="examples-title">Examples</h2>
-<ul class="gallery" id="examples">${EXAMPLES.map(
-    ({ name, title, picture }) =>
-      html`<li><a href="${BASE}/playground?example=${name}" data-example="${name}"><img src="${picture}" alt="" width="320" height="180" loading="lazy"><span>${title}</span></a></li>`,
-  )}</ul></section>`;
-}
-
-function snippets({ code, className, quality, aspectRatio, fps }: Draft, publicUrl: string): Html {
-  const request = { code, className, quality, aspectRatio, ...(fps !== '' && { fps: Number(fps) }) };
+function snippets({ code, className, quality, aspectRatio, fps, params }: Draft, publicUrl: string): Html {
+  const more = {
+    ...(fps !== '' && { fps: Number(fps) }),
+    ...shownParams(params),
+  };
+  const request = { code, className, quality, aspectRatio, ...more };
   const names = Object.keys(SNIPPETS) as SnippetName[];
   const isWritten = isShort(code, MOST_SNIPPET_BYTES);
   const textOf = (name: SnippetName) => {
