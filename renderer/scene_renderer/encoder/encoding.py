@@ -29,7 +29,6 @@ from .sound import Track
 from .thumbnail import BestFrame, to_jpeg
 from .video_file import Gif, IndexedVideo, VideoFile
 
-_THUMBNAIL = "thumbnail.jpg"
 _PREVIEW_WIDTH_PX = 320
 _THUMBNAIL_WIDTH_PX = 640
 _LOOKS_PER_SECOND = 4
@@ -130,8 +129,8 @@ class _Encoding:
         if "m4a" in self._job.formats and self._sound:
             self._sound.write(self._folder / "sound.m4a", formats.SOUND)
         chosen.write(self._folder)
-        if "video.mp4" in outputs and _THUMBNAIL not in chosen:
-            (self._folder / _THUMBNAIL).write_bytes(best.to_jpeg())
+        if "video.mp4" in outputs and "thumbnail.jpg" not in chosen:
+            (self._folder / "thumbnail.jpg").write_bytes(best.to_jpeg())
         return form, self._receiver.frames
 
     def _check(self, form: Form) -> None:

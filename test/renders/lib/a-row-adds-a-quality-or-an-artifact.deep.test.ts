@@ -12,12 +12,12 @@ const ROOT = resolve(import.meta.dirname, '../../..');
 const ENCODING = 'renderer/scene_renderer/encoder/encoding.py';
 const EIGHTK =
   "  eightk: { widthPx: 7680, heightPx: 4320, fps: 60, creditsPerSecond: 64, label: '8K', manimLetter: 'e' },\n";
-const POSTER = `  'poster.jpg': {
-    field: 'poster',
+const COVER = `  'cover.jpg': {
+    field: 'cover',
     contentType: 'image/jpeg',
     format: null,
     isRequired: true,
-    description: 'JPEG poster.',
+    description: 'JPEG cover.',
     maxBytes: 16_777_216,
     isSavedWithVideo: false,
   },
@@ -40,8 +40,8 @@ function edit(path: string, change: (source: string) => string): void {
 }
 
 edit('lib/model/qualities.ts', (source) => source.replace('} as const;', `${EIGHTK}} as const;`));
-edit('lib/model/artifacts.ts', (source) => source.replace('} as const;', `${POSTER}} as const;`));
-edit(ENCODING, (source) => source.replace(/^( *.*folder \/ )"thumbnail\.jpg"(.*\n)/gm, '$&$1"poster.jpg"$2'));
+edit('lib/model/artifacts.ts', (source) => source.replace('} as const;', `${COVER}} as const;`));
+edit(ENCODING, (source) => source.replace(/^( *.*folder \/ )"thumbnail\.jpg"(.*\n)/gm, '$&$1"cover.jpg"$2'));
 
 const run = promisify(execFile);
 const scenepress = (...args: string[]) =>
@@ -58,18 +58,18 @@ t.test('the API has them', async (t) => {
   const { components } = JSON.parse((await scenepress('openapi')).stdout);
   t.ok(components.schemas.RenderRequest.properties.quality.enum.includes('eightk'));
   t.match(components.schemas.RenderJob.properties.result, {
-    properties: { poster: { type: 'string', format: 'uri', description: 'JPEG poster.' } },
+    properties: { cover: { type: 'string', format: 'uri', description: 'JPEG cover.' } },
   });
-  t.ok(components.schemas.RenderJob.properties.result.required.includes('poster'));
+  t.ok(components.schemas.RenderJob.properties.result.required.includes('cover'));
 });
 
 t.test('they are rendered', async (t) => {
   const code =
     'from manim import *\nclass Point(Scene):\n    def construct(self):\n        self.add(Dot())\n        self.wait(1 / 60)\n';
   writeFileSync(join(copy, 'point.py'), code);
-  const { stdout } = await scenepress('render', 'point.py', '-q', 'l', '--poster', 'poster.jpg', '--json');
-  t.match(JSON.parse(stdout), { status: 'completed', error: null, poster: join(copy, 'poster.jpg') });
-  t.equal((await readFile(join(copy, 'poster.jpg'))).readUInt16BE(0), 0xffd8);
+  const { stdout } = await scenepress('render', 'point.py', '-q', 'l', '--cover', 'cover.jpg', '--json');
+  t.match(JSON.parse(stdout), { status: 'completed', error: null, cover: join(copy, 'cover.jpg') });
+  t.equal((await readFile(join(copy, 'cover.jpg'))).readUInt16BE(0), 0xffd8);
 
   const program = `
     import { readFileSync } from 'node:fs';
@@ -81,15 +81,15 @@ t.test('they are rendered', async (t) => {
     const { jobId } = await service.enqueue({ owner: 'ada', code, className: 'Point', quality: 'eightk' });
     const job = JSON.parse(jobJson(await service.wait(jobId), 'https://example.org'));
     const video = await service.openArtifact(jobId, 'video.mp4');
-    const poster = await service.openArtifact(jobId, 'poster.jpg');
-    console.log(JSON.stringify({ job, path: video.path, contentType: poster.contentType }));
+    const cover = await service.openArtifact(jobId, 'cover.jpg');
+    console.log(JSON.stringify({ job, path: video.path, contentType: cover.contentType }));
     await service.stop();
   `;
   writeFileSync(join(copy, 'program.ts'), program);
   const { job, path, contentType } = JSON.parse(
     (await run(process.execPath, ['program.ts'], { cwd: copy })).stdout,
   );
-  t.match(job, { status: 'completed', result: { poster: /^https:\/\/example\.org\/.*\/poster\.jpg$/ } });
+  t.match(job, { status: 'completed', result: { cover: /^https:\/\/example\.org\/.*\/cover\.jpg$/ } });
   t.match(await inspectVideo(path), { widthPx: 7680, heightPx: 4320, fps: 60, frames: 1 });
   t.equal(contentType, 'image/jpeg');
 });
