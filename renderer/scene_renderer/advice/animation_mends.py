@@ -135,10 +135,22 @@ def _as_text(error: BaseException, place: Place, code: str) -> Mend | None:
     if not isinstance(place.node, ast.Call) or not _AS_TEXT.search(str(error)):
         return None
     found = [*_texts(place.node)]
+    if not found:
+        return _list_as_texts(place.node, code)
     if len(found) != 1:
         return None
     text = f"Text({written(found[0], code)})"
     return Mend(instead(found[0], text, code))
+
+
+def _list_as_texts(node: ast.Call, code: str) -> Mend | None:
+    """Make mobjects of the texts in a list, such as the labels of a table."""
+    for keyword in node.keywords:
+        parts = keyword.value.elts if isinstance(keyword.value, ast.List | ast.Tuple) else []
+        if parts and all(isinstance(one, ast.Constant) and isinstance(one.value, str) for one in parts):
+            text = f"[Text(one) for one in {written(keyword.value, code)}]"
+            return Mend(instead(keyword.value, text, code), f"Make mobjects of the texts: `{text}`.")
+    return None
 
 
 def _texts(node: ast.Call) -> Iterator[ast.expr]:

@@ -21,7 +21,10 @@ _METHODS = {
     **dict.fromkeys(("position", "pos", "location", "center", "point", "coords"), "move_to"),
     **dict.fromkeys(("rotation", "rotate", "angle"), "rotate"),
     **dict.fromkeys(("scale", "scale_factor"), "scale"),
-    "shift": "shift",
+    **{
+        name: name
+        for name in ("shift", "to_edge", "to_corner", "move_to", "next_to", "align_to", "set_color")
+    },
 }
 _TIMING = ("run_time", "rate_func", "lag_ratio")
 # What is written instead of a keyword argument: `{}` stands for its value; without it, the value is True.

@@ -58,6 +58,12 @@ _CALLS: dict[str, dict[str, str]] = {
         "add_axis_labels": "{owner}.add({owner}.get_axis_labels({all}))",
         "add_labels": "{owner}.add({owner}.get_axis_labels({all}))",
     },
+    "GenericGraph": {
+        "add_edge": "{owner}.add_edges(({0}, {1}))",
+        "remove_edge": "{owner}.remove_edges(({0}, {1}))",
+        "add_vertex": "{owner}.add_vertices({0})",
+        "remove_vertex": "{owner}.remove_vertices({0})",
+    },
     "Scene": {"set_background_color": "{owner}.camera.background_color = {0}"},
     "Camera": {"set_background_color": "{owner}.background_color = {0}"},
     "list": {"length": "len({owner})", "size": "len({owner})"},

@@ -52,7 +52,10 @@ def fix_of(error: SyntaxError, code: str) -> Fix | None:
     elif isinstance(error, IndentationError):
         fixes = itertools.chain(_indented(message, line, code), _without_tabs(line, code))
     valid = (fix for fix in fixes if _is_valid(applied(fix, code)))
-    better = (fix for fix in syntax_words.rewritten(error, code) if _is_better(fix, line, code))
+    lines = [*syntax_words.rewritten(error, code)]
+    if "expected ':'" in message:
+        lines += _with_colon(line, code)
+    better = (fix for fix in lines if _is_better(fix, line, code))
     return next(itertools.chain(valid, better), None)
 
 

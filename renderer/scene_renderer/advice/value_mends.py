@@ -31,6 +31,8 @@ def _of_points(error: BaseException, place: Place, code: str) -> Mend | None:
         return None
     hint = "Points have three coordinates: `[x, y, 0]`."
     found = [one for one in _given(node) if isinstance(one, ast.List | ast.Tuple) and _is_flat(one)]
+    if len(found) == 1:
+        return Mend(after(found[0].elts[1], ", 0", code), hint)
     if found and found[0].lineno == found[-1].end_lineno:
         line = whole_line(code, found[0].lineno) or ""
         spans = [span_of(one, code) for one in found]
@@ -58,7 +60,8 @@ def _given(node: ast.Call | ast.BinOp) -> Iterator[ast.expr]:
             *node.args,
             *(one.value for one in node.keywords if one.arg and not one.arg.endswith(("range", "size"))),
         ]
-    for part in parts:
+    for given in parts:
+        part = given.body if isinstance(given, ast.Lambda) else given
         is_array = isinstance(part, ast.Call) and ast.unparse(part.func) in ("np.array", "numpy.array")
         if isinstance(part, ast.Call) and is_array and part.args:
             yield part.args[0]
@@ -75,22 +78,22 @@ def _is_flat(node: ast.List | ast.Tuple) -> bool:
 
 
 def _at_assignment(name: ast.Name, code: str) -> Fix | None:
-    """Return the third coordinate of a point that is assigned once in the function."""
+    """Return the third coordinate of a point that is written once in the functions around."""
     functions = [one for one in around(name, code) if isinstance(one, ast.FunctionDef)]
-    assigned = [
-        one
-        for one in (ast.walk(functions[0]) if functions else ())
-        if isinstance(one, ast.Assign)
-        and any(isinstance(to, ast.Name) and to.id == name.id for to in one.targets)
+    values = [
+        part.value
+        for part in (ast.walk(functions[-1]) if functions else ())
+        if isinstance(part, ast.Assign)
+        and any(isinstance(to, ast.Name) and to.id == name.id for to in part.targets)
     ]
-    if len(assigned) != 1:
-        return None
-    value = assigned[0].value
-    if isinstance(value, ast.Call) and ast.unparse(value.func) == "np.array" and value.args:
+    points = [one for value in values if (one := _point_in(value)) is not None]
+    return after(points[0].elts[1], ", 0", code) if len(points) == 1 else None
+
+
+def _point_in(value: ast.expr) -> ast.List | ast.Tuple | None:
+    if isinstance(value, ast.Call) and ast.unparse(value.func) in ("np.array", "numpy.array") and value.args:
         value = value.args[0]
-    if not isinstance(value, ast.List | ast.Tuple) or not _is_flat(value):
-        return None
-    return after(value.elts[1], ", 0", code)
+    return value if isinstance(value, ast.List | ast.Tuple) and _is_flat(value) else None
 
 
 def _of_coordinates(error: BaseException, place: Place, code: str) -> Mend | None:

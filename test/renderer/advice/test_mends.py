@@ -80,6 +80,13 @@ def _mended(code: str) -> str | None:
         ("a = Axes()\na.plot(np.sin(x), color=RED)", "a.plot(lambda x: np.sin(x), color=RED)"),
         ('a = Axes()\na.plot("x**2")', "a.plot(lambda x: x**2)"),
         ("t = Text(5)", "t = Text(str(5))"),
+        ('t = Text("a", to_edge=DOWN)', 't = Text("a").to_edge(DOWN)'),
+        ("g = Graph([1, 2], [])\ng.add_edge(1, 2)", "g.add_edges((1, 2))"),
+        (
+            'Table([["a", "b"]], col_labels=["x", "y"])',
+            'Table([["a", "b"]], col_labels=[Text(one) for one in ["x", "y"]])',
+        ),
+        ("v = np.array([1, 2])\nDot(v)", "v = np.array([1, 2, 0])"),
         ('t = Text("a", bold=True)', 't = Text("a", weight=BOLD)'),
         ('t = Tex("a", font="Arial")', 't = Tex("a")'),
         ('b = Brace(Square(), DOWN)\nl = b.get_label("a")', 'l = b.get_text("a")'),
@@ -185,6 +192,7 @@ def test_with_a_replacement_nothing_is_found(body: str, mended: str) -> None:
             "(t := ValueTracker(1)) and Dot(t.get_value() * RIGHT)",
         ),
         ("(x := 2.0) and x^2", "(x := 2.0) and x**2"),
+        ("ParametricFunction(lambda t: [t, t**2])", "ParametricFunction(lambda t: [t, t**2, 0])"),
         ("ApplyMethod(Dot().shift(UP))", "Dot().animate.shift(UP)"),
         ('Text("a", weight="bold")', 'Text("a", weight=BOLD)'),
         ('Text("a", slant=BOLD)', 'Text("a", weight=BOLD)'),
@@ -270,6 +278,15 @@ def test_a_value_of_a_configuration_of_earlier_versions() -> None:
     assert new is not None
     assert 'Dot(radius=self.CONFIG["r"])' in new
     assert find(new, "Demo") == []
+
+
+def test_a_colon_is_written_though_more_is_wrong_below() -> None:
+    new = _mended(scene("for k in range(3)\n    self.wait(1\nself.wait()"))
+    assert new is not None
+    assert "for k in range(3):" in new
+    again = _mended(new)
+    assert again is not None
+    assert find(again, "Demo") == []
 
 
 def test_a_line_with_tabs_is_indented_like_the_one_above() -> None:
