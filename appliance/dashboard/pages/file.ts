@@ -1,6 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { isScenepressError } from '../../../lib/index.ts';
-import { FILE_KINDS, kindOfName } from '../../../lib/internal.ts';
+import { FILE_KINDS, isScenepressError, kindOfName } from '../../../lib/internal.ts';
 import { byteRangeOf } from '../../../lib/web/index.ts';
 import type { FileInfo, JobInfo } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';

@@ -1,4 +1,4 @@
-import { ScenepressError } from '../../../lib/index.ts';
+import { ScenepressError } from '../../../lib/internal.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import { type Html, html } from '../html.ts';
 import { emptyState } from '../layout.ts';

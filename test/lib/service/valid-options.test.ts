@@ -17,6 +17,7 @@ import {
 import { QUALITY_NAMES } from '../../../lib/model/qualities.ts';
 import { DEFAULT_FILES } from '../../../lib/owner-files/file-limits.ts';
 import { validOptions } from '../../../lib/service/valid-options.ts';
+import { DEFAULT_SPEECH } from '../../../lib/speech/speech-options.ts';
 
 const { POSITIVE_INFINITY: INFINITY, NaN: NAN } = Number;
 const folder = join(t.testdirName, 'data');
@@ -48,6 +49,19 @@ t.test('absent and undefined options have their defaults', async (t) => {
   t.strictSame(validOptions(Object.fromEntries(absent.map((name) => [name, undefined]))), defaults);
 });
 
+t.test('texts are said in one way', async (t) => {
+  const message = 'speech must have one of speak, command and url';
+  for (const speech of [{}, { command: 'say', url: 'http://127.0.0.1/' }])
+    t.throws(() => validOptions({ speech }), { code: 'invalid_request', message: new RegExp(`^${message}`) });
+  for (const speech of [
+    { command: [] },
+    { url: 'ftp://a' },
+    { speak: 'x' as never },
+    { command: 'a', tempo: 1 },
+  ])
+    t.throws(() => validOptions({ speech }), { code: 'invalid_request' });
+});
+
 t.test('an empty path counts as absent', async (t) => {
   t.strictSame(validOptions({ folder: '', workFolder: '' }), validOptions({}));
 });
@@ -63,6 +77,7 @@ t.test('valid options replace the defaults', async (t) => {
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
     files: { mostFiles: 0 },
+    speech: { command: 'say', concurrency: 1 },
     budgets: {
       ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
       ...{ storedBytes: 7, jobsPerSecond: 0.5 },
@@ -87,6 +102,7 @@ t.test('valid options replace the defaults', async (t) => {
       ...{ storedBytes: 7, jobsPerSecond: 0.5 },
     },
     files: { ...DEFAULT_FILES, mostFiles: 0 },
+    speech: { ...DEFAULT_SPEECH, command: 'say', concurrency: 1 },
     incremental: false,
   });
   t.strictSame(retention, { maxAgeDays: 0.5, maxTotalBytes: INFINITY });
