@@ -92,17 +92,15 @@ export function checked<Options extends object>(
   throw new ScenepressError('invalid_request', `${message}${isShown ? `, not ${shown}` : ''}.`);
 }
 
+/** As Joi describes a schema. */
 interface Described {
   keys?: Record<string, Described>;
   items?: Described[];
 }
 
-/** The names in an object, or in a part of it. */
+/** The names of the members of a part; Joi's `extract` does not reach the items of lists. */
 function namesOf(schema: Joi.Schema, path: readonly (string | number)[] = []): string[] {
-  const whole = schema.describe() as Described;
-  const part = path.reduce<Described | undefined>(
-    (above, key) => (typeof key === 'number' ? above?.items?.[0] : above?.keys?.[key]),
-    whole,
-  );
+  let part: Described | undefined = schema.describe() as Described;
+  for (const step of path) part = typeof step === 'number' ? part?.items?.[0] : part?.keys?.[step];
   return Object.keys(part?.keys ?? {});
 }

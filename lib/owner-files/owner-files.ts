@@ -194,8 +194,8 @@ export class OwnerFiles {
   async rename(fileId: string, given: RenameFile): Promise<OwnerFile> {
     const { name, ...scope } = checked('files.rename', given, RENAME);
     const { storage } = this.#parts;
-    const { extension } = kindOfFile(name);
     const { owner } = await this.#found(fileId, scope);
+    const { extension } = kindOfFile(name);
     return storage.transaction(async (tx) => {
       await storage.lockOwner(tx, owner);
       const file = await storage.files.get(fileId, tx);

@@ -126,6 +126,12 @@ for (const [door, open] of Object.entries(DOORS))
         t.equal((await ask('POST /check', { json })).status, 400);
     });
 
+    t.test('names a member that one of several requests must not have', async (t) => {
+      const answer = await ask('POST /jobs/batch', { json: { jobs: [SCENE, { ...SCENE, nothing: 1 }] } });
+      t.equal(answer.status, 400);
+      t.match(await answer.json(), { error: /jobs\.1.*nothing/ });
+    });
+
     t.test('adds a job with fields that the contract does not have', async (t) => {
       const body =
         '{"code":"x","className":"Main","title":"Ferns","tags":["a"],"seed":7,"params":{"n":[1]},"audio":[{"file":"a.wav","atCue":"x"}],"metadata":{"n":1.0}}';
