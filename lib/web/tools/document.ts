@@ -31,6 +31,11 @@ export function toolsDocument(publicUrl: string = DEFAULT_URL): Json {
   );
 }
 
+/** Of what runs a scene. */
+const TRACE_HEADER: NonNullable<Endpoint['headers']> = {
+  traceparent: { description: 'The trace that the request belongs to (W3C Trace Context).', type: 'string' },
+};
+
 function describe(): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
@@ -38,6 +43,7 @@ function describe(): Json {
   for (const { scopes, body, answer: _, ...route } of TOOL_ROUTES) {
     const endpoint: Endpoint = {
       ...route,
+      headers: { ...route.headers, ...(body?.takesFiles && TRACE_HEADER) },
       ...(body && {
         body: {
           name: body.name,
