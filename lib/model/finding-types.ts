@@ -37,7 +37,7 @@ export type FindingKind =
   | 'limit:frames'
   | 'limit:output';
 
-/** A replacement that is certainly meant, of a part of a line. Without a length it is an insertion. */
+/** A replacement of a part of a line, which is very likely meant. Without a length it is an insertion. */
 export interface Fix {
   /** From 1; not that of the finding where an import or the base of the class is at fault. */
   line: number;
@@ -108,7 +108,7 @@ export interface Finding {
   hint: string | null;
   /** What can be written instead of what stands there, the likeliest first. */
   candidates: string[];
-  /** What to write instead, if it is certain; null: it is not. */
+  /** What to write instead, if that is certain or very likely; else null. */
   fix: Fix | null;
   /** Of an error of TeX; null: of others. */
   tex: TexFinding | null;

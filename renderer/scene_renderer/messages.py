@@ -792,7 +792,7 @@ FindingKind = Literal[
 
 
 class Fix(TypedDict):
-    """A replacement that is certainly meant, of a part of a line. Without a length it is an insertion."""
+    """A replacement of a part of a line, which is very likely meant. Without a length it is an insertion."""
 
     # From 1; not that of the finding where an import or the base of the class is at fault.
     line: int
@@ -868,7 +868,7 @@ class Finding(TypedDict):
     hint: str | None
     # What can be written instead of what stands there, the likeliest first.
     candidates: list[str]
-    # What to write instead, if it is certain; null: it is not.
+    # What to write instead, if that is certain or very likely; else null.
     fix: Fix | None
     # Of an error of TeX; null: of others.
     tex: TexFinding | None

@@ -38,7 +38,7 @@ export const finding: Joi.ObjectSchema = object<Finding>({
     text: text.description('It may contain line breaks.'),
   })
     .allow(null)
-    .description('What to write instead, if it is certain; null: it is not.'),
+    .description('What to write instead, if that is certain or very likely; else null.'),
   tex: object<NonNullable<Finding['tex']>>({
     source: text.description('The line of the expression, or all of it.'),
     logLine: text.description("TeX's message."),
