@@ -78,7 +78,7 @@ export function operationOf(endpoint: Endpoint, schemas: Json): Json {
         required: true,
         content: {
           ...jsonContent(body.name, body.schema, schemas),
-          ...(body.takesFiles && formContent(body.name)),
+          ...(body.takesFiles && formContent(body.name, schemas)),
         },
       },
     }),
@@ -129,14 +129,16 @@ function jsonContent(name: string, schema: object, schemas: Json): Json {
   return { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
 }
 
-/** A form with a request, and with files under the names by which scenes find them. */
-function formContent(name: string): Json {
-  const schema = {
+/** A form with a request, and with files under the names by which scenes find them; adds its schema to `schemas`. */
+function formContent(name: string, schemas: Json): Json {
+  const form = `${name}WithFiles`;
+  schemas[form] = {
     type: 'object',
     properties: { request: { $ref: `#/components/schemas/${name}` } },
     required: ['request'],
     additionalProperties: { type: 'string', format: 'binary' },
   };
+  const schema = { $ref: `#/components/schemas/${form}` };
   return { 'multipart/form-data': { schema, encoding: { request: { contentType: 'application/json' } } } };
 }
 
