@@ -15,5 +15,7 @@ export function limitTime(listener: HttpServer | HttpsServer, request: IncomingM
     const error = Object.assign(new Error('Request timeout'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' });
     listener.emit('clientError', error, request.socket);
   }, ms);
+  // A request whose connection was destroyed may never close: it must not keep the process.
+  timer.unref();
   request.once('close', () => clearTimeout(timer));
 }

@@ -4,7 +4,7 @@ import { RENDER_WORK, type RenderStage } from '../../../lib/internal.ts';
 import type { JobDetails, JobInfo, ShownJob } from '../../admin/administration-views.ts';
 import type { Problem } from '../../admin/many.ts';
 import { diagnosis, failedBy, play } from './findings.ts';
-import { count, list, number, object, oneOf, quality, text, time } from './parts.ts';
+import { count, list, number, object, oneOf, quality, record, text, time } from './parts.ts';
 
 const STAGES: Record<RenderStage, true> = { loading: true, rendering: true, finishing: true };
 
@@ -74,8 +74,7 @@ const jobDetails = object<JobDetails>({
   startedAt: time.allow(null).description('When its last attempt began; null before.'),
   code: text.allow(null).description('The code of the scene; null once it is forgotten.'),
   metadataJson: text.allow(null).description('The JSON text as received; null without one.'),
-  params: Joi.object()
-    .unknown()
+  params: record(Joi.any())
     .allow(null)
     .required()
     .description('Values of parameters of the scene; null: none.'),

@@ -39,7 +39,7 @@ t.test('files are kept, listed, rendered with and removed', async (t) => {
     arguments: { ...RENDER, files: { 'mark.png': fileId } },
   });
   const { jobId } = made.structuredContent as { jobId: string };
-  t.match(await service.filesOf(jobId, { owner: 'ada' }), [{ name: 'mark.png', fileId }]);
+  t.match((await service.filesOf(jobId, { owner: 'ada' })).files, [{ name: 'mark.png', fileId }]);
 
   const removed = await files({ action: 'remove', fileId });
   t.equal(textOf(removed), 'It is removed.');

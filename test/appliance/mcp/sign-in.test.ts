@@ -63,7 +63,7 @@ t.test('metadata leads a client to the issuer, and its token renders', async (t)
   const { jobId } = made.structuredContent as { jobId: string };
   t.match(await service.get(jobId), { owner: accountId, keyId: null });
   const ofKey = await httpClient(t, resource, { headers: { authorization: `Bearer ${key}` } });
-  t.equal((await ofKey.listTools()).tools.length, 5, 'keys work as before');
+  t.equal((await ofKey.listTools()).tools.length, 6, 'keys work as before');
   t.notMatch(log(), token().slice(0, 40));
   const elsewhere = await askAs(token(), '/api/v2/me');
   t.match(elsewhere, { status: 401, headers: { 'www-authenticate': 'Bearer' } }, 'of MCP only');
