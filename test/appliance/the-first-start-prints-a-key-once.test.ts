@@ -1,6 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
+import { deepTest } from '../fixtures/depth.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { scenepress, serve } from './command.ts';
 import { send } from './listening-appliance.ts';
@@ -50,7 +51,7 @@ t.test('the first start creates no account if there is one', async (t) => {
   t.equal((JSON.parse(accounts) as unknown[]).length, 1);
 });
 
-t.test('a start on loopback explains how to listen on the network', async (t) => {
+deepTest(t, 'a start on loopback explains how to listen on the network', async (t) => {
   const { stdout } = await serve(t, ['--data-dir', await temporaryFolder(t)]);
   t.match(stdout(), 'SCENEPRESS_HOST=0.0.0.0');
   t.match(stdout(), 'SCENEPRESS_PUBLIC_URL');

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
+import { deepTest } from '../fixtures/depth.ts';
 import { launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
 import { signedIn } from './client.ts';
 
@@ -106,7 +107,7 @@ t.test('selected jobs are canceled, rendered again or forgotten, with one messag
   t.equal((await service.list({ status: 'queued' })).length, 3);
 });
 
-t.test('returning to the list selects no other jobs', async (t) => {
+deepTest(t, 'returning to the list selects no other jobs', async (t) => {
   const { url, member, enqueue } = await withJobs(t);
   await enqueue('Next', 'x');
   const page = await openPage(t, await launchBrowser(t));

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import t, { type Test } from 'tap';
+import { deepTest } from '../../fixtures/depth.ts';
 import { processesBelow, stillRunning } from '../../fixtures/processes.ts';
 import { temporaryFolder } from '../../fixtures/temporary-folder.ts';
 import { MAIN } from '../command.ts';
@@ -85,7 +86,7 @@ t.test('jobs can be waited for and canceled', async (t) => {
   );
 });
 
-t.test('--read-only leaves the tools that cost and write nothing', async (t) => {
+deepTest(t, '--read-only leaves the tools that cost and write nothing', async (t) => {
   const client = await commandClient(t, ['--read-only']);
   const { tools } = await client.listTools();
   t.same(
@@ -131,7 +132,7 @@ t.test('standard output is the protocol only, and the command ends with its inpu
   t.same(stillRunning(processes), [], 'no process is left');
 });
 
-t.test('a missing renderer is told to the client', async (t) => {
+deepTest(t, 'a missing renderer is told to the client', async (t) => {
   const client = await commandClient(t, ['--python', join(await temporaryFolder(t), 'python')]);
   const failed = await client.callTool({ name: 'check', arguments: { code: SCENE } });
   t.match(failed, { isError: true });

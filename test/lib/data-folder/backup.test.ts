@@ -27,7 +27,7 @@ import {
 import { backUp, restore } from '../../../lib/operations.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { deliveryRecord } from '../../fixtures/delivery-record.ts';
-import { isDeep } from '../../fixtures/depth.ts';
+import { deepTest, isDeep } from '../../fixtures/depth.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -112,7 +112,7 @@ t.test('an aborted restore leaves nothing, and can be repeated', async (t) => {
   t.same(left(), [basename(restored)]);
 });
 
-t.test("a backup contains the studio's material with its symbolic links", async (t) => {
+deepTest(t, "a backup contains the studio's material with its symbolic links", async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
   mkdirSync(join(folder.path, 'assets'));
@@ -261,7 +261,7 @@ t.test('a damaged page of the database fails a backup', async (t) => {
   t.same([existsSync(backup), existsSync(`${backup}.part`)], [false, false]);
 });
 
-t.test('files and folders are flushed before a copy gets its final name', async (t) => {
+deepTest(t, 'files and folders are flushed before a copy gets its final name', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/serif'), { recursive: true });
   for (const [target, copy] of [
@@ -303,18 +303,22 @@ t.test('a restore without the master key reports which secrets need it', async (
   t.match(await restore(backup, restored), { masterKey: 'missing', sealedSecrets: expected });
 });
 
-t.test('a restore accepts a master key that decrypts every secret, and stores it if requested', async (t) => {
-  const { root, folder, backup, restored } = await openFolder(t);
-  await backUp(folder, backup);
-  const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
-  t.match(await restore(backup, join(root, 'configured'), { masterKey }), { masterKey: 'given' });
-  t.notOk(existsSync(join(root, 'configured/master.key')));
-  const stored = await restore(backup, restored, { masterKey, storeMasterKey: true });
-  t.match(stored, { masterKey: 'in the folder' });
-  t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
-  t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
-  await t.resolves(new DataFolder(restored).masterKeys());
-});
+deepTest(
+  t,
+  'a restore accepts a master key that decrypts every secret, and stores it if requested',
+  async (t) => {
+    const { root, folder, backup, restored } = await openFolder(t);
+    await backUp(folder, backup);
+    const masterKey = readFileSync(join(folder.path, 'master.key'), 'utf8');
+    t.match(await restore(backup, join(root, 'configured'), { masterKey }), { masterKey: 'given' });
+    t.notOk(existsSync(join(root, 'configured/master.key')));
+    const stored = await restore(backup, restored, { masterKey, storeMasterKey: true });
+    t.match(stored, { masterKey: 'in the folder' });
+    t.equal(readFileSync(join(restored, 'master.key'), 'utf8'), masterKey);
+    t.equal(statSync(join(restored, 'master.key')).mode & 0o777, 0o600);
+    await t.resolves(new DataFolder(restored).masterKeys());
+  },
+);
 
 t.test('a restore rejects a wrong master key and leaves nothing', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
@@ -436,7 +440,7 @@ t.test('a restore refuses files and links that the manifest lacks', async (t) =>
   await t.rejects(restore(backup, restored), { code: 'storage_damaged', message: 'contains accounts.json' });
 });
 
-t.test('no link into or above a data folder is backed up or restored', async (t) => {
+deepTest(t, 'no link into or above a data folder is backed up or restored', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts/deep'), { recursive: true });
   mkdirSync(join(folder.path, 'assets'));
@@ -486,7 +490,7 @@ t.test('a backup is restored by a link to it', async (t) => {
   t.match(await restore(join(root, 'latest'), restored), { jobs: 20 });
 });
 
-t.test('a restore reports due deliveries, and drops them if requested', async (t) => {
+deepTest(t, 'a restore reports due deliveries, and drops them if requested', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   const { storage } = folder;
   const sent = deliveryRecord('d2', { jobId: 'job2', dueAtMs: null, deliveredAtMs: 1 });

@@ -3,6 +3,7 @@ import t, { type Test } from 'tap';
 import { DataFolder } from '../../../lib/index.ts';
 import type { Claim, ClaimRequest, Precedence } from '../../../lib/storage/queue/queue.ts';
 import type { Storage } from '../../../lib/storage/storage.ts';
+import { deepTest } from '../../fixtures/depth.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
 
@@ -126,7 +127,7 @@ async function timesWith(t: Test, owners: number) {
   return { times: { admitMs, claimMs, inVainMs }, stateMs };
 }
 
-t.test('10,000 owners cost no more time than ten', async (t) => {
+deepTest(t, '10,000 owners cost no more time than ten', async (t) => {
   testFolder(t);
   const few = await timesWith(t, 10);
   const many = await timesWith(t, 10_000);

@@ -42,6 +42,7 @@ def _described(number: DecimalNumber) -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "options",
     [
