@@ -18,7 +18,10 @@ export interface SpokenText {
   words?: readonly SpokenWord[];
 }
 
-/** Makes the audio of texts. A message of an error is logged and not shown to authors. `signal`: nobody waits any more. */
+/**
+ * Makes the audio of texts. Messages of its errors are logged and not shown to authors. `signal` is aborted when no job
+ * waits for the text any more.
+ */
 export type SpeechFunction = (
   request: SpeechRequest,
   options: { signal: AbortSignal },

@@ -20,7 +20,7 @@ interface Place {
 
 /**
  * Audio on the disk, by what was asked for. What was used longest ago is removed. Names and keys are made of the texts, so
- * that nobody can read what is kept of a text that was forgotten.
+ * that the audio of a forgotten text can't be read.
  */
 export class KeptAudio {
   readonly #folder: string;

@@ -193,7 +193,7 @@ t.test('events are resumed at the other server when the first one is killed', as
   killed.kill('SIGKILL');
   await Promise.all([all.closed, ofJob.closed, killed.ended]);
 
-  // Happens while nobody follows.
+  // Happens without a follower.
   const meanwhile = await added(HELLO);
   t.not(meanwhile.port, killed.port);
   const ended = await ask(`/jobs/${meanwhile.jobId}/wait?seconds=60`);

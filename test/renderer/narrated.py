@@ -17,7 +17,7 @@ _QUIET_S = 0.2
 
 
 def write_bursts(path: Path, seconds: float, at: Iterable[float] = (0.0,)) -> Path:
-    """Write a sound that is silent but for short tones, as WAV or whatever the name ends in."""
+    """Write a sound with short tones in silence, in the format that the name ends in."""
     samples = np.zeros(round(seconds * RATE_HZ))
     tone = 12_000 * np.sin(np.arange(round(_BURST_S * RATE_HZ)) * 2 * np.pi * 880 / RATE_HZ)
     for start in at:

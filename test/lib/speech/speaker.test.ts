@@ -53,7 +53,7 @@ t.test('audio is kept by text, voice, language and what made it', async (t) => {
 
   for (const name of names) writeFileSync(join(cacheFolder, name), 'damaged');
   await after.say(ask('Secret'), forever);
-  t.equal(calls, 4, 'what is damaged is made again');
+  t.equal(calls, 4, 'damaged audio is made again');
 });
 
 t.test('the least recently used audio makes room', async (t) => {
@@ -96,7 +96,7 @@ t.test('some texts are said at the same time, equal ones together', async (t) =>
   await Promise.all(said);
 });
 
-t.test('a text that nobody waits for any more is given up', async (t) => {
+t.test('a text is given up when the last render that waits for it ends', async (t) => {
   const { calls, speak } = waiting();
   const { speaker: one } = speaker({ speak, concurrency: 1 });
   const [first, second] = [new AbortController(), new AbortController()];
