@@ -154,7 +154,7 @@ t.test('files of a folder are kept for scenes, and none from elsewhere', async (
   });
   const { jobId, files } = made.structuredContent as { jobId: string; files: unknown };
   t.match(await service.get(jobId), { owner: accountId, params: { size: 2 } });
-  t.match(await service.filesOf(jobId), [{ name: 'text.txt', fileId }]);
+  t.match((await service.filesOf(jobId)).files, [{ name: 'text.txt', fileId }]);
   t.match(files, [{ name: 'video.gif', url: new RegExp(`^${url}/artifacts/${jobId}/video\\.gif$`) }]);
   const listed = await client.callTool({ name: 'files', arguments: { action: 'list' } });
   t.match(listed.structuredContent, { files: [{ fileId }], next: null });
