@@ -10,6 +10,7 @@ import { SpeechFailure } from './speech-failure.ts';
 const UNPRIVILEGED_ID = 57_999;
 /** What is logged of its errors. */
 const MOST_COMPLAINT = 2000;
+const SETTINGS = /^(SCENEPRESS_|AWS_|PG|OTEL_)/;
 const PLACEHOLDER = /\{(voice|language)(?:\|([^{}]*))?\}/g;
 const WORD = /(?:[^\s"']+|"[^"]*"|'[^']*')+/g;
 
@@ -89,8 +90,8 @@ function filled(word: string, request: SpeechRequest): string {
   );
 }
 
-/** Without what configures the service, which may be secret. */
+/** Without what configures the service, its database, artifacts and traces, which may be secret. */
 function environment(isRoot: boolean): NodeJS.ProcessEnv {
-  const kept = Object.entries(process.env).filter(([name]) => !name.startsWith('SCENEPRESS_'));
+  const kept = Object.entries(process.env).filter(([name]) => !SETTINGS.test(name));
   return { ...Object.fromEntries(kept), ...(isRoot && { HOME: tmpdir() }) };
 }

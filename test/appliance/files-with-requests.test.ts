@@ -1,8 +1,10 @@
 // Contents of files that come with requests to the tools API, through both doors.
 
 import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { server as createHapi } from '@hapi/hapi';
 import t, { type Test } from 'tap';
 import { toolsApi } from '../../appliance/http/render-api.ts';
@@ -10,6 +12,7 @@ import type { RenderService } from '../../lib/index.ts';
 import { nodeHandler, webHandler } from '../../lib/web/index.ts';
 import { instantService } from '../fixtures/instant-service.ts';
 import { openSocket } from '../fixtures/raw-http.ts';
+import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 import { until } from '../fixtures/until.ts';
 
 const authenticate = (token: string) => ({
@@ -54,9 +57,16 @@ function formOf(parts: readonly Part[], end = '--x--\r\n'): string {
   return texts.join('') + end;
 }
 
+/** What is being received. */
+function receivedIn(workFolder: string): string[] {
+  const folder = join(workFolder, 'uploads');
+  return existsSync(folder) ? readdirSync(folder) : [];
+}
+
 for (const [door, open] of Object.entries(DOORS))
   t.test(door, async (t) => {
-    const service = await instantService(t, { files: { largestBytes: 100_000 } });
+    const workFolder = await temporaryFolder(t);
+    const service = await instantService(t, { workFolder, files: { largestBytes: 100_000 } });
     const port = await open(t, service);
     const ask = async (path: string, init: RequestInit = {}, owner = 'ada') =>
       fetch(`http://127.0.0.1:${port}/api/tools/v1${path}`, {
@@ -190,7 +200,9 @@ for (const [door, open] of Object.entries(DOORS))
         `${[...head, `Content-Type: ${headers['content-type']}`, `Content-Length: ${body.length + 99}`].join('\r\n')}\r\n\r\n${body}`,
       );
       const bytes = async () => (await service.files.usage('ada')).bytes;
+      await until(() => receivedIn(workFolder).length > 0);
       socket.destroySoon();
+      await until(() => receivedIn(workFolder).length === 0);
       await until(async () => (await bytes()) === 4);
       await nothingIsLeft(t);
       t.equal((await service.list({ owner: 'ada' })).length, jobs);

@@ -53,9 +53,20 @@ t.test('what a command does wrong is told without its output, which is logged', 
 });
 
 t.test('a command sees no settings of the service', async (t) => {
-  process.env['SCENEPRESS_MASTER_KEY'] = 'secret';
-  t.teardown(() => delete process.env['SCENEPRESS_MASTER_KEY']);
-  t.same((await said(`[ -z "$SCENEPRESS_MASTER_KEY" ] && ${SAYS}`)).audio, WAV);
+  for (const name of [
+    'SCENEPRESS_MASTER_KEY',
+    'AWS_SECRET_ACCESS_KEY',
+    'PGPASSWORD',
+    'OTEL_EXPORTER_OTLP_HEADERS',
+  ]) {
+    const before = process.env[name];
+    process.env[name] = 'secret';
+    t.teardown(() => {
+      if (before === undefined) delete process.env[name];
+      else process.env[name] = before;
+    });
+    t.same((await said(`[ -z "$${name}" ] && ${SAYS}`)).audio, WAV, name);
+  }
 });
 
 t.test(
