@@ -4,7 +4,6 @@ import { InProgress } from '../async/in-progress.ts';
 import { COUNT, checked, type Schemas, TEXT } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import type { Logger } from '../base/logger.ts';
-import type { Random } from '../base/random.ts';
 import { namedIfFull } from '../files/shortage.ts';
 import { kindOfName } from '../model/file-kinds.ts';
 import { SortableIds } from '../model/ids.ts';
@@ -16,13 +15,9 @@ import {
   type FileUsage,
   type OwnerFile,
 } from '../model/owner-file.ts';
-import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
-import { type Clock, isoTime } from '../time/clock.ts';
-import type { Contents } from './contents.ts';
+import { isoTime } from '../time/clock.ts';
 import type { FileLimits } from './file-limits.ts';
-import type { FileQuota } from './file-quota.ts';
-import type { FileRemoval } from './file-removal.ts';
 import {
   foldersOf,
   invalid,
@@ -33,7 +28,7 @@ import {
   validFolder,
 } from './names.ts';
 import type { Received } from './receive.ts';
-import type { Uploads } from './uploads.ts';
+import type { SentFilesParts } from './sent-files.ts';
 
 /** After which the process that stores one counts as dead. */
 const STORED_WITHIN_MS = 60 * 60_000;
@@ -88,17 +83,8 @@ export interface OpenedFile extends OpenedAsset {
 }
 
 /** What they need of a service. */
-export interface OwnerFilesParts {
-  storage: Storage;
+export interface OwnerFilesParts extends SentFilesParts {
   assets: AssetStore;
-  contents: Contents;
-  removal: FileRemoval;
-  quota: FileQuota;
-  uploads: Uploads;
-  /** Error: the owner may add nothing. In the transaction that adds a file. */
-  assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
-  clock: Clock;
-  random: Random;
   logger: Logger;
 }
 

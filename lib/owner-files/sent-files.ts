@@ -38,7 +38,7 @@ export interface SentFilesParts {
   removal: FileRemoval;
   quota: FileQuota;
   uploads: Uploads;
-  /** Error: the owner may add nothing. In a transaction. */
+  /** Error: the owner may add nothing. In the transaction that adds a file. */
   assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
   clock: Clock;
   random: Random;
