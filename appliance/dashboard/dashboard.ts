@@ -10,6 +10,7 @@ import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
 import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
+import { inLanguage, languageOf } from './language/texts.ts';
 import { page as pageOf, plainPage, sectionOf } from './layout.ts';
 import { LiveEvents } from './live-events.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
@@ -92,7 +93,7 @@ export const dashboard: Plugin<DashboardOptions> = {
           state: { parse: true, failAction: 'ignore' },
           ...(route.method === 'POST' && { payload: route.isUpload ? UNREAD : formOf(route) }),
         },
-        handler: (request, h) => visit(route, request, h),
+        handler: (request, h) => inLanguage(languageOf(request), () => visit(route, request, h)),
       });
     }
     server.route({
@@ -271,7 +272,7 @@ function answerErrors(
   headers: Record<string, string>,
   viewers: WeakMap<Request, Viewer>,
 ): Lifecycle.Method {
-  return (request, h) => {
+  const answer: Lifecycle.Method = (request, h) => {
     const { response } = request;
     const requestId = requestIdOf(request);
     if (!(response instanceof Error)) {
@@ -300,8 +301,11 @@ function answerErrors(
           html`<section class="card">${text}</section>`,
         )
       : plainPage(message === undefined ? 'Error' : summary, html`<h1>${title}</h1>${text}`);
-    const answer = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
-    for (const [name, value] of Object.entries(error.headers)) answer.header(name, value);
-    return withHeaders(answer, headers);
+    const sent = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
+    for (const [name, value] of Object.entries(error.headers)) sent.header(name, value);
+    return withHeaders(sent, headers);
+  };
+  return function (request, h) {
+    return inLanguage(languageOf(request), () => answer.call(this, request, h));
   };
 }

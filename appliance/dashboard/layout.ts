@@ -1,5 +1,6 @@
 import { SCRIPT_ASSET, STYLESHEET_ASSET } from './assets/assets.ts';
 import { type Html, html, type Value, wholeText } from './html.ts';
+import { language, texts } from './language/texts.ts';
 import { BASE, type Note, type Told } from './route.ts';
 import type { Viewer } from './sign-in/sessions.ts';
 
@@ -18,56 +19,56 @@ export interface Page {
   script?: string;
 }
 
-/** The entries of the navigation: label, path, and whether they are for administrators only. */
+/** The entries of the navigation: path, and whether they are for administrators only. */
 const SECTIONS = {
-  overview: ['Overview', '', false],
-  playground: ['Playground', '/playground', false],
-  jobs: ['Jobs', '/jobs', false],
-  files: ['Files', '/files', false],
-  keys: ['Keys', '/keys', false],
-  webhooks: ['Webhooks', '/webhooks', false],
-  credits: ['Credits', '/credits', false],
-  accounts: ['Accounts', '/accounts', true],
-  service: ['Service', '/service', true],
-  acts: ['Record', '/acts', true],
+  overview: ['', false],
+  playground: ['/playground', false],
+  jobs: ['/jobs', false],
+  files: ['/files', false],
+  keys: ['/keys', false],
+  webhooks: ['/webhooks', false],
+  credits: ['/credits', false],
+  accounts: ['/accounts', true],
+  service: ['/service', true],
+  acts: ['/acts', true],
 } as const;
 export type Section = keyof typeof SECTIONS | 'account';
 
 const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" stroke-width="1.8" aria-hidden="true"><rect x="2.5" y="4.5" width="19" height="15" rx="3"/><path d="M6 15.5c2-7 4-7 6 0s4 7 6 0" stroke-linecap="round"/></svg>`;
-
-const FOOTER = html`<footer class="small"><a href="/manual/README.md">Manual</a><a href="/openapi.json">OpenAPI document</a><a href="/llms.txt">Texts for agents</a></footer>`;
 
 /** The layout of all pages for signed-in people. */
 export function page(
   { title, section, viewer, csrf, actions, lead, script }: Page,
   ...content: Value[]
 ): Html {
+  const { layout } = texts();
   const isAdmin = viewer.role === 'admin';
-  const links = Object.entries(SECTIONS)
-    .filter(([, [, , forAdmins]]) => isAdmin || !forAdmins)
-    .map(([name, [label, path]]) =>
+  const links = (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[])
+    .map((name) => ({ name, path: SECTIONS[name][0], forAdmins: SECTIONS[name][1] }))
+    .filter(({ forAdmins }) => isAdmin || !forAdmins)
+    .map(({ name, path }) =>
       name === section
-        ? html`<li><a href="${BASE}${path}" aria-current="page">${label}</a></li>`
-        : html`<li><a href="${BASE}${path}">${label}</a></li>`,
+        ? html`<li><a href="${BASE}${path}" aria-current="page">${layout.sections[name]}</a></li>`
+        : html`<li><a href="${BASE}${path}">${layout.sections[name]}</a></li>`,
     );
   return document(
     title,
-    html`<a class="skip" href="#main">Skip to content</a>
+    html`<a class="skip" href="#main">${layout.skip}</a>
 <div class="shell">
 <header class="side">
 <a class="brand" href="${BASE}">${MARK}Scenepress</a>
-<nav aria-label="Main"><ul class="nav">${links}</ul></nav>
+<nav aria-label="${layout.navigation}"><ul class="nav">${links}</ul></nav>
 <div class="person">
 <span class="email" title="${viewer.email}">${viewer.email}</span>
-<span class="email" data-zone="long">Times: UTC</span>
-<a href="${BASE}/account">Account</a>
-${postButton({ to: '/sign-out', csrf, label: 'Sign out', look: 'link' })}
+<span class="email" data-zone="long">${layout.utc}</span>
+<a href="${BASE}/account">${layout.account}</a>
+${postButton({ to: '/sign-out', csrf, label: layout.signOut, look: 'link' })}
 </div>
 </header>
 <main class="main" id="main" tabindex="-1">
 <div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
 ${content}
-${FOOTER}
+<footer class="small"><a href="/manual/README.md">${layout.manual}</a><a href="/openapi.json">${layout.openapi}</a><a href="/llms.txt">${layout.agents}</a></footer>
 </main>
 </div>`,
     script,
@@ -77,7 +78,7 @@ ${FOOTER}
 /** The entry of the navigation that a path below {@link BASE} belongs to. */
 export function sectionOf(path: string): Section | undefined {
   const first = `/${path.split('/')[1] ?? ''}`;
-  return (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).find((name) => SECTIONS[name][1] === first);
+  return (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).find((name) => SECTIONS[name][0] === first);
 }
 
 /** The layout of pages for people who are not signed in: signing in, errors. */
@@ -90,7 +91,7 @@ export function plainPage(title: string, ...content: Value[]): Html {
 
 function document(title: string, body: Html, script?: string): Html {
   return html`<!doctype html>
-<html lang="en" data-now="${new Date().toISOString()}">
+<html lang="${language()}" data-now="${new Date().toISOString()}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -150,5 +151,5 @@ export function note(kind: Note['kind'], text: Value): Html {
 
 /** A text with a button that copies it; without scripts it can be selected. */
 export function copyable(label: string, id: string, text: string): Html {
-  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${wholeText(text)}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>Copy</button></div></div>`;
+  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${wholeText(text)}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>${texts().layout.copy}</button></div></div>`;
 }

@@ -1,0 +1,23 @@
+export const layout = {
+  sections: {
+    overview: 'Overview',
+    playground: 'Playground',
+    jobs: 'Jobs',
+    files: 'Files',
+    keys: 'Keys',
+    webhooks: 'Webhooks',
+    credits: 'Credits',
+    accounts: 'Accounts',
+    service: 'Service',
+    acts: 'Record',
+  },
+  skip: 'Skip to content',
+  navigation: 'Main',
+  utc: 'Times: UTC',
+  account: 'Account',
+  signOut: 'Sign out',
+  manual: 'Manual',
+  openapi: 'OpenAPI document',
+  agents: 'Texts for agents',
+  copy: 'Copy',
+};
