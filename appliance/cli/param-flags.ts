@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LocalRequest } from '../../lib/index.ts';
+import { jsonOfFlag } from './json-of-flag.ts';
 
 type Params = NonNullable<LocalRequest['params']>;
 
@@ -43,16 +43,8 @@ function parsed(value: string): unknown {
 }
 
 function paramsIn(file: string): Params {
-  const content = parsed(contentOf(file));
+  const content = jsonOfFlag(file);
   if (typeof content !== 'object' || content === null || Array.isArray(content))
     throw new InvalidArgumentError('Expected a file with a JSON object, such as {"language": "de"}.');
   return content as Params;
-}
-
-function contentOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (cause) {
-    throw new InvalidArgumentError(`It can't be read: ${(cause as Error).message}.`);
-  }
 }

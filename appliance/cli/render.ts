@@ -56,7 +56,7 @@ export function renderCommand(): Command {
     )
     .option(
       '--audio <file@place>',
-      'sound that the scenes can read, at seconds of the video or at a cue, such as a.mp3@proof; may be repeated',
+      'sound that the scenes can read, at seconds of the video or at a cue, such as a.mp3@proof, or @ and a file with a JSON array of sounds with their texts; may be repeated',
       addAudio,
     )
     .option('-t, --transparent', 'without a background')
