@@ -59,8 +59,26 @@ class Fonts(Scene):
         self.wait(1 / config.frame_rate)
 `;
 
+/** The service of `SCENEPRESS_SPEECH_…` says a text that is kept from no earlier time. */
+const SPEECH_SCENE = `from manim_voiceover import VoiceoverScene
+
+
+class Speech(VoiceoverScene):
+    def construct(self):
+        with self.voiceover(text="This is the doctor at $NOW."):
+            self.wait(0.1)
+`;
+
+interface Trial {
+  check: string;
+  className: string;
+  remedy: keyof RendererRemedies;
+  flaw?: Flaw;
+  code?: string;
+}
+
 /** Test scenes, with the remedy if one fails. */
-const TRIALS: { check: string; className: string; remedy: keyof RendererRemedies; flaw?: Flaw }[] = [
+const TRIALS: Trial[] = [
   { check: 'Text', className: 'Words', remedy: 'renderer' },
   { check: 'TeX', className: 'Formula', remedy: 'tex' },
   { check: '3D', className: 'Solid', remedy: 'renderer' },
@@ -98,8 +116,15 @@ export async function examineRenders(config: Config, tell: (finding: Finding) =>
       tell(limitsFinding(sandbox, config));
     }
     for (const trial of TRIALS) tell(await examineTrial(service, trial, remedies));
+    if (config.speechCommand !== undefined || config.speechUrl !== undefined)
+      tell(await examineTrial(service, speechTrial(), remedies));
   };
   await withRenderer(config, make, examineWith, { lasting: false });
+}
+
+function speechTrial(): Trial {
+  const code = SPEECH_SCENE.replace('$NOW', new Date().toISOString());
+  return { check: 'Speech', className: 'Speech', remedy: 'speech', flaw: withoutSound, code };
 }
 
 /** Location of the single executable's renderer. */
@@ -110,11 +135,11 @@ function unpackedShown(root: UnpackedRoot | undefined): string {
 
 async function examineTrial(
   service: RenderService,
-  { check, className, remedy: name, flaw }: (typeof TRIALS)[number],
+  { check, className, remedy: name, flaw, code = SCENES }: Trial,
   remedies: RendererRemedies,
 ): Promise<Finding> {
   const remedy = remedies[name];
-  const { jobId } = await service.enqueue({ owner: 'doctor', code: SCENES, className, quality: 'low' });
+  const { jobId } = await service.enqueue({ owner: 'doctor', code, className, quality: 'low' });
   const job = await service.wait(jobId);
   if (job.status === 'failed') return failed(check, job.error?.split('\n')[0] ?? 'the render failed', remedy);
   const missing = await flaw?.(service, job);

@@ -6,6 +6,7 @@ import t from 'tap';
 import { scenepress, serve } from '../appliance/command.ts';
 import { TestAuthority } from '../fixtures/certificates.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
+import { silentWav } from '../fixtures/wav.ts';
 
 interface Finding {
   check: string;
@@ -45,6 +46,22 @@ t.test('before the first start, the doctor runs all checks and creates nothing',
   });
   for (const check of ['Cores', 'Memory', 'Disk']) t.ok(of[check], check);
   t.same(await readdir(folder), []);
+});
+
+t.test('speech is tried if it is configured', async (t) => {
+  const args = ['--data-dir', join(await temporaryFolder(t), 'data'), '--port', '0'];
+  const tried = async (script: string) => {
+    const speech = { SCENEPRESS_SPEECH_COMMAND: `sh -c "${script}"` };
+    const { of } = await doctor(args, speech);
+    return of['Speech'];
+  };
+  const speaking = `grep -q doctor && echo ${silentWav(1).toString('base64')} | base64 -d`;
+  t.match(await tried(speaking), { status: 'ok', message: /^rendered in \d/ });
+  t.match(await tried('exit 7'), {
+    status: 'failed',
+    message: /the speech command ended with exit code 7/,
+    remedy: /^Correct SCENEPRESS_SPEECH_COMMAND/,
+  });
 });
 
 t.test('with a server, the doctor queries it, and two doctors can run concurrently', async (t) => {
