@@ -19,7 +19,9 @@ const DUE = `${SELECT} WHERE due_at_ms <= ? ORDER BY due_at_ms, file_id LIMIT ?`
 const USAGE = `SELECT (SELECT count(*) FROM files WHERE owner = ? AND phase IN ('storing', 'stored')) AS files,
   (SELECT coalesce(sum(size_bytes), 0) FROM
     (SELECT max(size_bytes) AS size_bytes FROM files WHERE owner = ? GROUP BY content_id) AS contents) AS bytes`;
-const USED = `SELECT ${FILE_SETS.names} FROM file_sets WHERE set_id = (SELECT set_id FROM job_files WHERE job_id = ?)`;
+/** One statement, so that no other process adds or removes the set in between. All null if the set was lost. */
+const USED = `SELECT ${FILE_SETS.names} FROM (SELECT set_id AS used FROM job_files WHERE job_id = ?) AS of_job
+  LEFT JOIN file_sets ON set_id = used`;
 const OF_JOB = `SELECT ${JOB_FILES.names} FROM job_files WHERE job_id = ?`;
 const USING = `SELECT job_id FROM job_files WHERE set_id IN (SELECT set_id FROM set_files WHERE file_id = ?)
   ORDER BY job_id DESC LIMIT ?`;
@@ -144,9 +146,9 @@ export class SqlFileStore implements FileStore {
 
   async usedBy(jobId: string, tx?: Transaction): Promise<FileSet | undefined> {
     const from = tx ? this.#database.inside(tx) : this.#database;
-    const row = await from.get(USED, jobId);
-    if (row) return FILE_SETS.record(row);
-    if (!(await from.get(OF_JOB, jobId))) return undefined;
+    const row = await from.get<{ set_id: SqlValue }>(USED, jobId);
+    if (!row) return undefined;
+    if (row['set_id'] !== null) return FILE_SETS.record(row);
     throw new ScenepressError(
       'not_found',
       'Which files the job uses was lost when its storage was damaged. Render the scene as a new job.',
