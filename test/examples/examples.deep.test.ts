@@ -18,7 +18,7 @@ const bin = (name: string) => join(PACKAGES, '.bin', name);
 const BUNDLED = [
   ...['ipaddr.js', 'lowdb', 'node-cron', 'piscina', 'steno'],
   ...['joi', '@hapi/address', '@hapi/formula', '@hapi/hoek', '@hapi/pinpoint', '@hapi/tlds', '@hapi/topo'],
-  '@standard-schema/spec',
+  ...['@fastify/busboy', '@standard-schema/spec'],
 ];
 const TITLE = 'class Hello(Scene):\n  pass\n';
 
