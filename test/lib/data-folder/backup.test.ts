@@ -151,7 +151,8 @@ t.test('a backup is consistent while transactions commit', async (t) => {
   t.ok(ids.size >= 20);
 });
 
-t.test(
+deepTest(
+  t,
   'a backup contains the keys and accounts of its jobs, including ones created during the backup',
   async (t) => {
     let whenCopying: (() => Promise<void>) | undefined;
@@ -209,7 +210,7 @@ t.test('a backup contains the documents and verifies them', async (t) => {
   });
 });
 
-t.test('artifacts removed during a backup are left out', async (t) => {
+deepTest(t, 'artifacts removed during a backup are left out', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const pathOf = folder.assets.path.bind(folder.assets);
   let asked = 0;
@@ -225,7 +226,7 @@ t.test('artifacts removed during a backup are left out', async (t) => {
   t.ok(existsSync(join(restored, 'artifacts/job6/video.mp4')));
 });
 
-t.test('an unreadable file fails a backup and is named', async (t) => {
+deepTest(t, 'an unreadable file fails a backup and is named', async (t) => {
   const { folder, backup } = await openFolder(t);
   const video = folder.assets.path('job7/video.mp4');
   for (const path of [video, join(folder.path, 'fonts')]) {
@@ -238,7 +239,7 @@ t.test('an unreadable file fails a backup and is named', async (t) => {
   t.match(await backUp(folder, backup), { jobs: 20 });
 });
 
-t.test('a damaged page of the database fails a backup', async (t) => {
+deepTest(t, 'a damaged page of the database fails a backup', async (t) => {
   const { folder, backup } = await openFolder(t);
   // Nothing in a backup reads the timelines.
   const { database } = folder;
@@ -283,7 +284,8 @@ deepTest(t, 'files and folders are flushed before a copy gets its final name', a
   }
 });
 
-t.test(
+deepTest(
+  t,
   'a backup leaves out the master key by default, and a start without it explains what to do',
   async (t) => {
     const { folder, backup, restored } = await openFolder(t);
@@ -294,7 +296,7 @@ t.test(
   },
 );
 
-t.test('a restore without the master key reports which secrets need it', async (t) => {
+deepTest(t, 'a restore without the master key reports which secrets need it', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
   const sealed = jobRecord('with-a-secret', { webhookSecretSealed: 'sealed' });
   await folder.storage.transaction((tx) => folder.storage.insertJob(tx, sealed, 'source'));
@@ -342,7 +344,7 @@ t.test('a restore rejects a wrong master key and leaves nothing', async (t) => {
   t.notOk(existsSync(`${restored}.part`));
 });
 
-t.test('a restored folder without secrets needs no master key', async (t) => {
+deepTest(t, 'a restored folder without secrets needs no master key', async (t) => {
   const root = testFolder(t);
   const folder = new DataFolder(join(root, 'data'));
   await folder.start();
@@ -353,7 +355,7 @@ t.test('a restored folder without secrets needs no master key', async (t) => {
   await t.resolves(new DataFolder(join(root, 'restored')).masterKeys());
 });
 
-t.test('neither a backup nor a restore overwrites anything', async (t) => {
+deepTest(t, 'neither a backup nor a restore overwrites anything', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   await t.rejects(backUp(folder, backup), { code: 'conflict' });
@@ -483,7 +485,7 @@ deepTest(t, 'no link into or above a data folder is backed up or restored', asyn
   }
 });
 
-t.test('a backup is restored by a link to it', async (t) => {
+deepTest(t, 'a backup is restored by a link to it', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   symlinkSync('backup', join(root, 'latest'));
@@ -515,7 +517,7 @@ deepTest(t, 'a restore reports due deliveries, and drops them if requested', asy
   }
 });
 
-t.test('a folder with a forgotten job can be backed up and restored', async (t) => {
+deepTest(t, 'a folder with a forgotten job can be backed up and restored', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const service = new RenderService({ dataFolder: folder });
   await service.startWithoutWorkers();

@@ -85,11 +85,11 @@ for (const isReused of [false, true]) {
     const { log, lengths } = makeLog(t, { isReused });
     const random = seededRandom(SEED);
     const lastBegins = lengths.at(-2) as number;
-    const bits = Array.from({ length: isDeep ? 400 : 50 }, () => Math.floor(random() * lastBegins * 8));
+    const bits = Array.from({ length: isDeep ? 400 : 10 }, () => Math.floor(random() * lastBegins * 8));
     // All bits of the log header and of some frame headers.
     const heads = [0, HEADER_BYTES, HEADER_BYTES + FRAME_BYTES, lastBegins - FRAME_BYTES];
     for (const head of heads)
-      for (let bit = 0; bit < 24 * 8; bit += isDeep ? 1 : 7) bits.push(head * 8 + bit);
+      for (let bit = 0; bit < 24 * 8; bit += isDeep ? 1 : 23) bits.push(head * 8 + bit);
     for (const bit of bits) {
       const flipped = flip(log, bit);
       const frame = Math.max(0, 1 + Math.floor(((bit >> 3) - HEADER_BYTES) / FRAME_BYTES));
@@ -104,7 +104,7 @@ for (const isReused of [false, true]) {
   t.test(`a last commit of ${name} torn by a power cut is not damage (SEED=${SEED})`, async (t) => {
     const made = makeLog(t, { isReused });
     const random = seededRandom(SEED);
-    for (let attempt = 0; attempt < (isDeep ? 3_000 : 300); attempt++) {
+    for (let attempt = 0; attempt < (isDeep ? 3_000 : 60); attempt++) {
       const commit = Math.floor(random() * COMMITS);
       // SQLite flushes the header before the first frame.
       const [from, to] = [made.lengths[commit - 1] ?? HEADER_BYTES, made.lengths[commit] as number];

@@ -167,7 +167,7 @@ t.test('files that are not archives of this version are refused', { skip }, asyn
   await refused(join(folder, 'absent'), /The archive \S+absent can't be read \(ENOENT\)\./);
   await refused(
     import.meta.filename,
-    /ensure-renderer\.test\.ts contains no renderer\. Name the single executable/,
+    /ensure-renderer\.deep\.test\.ts contains no renderer\. Name the single executable/,
   );
 });
 
