@@ -80,7 +80,7 @@ EDITS: dict[str, tuple[list[list[Shot]], int]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 def test_frames_that_an_edit_leaves_as_they_are_are_copied(first: Path, tmp_path: Path, edit: str) -> None:
     plays, least = EDITS[edit]
     copied = encoded(tmp_path / "after", plays, first)
@@ -184,7 +184,7 @@ DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 def test_damaged_files_are_not_copied_from(first: Path, tmp_path: Path, damage: str) -> None:
     shutil.copytree(first, tmp_path / "before")
     name, change = DAMAGES[damage]

@@ -41,7 +41,7 @@ def bench() -> Iterator[DryBench]:
     made.close()
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", [*(f"scenes:{name}" for name in _OWN), *_DOCUMENTED])
 def test_each_play_ends_as_in_a_render(bench: DryBench, name: str) -> None:
     (example,) = [example for example in own_scenes() + documented() if example.name == name]

@@ -105,6 +105,7 @@ def test_the_files_are_there_in_runs_of_every_kind(
     assert portrait_zygote.run(job_folder(tmp_path), portrait, job_files=files).length == (1, 0.1)
 
 
+@pytest.mark.sampled(2)
 def test_nothing_is_changed_in_the_files(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
     """EACCES or EROFS, whatever a scene tries."""
     body = """
@@ -132,6 +133,7 @@ def test_nothing_is_changed_in_the_files(any_zygote: Zygote, tmp_path: Path, fil
     assert all(getattr(after[path], name) == getattr(before[path], name) for path in before for name in kept)
 
 
+@pytest.mark.sampled(2)
 def test_files_are_not_executed(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
     program = files / "program"
     program.write_bytes(Path("/usr/bin/true").read_bytes())
@@ -144,6 +146,7 @@ def test_files_are_not_executed(any_zygote: Zygote, tmp_path: Path, files: Path)
     assert any_zygote.run(job_folder(tmp_path), job, job_files=files).length == (1, 0.1)
 
 
+@pytest.mark.sampled(2)
 def test_a_job_sees_the_files_of_no_other_and_nothing_beside_its_own(
     any_zygote: Zygote, zygote: Zygote, exposed_zygote: Zygote, tmp_path: Path, files: Path
 ) -> None:
@@ -186,6 +189,7 @@ def test_the_real_path_of_the_files_is_hidden(zygote: Zygote, tmp_path: Path, fi
     assert outcome.length == (1, 0.1)
 
 
+@pytest.mark.sampled(2)
 def test_files_that_are_gone_are_not_the_fault_of_the_scene(any_zygote: Zygote, tmp_path: Path) -> None:
     message = {"filesFolder": str(tmp_path / "gone"), "socket": str(tmp_path / "socket")}
     with socket.socket(socket.AF_UNIX) as listener:
@@ -197,6 +201,7 @@ def test_files_that_are_gone_are_not_the_fault_of_the_scene(any_zygote: Zygote, 
     assert "No such file or directory" in ended["problem"]
 
 
+@pytest.mark.sampled(2)
 def test_an_error_in_a_helper_names_its_file_and_line(
     any_zygote: Zygote, tmp_path: Path, files: Path
 ) -> None:
@@ -223,6 +228,7 @@ def test_an_error_in_a_helper_names_its_file_and_line(
         assert "/scenepress" not in error
 
 
+@pytest.mark.sampled(2)
 def test_files_with_names_of_the_renderer_change_nothing(
     any_zygote: Zygote, tmp_path: Path, files: Path
 ) -> None:
@@ -275,6 +281,7 @@ NAMES = (
 )
 
 
+@pytest.mark.sampled(2)
 def test_names_are_those_of_the_files(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
     for name in NAMES:
         for path in (files / name, files / "nested" / name / name):
@@ -290,6 +297,7 @@ def test_names_are_those_of_the_files(any_zygote: Zygote, tmp_path: Path, files:
     assert outcome.length == (1, 0.1)
 
 
+@pytest.mark.sampled(2)
 def test_there_may_be_many_files(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
     for number in range(500):
         path = files / f"{number % 250}" / f"{number}" / "file.txt"
@@ -319,6 +327,7 @@ def printed(zygote: Zygote, folder: Path, *lines: str, **options: Any) -> str:
     return "".join(report["text"] for report in outcome.of_type("output"))
 
 
+@pytest.mark.sampled(2)
 def test_a_font_is_found_by_its_family_and_only_by_its_job(
     any_zygote: Zygote, tmp_path: Path, files: Path
 ) -> None:
@@ -334,6 +343,7 @@ def test_a_font_is_found_by_its_family_and_only_by_its_job(
     assert after == before
 
 
+@pytest.mark.sampled(2)
 def test_what_is_no_font_is_left_out(any_zygote: Zygote, tmp_path: Path, files: Path) -> None:
     whole = font(OURS)
     for number, data in enumerate(
@@ -368,6 +378,7 @@ def test_there_may_be_fifty_fonts(zygote: Zygote, tmp_path: Path, files: Path) -
     assert text == "Of 52 font files, only the first 50 are used.\nTrue\nTrue\nFalse\nFalse\n"
 
 
+@pytest.mark.sampled(2)
 def test_names_of_a_helper_are_known_when_a_source_is_read(
     any_zygote: Zygote, tmp_path: Path, files: Path
 ) -> None:

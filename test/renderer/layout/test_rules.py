@@ -493,6 +493,7 @@ _CASES = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "case", [pytest.param(case, id=f"{rule}: {case}") for rule, cases in _CASES.items() for case in cases]
 )
