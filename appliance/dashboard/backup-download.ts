@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream';
 import { packTar } from 'modern-tar/fs';
 import { ScenepressError } from '../../lib/internal.ts';
 import type { BackupReport } from '../../lib/operations.ts';
+import { texts } from './language/texts.ts';
 
 /** Starts the names of copies in the data folder. */
 const PREFIX = '.backup-';
@@ -27,7 +28,7 @@ export class BackupDownload {
   /** `backUp` makes the copy. Error: `conflict` while another backup is prepared or sent. */
   async open(backUp: (folder: string) => Promise<BackupReport>): Promise<Readable> {
     if (this.#isUnderWay) {
-      throw new ScenepressError('conflict', 'Another backup is being downloaded. Wait until it is complete.');
+      throw new ScenepressError('conflict', texts().errors.backupIsDownloaded);
     }
     this.#isUnderWay = true;
     const name = `${PREFIX}${randomUUID()}`;

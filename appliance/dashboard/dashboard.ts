@@ -10,10 +10,10 @@ import type { Logger } from '../support/log.ts';
 import { ASSET_ROUTES } from './assets/assets.ts';
 import { BackupDownload } from './backup-download.ts';
 import { Html, html } from './html.ts';
-import { inLanguage, languageOf } from './language/texts.ts';
+import { inLanguage, languageOf, texts } from './language/texts.ts';
 import { page as pageOf, plainPage, sectionOf } from './layout.ts';
 import { LiveEvents } from './live-events.ts';
-import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from './route.ts';
+import { type Answer, BASE, type PublicVisit, pageOfForm, pathWithin, type Route } from './route.ts';
 import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
@@ -100,10 +100,11 @@ export const dashboard: Plugin<DashboardOptions> = {
       method: '*',
       path: `${BASE}/{path*}`,
       options: { state: { parse: true, failAction: 'ignore' } },
-      handler: async (request) => {
-        await viewerOf(request);
-        throw notFound('There is no such page.');
-      },
+      handler: (request) =>
+        inLanguage(languageOf(request), async () => {
+          await viewerOf(request);
+          throw notFound(texts().errors.unknownPage);
+        }),
     });
 
     /** Authenticates, checks the form's origin and calls the handler: the only way to any of them. */
@@ -126,14 +127,14 @@ export const dashboard: Plugin<DashboardOptions> = {
         return withHeaders(h.redirect(signInPath(request, hadSession)), headers);
       }
       if (route.for === 'admins' && viewer.role !== 'admin') {
-        throw forbidden('Only administrators may do this.');
+        throw forbidden(texts().common.onlyAdministrators);
       }
       const base = visitOf(route, request, h, viewer.token);
       requireForm(route, base);
       const { accountId, role } = viewer;
       const admin = administrationFor({ accountId, isAdmin: role === 'admin', address: addressOf(request) });
       const answer = await turns[route.isUpload ? 'upload' : route.method].run(accountId, () => {
-        if (!request.active()) throw clientTimeout('The client has gone.');
+        if (!request.active()) throw clientTimeout(texts().errors.clientHasGone);
         return route.handler({ ...base, viewer, admin, told: cookies.toldTo(request, h, base.csrf) });
       });
       if ('tell' in answer && answer.tell) {
@@ -178,9 +179,7 @@ function csrfOf({ headers, query }: Request): { csrf: unknown } {
 /** A form of another site has no `csrf` field of this session. */
 function requireForm({ method }: Route, { csrf, form }: PublicVisit): void {
   if (method === 'POST' && form['csrf'] !== csrf) {
-    throw forbidden(
-      'The form has expired or was sent from another site. Go back, reload the page and try again.',
-    );
+    throw forbidden(texts().errors.anotherSite);
   }
 }
 
@@ -209,12 +208,6 @@ function signInPath(request: Request, hadSession: boolean): string {
     ...(isForm ? { ended: 'form' } : hadSession && { ended: 'session' }),
   }).toString();
   return `${BASE}${SIGN_IN}${query && `?${query}`}`;
-}
-
-/** The page with the form that was sent, below {@link BASE}; empty if it is not known. */
-function pageOfForm({ headers }: Request): string {
-  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
-  return pathWithin(pathname + search);
 }
 
 function respond(answer: Answer, h: ResponseToolkit, headers: Record<string, string>) {
@@ -283,12 +276,14 @@ function answerErrors(
     if (error.status >= 500 && !isScenepressError(response)) {
       logger.error({ requestId, err: response }, 'request failed');
     }
-    const { error: summary, message } = error.body;
+    const { errors } = texts();
+    const { error: name, message } = error.body;
+    const summary = errors.statuses[error.status] ?? name;
     const from = request.method === 'post' ? pageOfForm(request) : '';
-    const title = message === undefined ? "That didn't work" : summary;
+    const title = message === undefined ? errors.somethingFailed : summary;
     const text = html`<p>${message ?? summary}</p>
-<p class="small muted">Request ${requestId}</p>
-<p class="actions">${from && html`<a class="button" href="${BASE}${from}">Back to the page</a>`}<a class="button" href="${BASE}">Go to the overview</a></p>`;
+<p class="small muted">${errors.request(requestId)}</p>
+<p class="actions">${from && html`<a class="button" href="${BASE}${from}">${errors.backToThePage}</a>`}<a class="button" href="${BASE}">${errors.toTheOverview}</a></p>`;
     const viewer = viewers.get(request);
     const page = viewer
       ? pageOf(
@@ -300,7 +295,7 @@ function answerErrors(
           },
           html`<section class="card">${text}</section>`,
         )
-      : plainPage(message === undefined ? 'Error' : summary, html`<h1>${title}</h1>${text}`);
+      : plainPage({ title: message === undefined ? errors.title : summary }, html`<h1>${title}</h1>${text}`);
     const sent = h.response(page.text).type('text/html').code(error.status).header('request-id', requestId);
     for (const [name, value] of Object.entries(error.headers)) sent.header(name, value);
     return withHeaders(sent, headers);

@@ -1,22 +1,31 @@
 import type { Quality } from '../../lib/index.ts';
 import { QUALITIES } from '../../lib/internal.ts';
 import { type Html, html } from './html.ts';
-
-const NUMBER = new Intl.NumberFormat('en-GB');
+import { texts } from './language/texts.ts';
 
 /** `1,234`. */
 export function shownNumber(value: number): string {
-  return NUMBER.format(value);
+  return texts().format.number(value);
 }
 
 /** `+5`, `−5`. */
 export function shownChange(value: number): string {
-  return value < 0 ? `−${NUMBER.format(-value)}` : `+${NUMBER.format(value)}`;
+  return value < 0 ? `−${shownNumber(-value)}` : `+${shownNumber(value)}`;
+}
+
+/** `0.6`: with one digit after the point. */
+export function shownDecimal(value: number): string {
+  return texts().format.decimal(value);
+}
+
+/** `2026-11-23`, of a day or time in ISO 8601. */
+export function shownDay(iso: string): string {
+  return texts().format.day(iso);
 }
 
 /** `2026-11-23 11:30:05 UTC`. */
 export function utcText(iso: string): string {
-  return `${iso.slice(0, 10)} ${iso.slice(11, 19)} UTC`;
+  return texts().format.time(iso);
 }
 
 /** A time in UTC, which the script of all pages shows in the reader's zone, with UTC on hover. */
@@ -28,7 +37,7 @@ export function shownTime(iso: string | null): Html {
 /** `0.6 s`, `12 s`, `3 min 20 s`, `10 min`. */
 export function shownDuration(ms: number | null): string {
   if (ms === null) return '–';
-  if (ms < 9_950) return `${(ms / 1000).toFixed(1)} s`;
+  if (ms < 9_950) return `${shownDecimal(ms / 1000)} s`;
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds} s`;
   const minutes = `${Math.floor(seconds / 60)} min`;
@@ -40,21 +49,22 @@ export function shownSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   let size = bytes / 1000;
   for (const unit of ['kB', 'MB', 'GB']) {
-    if (size < 999.95) return `${size.toFixed(1)} ${unit}`;
+    if (size < 999.95) return `${shownDecimal(size)} ${unit}`;
     size /= 1000;
   }
-  return `${size.toFixed(1)} TB`;
+  return `${shownDecimal(size)} TB`;
 }
 
 /** `1.2 GB of 53.7 GB`. */
 export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes: number | null }): string {
-  const used = bytes === null ? 'unknown' : shownSize(bytes);
-  return mostBytes === null ? used : `${used} of ${shownSize(mostBytes)}`;
+  const { format } = texts();
+  const used = bytes === null ? format.unknown : shownSize(bytes);
+  return mostBytes === null ? used : format.use(used, shownSize(mostBytes));
 }
 
 /** `High`, `2K`. */
 export function shownQuality(quality: string): string {
-  return Object.hasOwn(QUALITIES, quality) ? QUALITIES[quality as Quality].label : quality;
+  return Object.hasOwn(QUALITIES, quality) ? texts().format.qualities[quality as Quality] : quality;
 }
 
 /** `1 job`, `3 jobs`. */

@@ -72,6 +72,13 @@ export function wholeText(text: string): Html {
   return new Html(escapeHtml(text));
 }
 
+/** Data for the scripts of a page. */
+export function dataBlock(id: string, data: object): Html {
+  // The only character that could end the element.
+  const json = JSON.stringify(data).replaceAll('<', '\\u003c');
+  return new Html(`<script type="application/json" id="${escapeHtml(id)}">${json}</script>`);
+}
+
 /** Whether a text is whole as {@link longText}. */
 export function isShort(text: string, mostBytes: number = MOST_BYTES_OF_LONG): boolean {
   return fitting(text, mostBytes) === text.length;

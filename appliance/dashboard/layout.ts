@@ -1,6 +1,6 @@
 import { SCRIPT_ASSET, STYLESHEET_ASSET } from './assets/assets.ts';
-import { type Html, html, type Value, wholeText } from './html.ts';
-import { language, texts } from './language/texts.ts';
+import { dataBlock, type Html, html, type Value, wholeText } from './html.ts';
+import { LANGUAGES, type Language, language, texts } from './language/texts.ts';
 import { BASE, type Note, type Told } from './route.ts';
 import type { Viewer } from './sign-in/sessions.ts';
 
@@ -17,6 +17,8 @@ export interface Page {
   lead?: Value;
   /** Path of the page's own script. */
   script?: string;
+  /** The texts of that script. */
+  scriptTexts?: Readonly<Record<string, string>>;
 }
 
 /** The entries of the navigation: path, and whether they are for administrators only. */
@@ -38,7 +40,7 @@ const MARK = html`<svg viewBox="0 0 24 24" fill="none" stroke="currentColor" str
 
 /** The layout of all pages for signed-in people. */
 export function page(
-  { title, section, viewer, csrf, actions, lead, script }: Page,
+  { title, section, viewer, csrf, actions, lead, script, scriptTexts }: Page,
   ...content: Value[]
 ): Html {
   const { layout } = texts();
@@ -68,10 +70,11 @@ ${postButton({ to: '/sign-out', csrf, label: layout.signOut, look: 'link' })}
 <main class="main" id="main" tabindex="-1">
 <div class="head"><div><h1>${title}</h1>${lead && html`<p>${lead}</p>`}</div>${actions && html`<div class="actions">${actions}</div>`}</div>
 ${content}
-<footer class="small"><a href="/manual/README.md">${layout.manual}</a><a href="/openapi.json">${layout.openapi}</a><a href="/llms.txt">${layout.agents}</a></footer>
+<footer class="small"><a href="/manual/README.md">${layout.manual}</a><a href="/openapi.json">${layout.openapi}</a><a href="/llms.txt">${layout.agents}</a>${languageChoice(csrf)}</footer>
 </main>
 </div>`,
     script,
+    scriptTexts,
   );
 }
 
@@ -81,15 +84,30 @@ export function sectionOf(path: string): Section | undefined {
   return (Object.keys(SECTIONS) as (keyof typeof SECTIONS)[]).find((name) => SECTIONS[name][0] === first);
 }
 
-/** The layout of pages for people who are not signed in: signing in, errors. */
-export function plainPage(title: string, ...content: Value[]): Html {
+/** The layout of pages for people who are not signed in: signing in, errors. Those with forms have a `csrf`. */
+export function plainPage({ title, csrf }: { title: string; csrf?: string }, ...content: Value[]): Html {
   return document(
     title,
-    html`<main class="plain"><a class="brand" href="${BASE}">${MARK}Scenepress</a><div class="card">${content}</div></main>`,
+    html`<main class="plain"><a class="brand" href="${BASE}">${MARK}Scenepress</a><div class="card">${content}</div>${csrf !== undefined && html`<footer class="small">${languageChoice(csrf)}</footer>`}</main>`,
   );
 }
 
-function document(title: string, body: Html, script?: string): Html {
+/** A form with a button for each other language. */
+export function languageChoice(csrf: string): Html {
+  const { layout } = texts();
+  const others = (Object.keys(LANGUAGES) as Language[]).filter((code) => code !== language());
+  return html`<form method="post" action="${BASE}/language" class="languages" aria-label="${layout.language}">${csrfField(csrf)}${others.map(
+    (code) =>
+      html`<button class="link" name="language" value="${code}" lang="${code}">${layout.languages[code]}</button>`,
+  )}</form>`;
+}
+
+function document(
+  title: string,
+  body: Html,
+  script?: string,
+  scriptTexts?: Readonly<Record<string, string>>,
+): Html {
   return html`<!doctype html>
 <html lang="${language()}" data-now="${new Date().toISOString()}">
 <head>
@@ -99,6 +117,7 @@ function document(title: string, body: Html, script?: string): Html {
 <title>${title} · Scenepress</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="${STYLESHEET_ASSET.path}">
+${dataBlock('texts', { ...texts().layout.script, ...scriptTexts })}
 <script type="module" src="${SCRIPT_ASSET.path}"></script>${
     script !== undefined &&
     html`
@@ -151,5 +170,5 @@ export function note(kind: Note['kind'], text: Value): Html {
 
 /** A text with a button that copies it; without scripts it can be selected. */
 export function copyable(label: string, id: string, text: string): Html {
-  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${wholeText(text)}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>${texts().layout.copy}</button></div></div>`;
+  return html`<div class="secret"><span class="small muted" id="${id}-label">${label}</span><div><code id="${id}">${wholeText(text)}</code><button type="button" data-copy="${id}" aria-describedby="${id}-label" hidden>${texts().common.copy}</button></div></div>`;
 }

@@ -1,7 +1,8 @@
 import { PassThrough } from 'node:stream';
 import { tooManyRequests } from '@hapi/boom';
 import type { Delivery, Job, RenderProgress, RenderService } from '../../lib/index.ts';
-import { counted } from './format.ts';
+import { shownDecimal } from './format.ts';
+import { inLanguage, type Language, language, texts } from './language/texts.ts';
 import type { Sessions, Viewer } from './sign-in/sessions.ts';
 
 /** Also checks whether the session still lives. */
@@ -15,6 +16,8 @@ const MOST_STREAMS = 100;
 interface Listener {
   /** As of the last heartbeat: roles change. */
   viewer: Viewer;
+  /** As the page chose it that reads the stream. */
+  language: Language;
   stream: PassThrough;
 }
 
@@ -49,8 +52,8 @@ export class LiveEvents {
   open(viewer: Viewer): PassThrough {
     let own = 0;
     for (const listener of this.#listeners) if (listener.viewer.accountId === viewer.accountId) own += 1;
-    if (own >= MOST_STREAMS) throw tooManyRequests('Too many pages of the dashboard are open.');
-    const listener = { viewer, stream: new PassThrough() };
+    if (own >= MOST_STREAMS) throw tooManyRequests(texts().errors.tooManyPages);
+    const listener = { viewer, language: language(), stream: new PassThrough() };
     this.#listeners.add(listener);
     this.#heartbeat ??= setInterval(() => void this.beat(), HEARTBEAT_MS).unref();
     listener.stream.once('close', () => this.#close(listener));
@@ -106,7 +109,11 @@ export class LiveEvents {
     this.#service.progress(jobId);
     const owner = await this.#ownerOf(jobId);
     if (owner === undefined) return;
-    this.#send(owner, 'progress', { jobId, stage: progress.stage, text: shownProgress(progress) });
+    this.#send(owner, 'progress', () => ({
+      jobId,
+      stage: progress.stage,
+      text: shownProgress(progress),
+    }));
   };
 
   /** Pages load the picture if they show one. */
@@ -132,10 +139,12 @@ export class LiveEvents {
     return owner;
   }
 
-  #send(owner: string, event: string, data: object): void {
-    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
-    for (const { viewer, stream } of this.#listeners) {
-      if (viewer.role === 'admin' || viewer.accountId === owner) stream.write(text);
+  /** `data`: or what makes it, in the language of each page. */
+  #send(owner: string, event: string, data: object | (() => object)): void {
+    for (const { viewer, language, stream } of this.#listeners) {
+      if (viewer.role !== 'admin' && viewer.accountId !== owner) continue;
+      const said = typeof data === 'function' ? inLanguage(language, data as () => object) : data;
+      stream.write(`event: ${event}\ndata: ${JSON.stringify(said)}\n\n`);
       // Its client reads nothing; the browser connects again when it does.
       if (stream.writableLength > MOST_UNREAD_BYTES) stream.destroy();
     }
@@ -155,5 +164,7 @@ export class LiveEvents {
 
 /** `rendering, 40 frames, 1.3 s of video`. */
 export function shownProgress({ stage, frames, seconds }: RenderProgress): string {
-  return frames === 0 ? stage : `${stage}, ${counted(frames, 'frame')}, ${seconds.toFixed(1)} s of video`;
+  const { job, counts } = texts();
+  const name = job.stages[stage];
+  return frames === 0 ? name : job.progress(name, counts.frames(frames), shownDecimal(seconds));
 }

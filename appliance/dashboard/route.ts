@@ -15,6 +15,12 @@ export function pathWithin(next: string): string {
   return url.pathname.slice(BASE.length) + url.search;
 }
 
+/** The page with the form that was sent, below {@link BASE}; empty if it is not known. */
+export function pageOfForm({ headers }: Pick<Request, 'headers'>): string {
+  const { pathname = '', search = '' } = URL.parse(String(headers['referer'])) ?? {};
+  return pathWithin(pathname + search);
+}
+
 /** A message above a page. */
 export interface Note {
   kind: 'good' | 'bad' | 'warn' | '';

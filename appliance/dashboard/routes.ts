@@ -10,6 +10,7 @@ import { fileListRoutes } from './pages/files.ts';
 import { jobRoutes } from './pages/job.ts';
 import { jobListRoutes } from './pages/job-list.ts';
 import { keyRoutes } from './pages/keys.ts';
+import { languageRoutes } from './pages/language.ts';
 import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
@@ -43,6 +44,7 @@ export function routesOf(parts: RouteParts): Route[] {
   return [
     ...signInRoutes(parts),
     ...setupRoutes(parts),
+    ...languageRoutes(parts),
     ...accountRoutes(parts),
     ...liveRoutes(parts),
     ...overviewRoutes(),

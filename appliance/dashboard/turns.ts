@@ -1,4 +1,5 @@
 import { tooManyRequests } from '@hapi/boom';
+import { texts } from './language/texts.ts';
 
 const RETRY_AFTER_S = '1';
 
@@ -30,9 +31,7 @@ export class Turns {
       // The one that ends passes its place on.
       await new Promise<void>((resolve) => turns.waiting.push(resolve));
     } else {
-      const error = tooManyRequests(
-        'Too many pages of your account are being loaded at the same time. Try again in a second.',
-      );
+      const error = tooManyRequests(texts().errors.tooManyPagesAtOnce);
       error.output.headers['retry-after'] = RETRY_AFTER_S;
       throw error;
     }

@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
 import { badRequest, unsupportedMediaType } from '@hapi/boom';
+import { texts } from './language/texts.ts';
 
 /** A file of a form, while it is received. */
 export interface SentFile {
@@ -65,8 +66,7 @@ export async function receiveFiles(
 
 function parserOf({ headers }: IncomingMessage): BusboyInstance {
   const type = headers['content-type'] ?? '';
-  if (!/^multipart\/form-data\s*;/i.test(type))
-    throw unsupportedMediaType('Files are sent as multipart/form-data.');
+  if (!/^multipart\/form-data\s*;/i.test(type)) throw unsupportedMediaType(texts().errors.notAForm);
   try {
     return new Busboy({
       headers: { ...headers, 'content-type': type } satisfies BusboyHeaders,
@@ -88,7 +88,7 @@ async function receive(
 }
 
 function incomplete(cause: unknown): Error {
-  const error = badRequest('The form did not arrive completely. Send it again.');
+  const error = badRequest(texts().errors.formIsIncomplete);
   error.cause = cause;
   return error;
 }

@@ -3,6 +3,9 @@
  * server reports a change.
  */
 export const SCRIPT: string = `
+// In the language of the page.
+const texts = JSON.parse(document.getElementById('texts').textContent);
+
 const copy = async (text) => {
   if (navigator.clipboard) return navigator.clipboard.writeText(text);
   // Browsers offer the clipboard on HTTPS and on this machine only.
@@ -26,9 +29,12 @@ for (const region of regions()) region.dataset.last = region.innerHTML;
 // Times in the reader's zone.
 const { timeZone } = Intl.DateTimeFormat().resolvedOptions();
 const two = (number) => String(number).padStart(2, '0');
-const localTime = (time) =>
+const isoTime = (time) =>
   time.getFullYear() + '-' + two(time.getMonth() + 1) + '-' + two(time.getDate()) + ' ' +
   [time.getHours(), time.getMinutes(), time.getSeconds()].map(two).join(':');
+const { lang } = document.documentElement;
+const format = new Intl.DateTimeFormat(lang, { dateStyle: 'medium', timeStyle: 'medium' });
+const localTime = (time) => (lang === 'en' ? isoTime(time) : format.format(time));
 const showTimes = () => {
   for (const place of document.querySelectorAll('time[datetime]')) {
     if (place.dataset.local) continue;
@@ -39,7 +45,7 @@ const showTimes = () => {
 };
 showTimes();
 for (const place of document.querySelectorAll('[data-zone]')) {
-  place.textContent = place.dataset.zone === 'long' ? 'Times: ' + timeZone : '(your time)';
+  place.textContent = place.dataset.zone === 'long' ? texts.times.replace('{zone}', timeZone) : texts.yourTime;
 }
 for (const field of document.querySelectorAll('input[type=datetime-local]')) {
   const sent = document.createElement('input');
@@ -47,7 +53,7 @@ for (const field of document.querySelectorAll('input[type=datetime-local]')) {
   sent.name = field.name;
   sent.value = field.value && field.value + 'Z';
   field.removeAttribute('name');
-  if (sent.value) field.value = localTime(new Date(sent.value)).replace(' ', 'T');
+  if (sent.value) field.value = isoTime(new Date(sent.value)).replace(' ', 'T');
   field.addEventListener('input', () => { sent.value = field.value && new Date(field.value).toISOString(); });
   field.after(sent);
 }
@@ -93,8 +99,8 @@ document.addEventListener('click', async (event) => {
   // A page shows the beginning of long texts.
   await copy(from ? await (await fetch(from)).text() : document.getElementById(button.dataset.copy).textContent);
   const said = button.textContent;
-  if (said === 'Copied') return;
-  button.textContent = 'Copied';
+  if (said === texts.copied) return;
+  button.textContent = texts.copied;
   setTimeout(() => { button.textContent = said; }, 1500);
 });
 
@@ -214,7 +220,7 @@ const showPicture = (jobId) => {
   const place = document.querySelector('[data-picture="' + CSS.escape(jobId) + '"]');
   if (!place || place.dataset.loading) return;
   const picture = new Image();
-  picture.alt = 'The frame that was drawn last';
+  picture.alt = texts.frame;
   place.dataset.loading = 'true';
   const done = () => { delete place.dataset.loading; };
   picture.addEventListener('error', done);
@@ -247,7 +253,7 @@ if (regions().length > 0) {
     });
     events.addEventListener('error', ({ target }) => {
       delete document.documentElement.dataset.connected;
-      connection.textContent = 'Not connected; trying again.';
+      connection.textContent = texts.disconnected;
       // The browser connects again by itself, except after an answer that is no stream.
       if (target.readyState !== EventSource.CLOSED) return;
       disconnect();

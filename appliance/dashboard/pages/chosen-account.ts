@@ -1,6 +1,7 @@
 import { isScenepressError } from '../../../lib/internal.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { type Html, html } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { BASE, type Visit } from '../route.ts';
 
 /** Accounts or keys that a page offers for a choice. */
@@ -25,9 +26,9 @@ export async function accountPicker(visit: Visit, path: string): Promise<Html | 
   if (accounts.length < 2) return undefined;
   const options = accounts.map(({ email }) => html`<option value="${email}"></option>`);
   return html`<form method="get" action="${BASE}${path}" class="actions">
-<label class="visually-hidden" for="account">Account</label>
+<label class="visually-hidden" for="account">${texts().common.account}</label>
 <input id="account" name="account" list="accounts" value="${accountOf(visit)}" size="26" autocomplete="off">
-<datalist id="accounts">${options}</datalist><button>Show</button></form>`;
+<datalist id="accounts">${options}</datalist><button>${texts().common.show}</button></form>`;
 }
 
 /** Keys of the page's account to choose from: the oldest, and the one that a request names. */

@@ -1,7 +1,8 @@
 import { isScenepressError } from '../../../lib/internal.ts';
 import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
-import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
+import { texts } from '../language/texts.ts';
+import { csrfField, languageChoice, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
@@ -50,7 +51,7 @@ export function accountRoutes({
         });
         return {
           to: '/account',
-          tell: { note: { kind: 'good', text: 'The password was changed. Other browsers are signed out.' } },
+          tell: { note: { kind: 'good', text: texts().ownAccount.passwordChanged } },
         };
       },
     },
@@ -70,28 +71,33 @@ export function accountRoutes({
 }
 
 async function accountPage({ admin, viewer, csrf }: Visit, message: Value): Promise<Html> {
+  const { ownAccount: t, common, layout } = texts();
   const stored = await admin.accounts.storedBytes({ account: viewer.accountId });
   return page(
-    { title: 'Account', section: 'account', viewer, csrf },
+    { title: t.title, section: 'account', viewer, csrf },
     message,
     html`<section class="card"><dl class="details">
-<dt>E-mail address</dt><dd>${viewer.email}</dd>
-<dt>User id</dt><dd><code>${viewer.accountId}</code></dd>
-<dt>Role</dt><dd>${viewer.role === 'admin' ? 'Administrator' : 'Member'}</dd>
-<dt>Stored</dt><dd>${shownUse(stored)} <span class="muted">videos, sources and metadata; forgetting jobs frees space</span></dd>
+<dt>${common.address}</dt><dd>${viewer.email}</dd>
+<dt>${common.userId}</dt><dd><code>${viewer.accountId}</code></dd>
+<dt>${common.role}</dt><dd>${viewer.role === 'admin' ? common.administrator : common.member}</dd>
+<dt>${common.stored}</dt><dd>${shownUse(stored)} <span class="muted">${t.storedHint}</span></dd>
 </dl></section>
 <div class="row">
-<section class="card"><h2>Change password</h2>
+<section class="card"><h2>${t.changePassword}</h2>
 <form method="post" action="${BASE}/account/password" class="stack">
 ${csrfField(csrf)}
 <input type="hidden" name="username" value="${viewer.email}" autocomplete="username">
-<label>Current password<input type="password" name="current" required autocomplete="current-password"></label>
-<label>New password <span class="hint">at least 10 characters</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password"></label>
-<div class="actions"><button class="primary">Change password</button></div>
+<label>${t.current}<input type="password" name="current" required autocomplete="current-password"></label>
+<label>${t.chosen} <span class="hint">${t.passwordHint}</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password"></label>
+<div class="actions"><button class="primary">${t.changePassword}</button></div>
 </form></section>
-<section class="card"><h2>Sessions</h2>
-<p class="muted">A session ends seven days after its last use. Signing out everywhere ends those of all browsers, this one included.</p>
-<div class="actions">${postButton({ to: '/account/sign-out-everywhere', csrf, label: 'Sign out everywhere' })}</div>
+<section class="card"><h2>${t.sessions}</h2>
+<p class="muted">${t.sessionsText}</p>
+<div class="actions">${postButton({ to: '/account/sign-out-everywhere', csrf, label: t.signOutEverywhere })}</div>
+</section>
+<section class="card"><h2>${layout.language}</h2>
+<p class="muted">${t.languageText}</p>
+<div class="actions">${languageChoice(csrf)}</div>
 </section></div>`,
   );
 }

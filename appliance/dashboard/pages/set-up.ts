@@ -2,6 +2,8 @@ import { isScenepressError } from '../../../lib/internal.ts';
 import { FIRST_ACCOUNT } from '../../admin/first-account.ts';
 import { INVITATION_DAYS, SetupLink, type Verified } from '../../admin/setup-link.ts';
 import { type Html, html } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
@@ -26,7 +28,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '' } = visit.query;
         const verified = await link.verify(token);
-        if (typeof verified === 'string') return worthless(verified, link);
+        if (typeof verified === 'string') return worthless(verified, link, visit);
         const { email } = verified.account;
         return setupPage(visit, { token, email: email === FIRST_ACCOUNT ? '' : email, ...verified });
       },
@@ -38,7 +40,7 @@ export function setupRoutes({
       async handler(visit) {
         const { token = '', email = '', password = '' } = visit.form;
         const verified = await link.verify(token);
-        if (typeof verified === 'string') return worthless(verified, link);
+        if (typeof verified === 'string') return worthless(verified, link, visit);
         const { account, isFirst } = verified;
         const { accountId, passwordHash = null } = account;
         const address = addressOf(visit.request);
@@ -70,46 +72,39 @@ function setupPage(
   { csrf }: PublicVisit,
   { token, email, isFirst, problem }: { token: string; email: string; isFirst: boolean; problem?: string },
 ): Html {
+  const { signIn, common } = texts();
+  const t = signIn.setUp;
   return plainPage(
-    'Set up',
-    html`<h1>Welcome</h1>
-<p class="muted">${isFirst ? 'Choose how you sign in. The API key that was printed at the start belongs to the same account.' : 'Choose a password. You sign in with this address.'}</p>
+    { title: t.title, csrf },
+    html`<h1>${t.welcome}</h1>
+<p class="muted">${isFirst ? t.first : t.invited}</p>
 ${problem !== undefined && note('bad', problem)}
 <form method="post" action="${BASE}/set-up" class="stack">
 ${csrfField(csrf)}
 <input type="hidden" name="token" value="${token}">
-<label>E-mail address<input type="email" name="email" value="${email}" required autocomplete="username" ${isFirst ? 'autofocus' : 'readonly'}></label>
-<label>Password <span class="hint">at least 10 characters</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password" ${!isFirst && 'autofocus'}></label>
-<button class="primary">Set up and sign in</button>
+<label>${common.address}<input type="email" name="email" value="${email}" required autocomplete="username" ${isFirst ? 'autofocus' : 'readonly'}></label>
+<label>${common.password} <span class="hint">${t.passwordHint}</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password" ${!isFirst && 'autofocus'}></label>
+<button class="primary">${t.submit}</button>
 </form>`,
   );
 }
 
-const ASK = 'Ask an administrator for another: they make it on the page of your account.';
-/** The operator, who alone can use commands, has not signed in yet. */
-const FIRST = html`No account has a password yet: on the machine of the service, <code>scenepress setup-link</code> prints the right one.`;
-
 /** What happened to a link, and what to do. */
-const WORTHLESS = {
-  expired: {
-    status: 410,
-    title: 'This link has expired',
-    text: `Links for choosing a password are valid for ${INVITATION_DAYS} days.`,
-  },
-  invalid: {
-    status: 404,
-    title: "This link isn't valid",
-    text: 'It was used already, the password was set in another way, or the link is incomplete.',
-  },
-} as const;
-
-async function worthless(why: Extract<Verified, string>, link: SetupLink): Promise<Answer> {
-  const { status, title, text } = WORTHLESS[why];
+async function worthless(
+  why: Extract<Verified, string>,
+  link: SetupLink,
+  { csrf }: PublicVisit,
+): Promise<Answer> {
+  const { signIn } = texts();
+  const t = signIn.setUp;
+  const [status, text] = why === 'expired' ? [410, t.expiredText(INVITATION_DAYS)] : [404, t.invalidText];
+  // The operator, who alone can use commands, has not signed in yet.
+  const advice = (await link.claimable()) ? filled(t.claimable) : t.ask;
   const page = plainPage(
-    'Set up',
-    html`<h1>${title}</h1>
-<p>${text} ${(await link.claimable()) ? FIRST : ASK}</p>
-<p><a class="button" href="${BASE}/sign-in">Sign in</a></p>`,
+    { title: t.title, csrf },
+    html`<h1>${t[why]}</h1>
+<p>${text} ${advice}</p>
+<p><a class="button" href="${BASE}/sign-in">${signIn.title}</a></p>`,
   );
   return { page, status };
 }

@@ -2,16 +2,16 @@ import type { Request } from '@hapi/hapi';
 import type { Account } from '../../../lib/index.ts';
 import { isScenepressError } from '../../../lib/internal.ts';
 import { type Html, html, type Value } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** Why a user has to sign in again. */
 const ENDED = new Map([
-  ['session', 'Your session has ended. Sign in again.'],
-  ['form', 'Your session has ended, so the form was not sent. Sign in, then send it again.'],
-]);
-const WRONG = 'The e-mail address or the password is wrong.';
+  ['session', 'sessionEnded'],
+  ['form', 'formNotSent'],
+] as const);
 /** No address is longer; a made-up one must not fill the memory. */
 const LONGEST_ADDRESS = 254;
 
@@ -25,8 +25,8 @@ export function signInRoutes(parts: RouteParts): Route[] {
       for: 'everyone',
       async handler(visit) {
         const { next = '', ended = '' } = visit.query;
-        const why = ENDED.get(ended);
-        const problem = why === undefined ? undefined : note('warn', why);
+        const why = ENDED.get(ended as 'session' | 'form');
+        const problem = why && note('warn', texts().signIn[why]);
         return signInPage(visit, { next, email: '', problem });
       },
     },
@@ -71,14 +71,14 @@ export function signInRoutes(parts: RouteParts): Route[] {
       const known = await accounts.find(name).catch(() => undefined);
       // Not awaited, because the time would show that the account exists.
       if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
-      return refuse(401, WRONG);
+      return refuse(401, texts().signIn.wrong);
     }
     const token = await sessions.begin(account.accountId);
     // If the password was changed or the account disabled meanwhile, only older sessions were ended.
     const now = await accounts.find(account.accountId).catch(() => undefined);
     if (now?.passwordHash !== account.passwordHash || now?.disabledAtMs !== undefined) {
       await sessions.end(token);
-      return refuse(401, WRONG);
+      return refuse(401, texts().signIn.wrong);
     }
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
     cookies.setSession(request, h, { session: token, device: devices.tokenFor(account) });
@@ -97,17 +97,18 @@ function signInPage(
   { csrf }: PublicVisit,
   { next, email, problem }: { next: string; email: string; problem?: Html | undefined },
 ): Html {
+  const { signIn: t, common } = texts();
   return plainPage(
-    'Sign in',
-    html`<h1>Sign in</h1>
+    { title: t.title, csrf },
+    html`<h1>${t.title}</h1>
 ${problem}
 <form method="post" action="${BASE}/sign-in" class="stack">
 ${csrfField(csrf)}
 <input type="hidden" name="next" value="${next}">
-<label>E-mail address<input type="email" name="email" value="${email}" required autocomplete="username" ${email === '' && 'autofocus'}></label>
-<label>Password<input type="password" name="password" required autocomplete="current-password" ${email !== '' && 'autofocus'}></label>
-<button class="primary">Sign in</button>
+<label>${common.address}<input type="email" name="email" value="${email}" required autocomplete="username" ${email === '' && 'autofocus'}></label>
+<label>${common.password}<input type="password" name="password" required autocomplete="current-password" ${email !== '' && 'autofocus'}></label>
+<button class="primary">${t.title}</button>
 </form>
-<p class="small muted">Forgotten? Ask an administrator for a link to choose a new one.</p>`,
+<p class="small muted">${t.forgotten}</p>`,
   );
 }

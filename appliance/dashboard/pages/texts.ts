@@ -1,5 +1,6 @@
 import { notFound } from '@hapi/boom';
 import { html, isShort, longText, type Value } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 
 /**
@@ -14,7 +15,7 @@ export function textBox(
   if (whole === undefined || isShort(text, mostBytes)) return box;
   return [
     box,
-    html`<p class="small muted">Only the beginning is shown. <a href="${BASE}${whole}">Download all</a></p>`,
+    html`<p class="small muted">${texts().common.onlyTheBeginning} <a href="${BASE}${whole}">${texts().common.downloadAll}</a></p>`,
   ];
 }
 
@@ -30,7 +31,7 @@ export function textRoute(
     for: 'members',
     async handler(visit) {
       const text = await read(visit);
-      if (text === null) throw notFound('There is no such text: its job was forgotten.');
+      if (text === null) throw notFound(texts().errors.textIsForgotten);
       const response = visit.h
         .response(text)
         .type('text/plain')

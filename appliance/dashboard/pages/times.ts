@@ -1,4 +1,5 @@
 import { type Html, html } from '../html.ts';
+import { texts } from '../language/texts.ts';
 
 const WITHOUT_ZONE = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/;
 
@@ -14,7 +15,7 @@ export function timeField(
   value: string | undefined,
   { required = false }: { required?: boolean } = {},
 ): Html {
-  return html`<label><span>${label} <span data-zone="short">(UTC)</span></span><input type="datetime-local" name="${name}" value="${inputTime(value)}" step="any" ${required && 'required'}></label>`;
+  return html`<label><span>${label} <span data-zone="short">${texts().common.zone}</span></span><input type="datetime-local" name="${name}" value="${inputTime(value)}" step="any" ${required && 'required'}></label>`;
 }
 
 function inputTime(text: string | undefined): string | undefined {

@@ -1,6 +1,7 @@
 import type { Clock } from '../../../lib/index.ts';
 import { ScenepressError, systemClock } from '../../../lib/internal.ts';
 import { clientNetworksOf } from '../../edge/client-group.ts';
+import { texts } from '../language/texts.ts';
 
 const PERIOD_MS = 15 * 60_000;
 /**
@@ -75,7 +76,7 @@ export class Attempts {
     const retryAfterMs = this.#isBusy(who) ? BUSY_MS : this.#waitMs(counters);
     if (retryAfterMs > 0) {
       const minutes = Math.ceil(retryAfterMs / 60_000);
-      throw new ScenepressError('too_many_failures', `Too many attempts. Try again in ${minutes} min.`, {
+      throw new ScenepressError('too_many_failures', texts().errors.tooManyAttempts(minutes), {
         retryAfterMs,
       });
     }

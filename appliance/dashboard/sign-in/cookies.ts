@@ -1,10 +1,11 @@
 import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Addresses } from '../../config/addresses.ts';
+import { LANGUAGE_COOKIE, type Language } from '../language/texts.ts';
 import { BASE, type Told } from '../route.ts';
 
 const SESSION = 'scenepress_session';
 /** The server ends sessions, earlier. */
-const LONGEST_MS = 365 * 86_400_000;
+const YEAR_MS = 365 * 86_400_000;
 /** Proves that a user has signed in here before. */
 const DEVICE = 'scenepress_device';
 /** What a form tells the page that follows it. */
@@ -17,7 +18,7 @@ const SEALED = { saltBits: 256, iterations: 1, minPasswordlength: 32 };
 const FORM = 'scenepress_form';
 
 /**
- * The signed cookies of the dashboard: invisible to scripts and to other sites, and sent over HTTPS only exactly when the
+ * The cookies of the dashboard, signed where they prove something: invisible to scripts and to other sites, and sent over HTTPS only exactly when the
  * public URL has it, so that signing in works on a plain local network.
  */
 export class Cookies {
@@ -29,8 +30,8 @@ export class Cookies {
   ) {
     this.#addresses = addresses;
     for (const [name, ttl] of [
-      [SESSION, LONGEST_MS],
-      [DEVICE, LONGEST_MS],
+      [SESSION, YEAR_MS],
+      [DEVICE, YEAR_MS],
       [FORM, null],
     ] as const) {
       server.state(name, {
@@ -46,6 +47,16 @@ export class Cookies {
         ignoreErrors: true,
       });
     }
+    // Not signed: it is no secret, and of an unknown one nothing is taken.
+    server.state(LANGUAGE_COOKIE, {
+      ttl: YEAR_MS,
+      path: BASE,
+      encoding: 'none',
+      isHttpOnly: true,
+      isSecure: false,
+      isSameSite: 'Lax',
+      ignoreErrors: true,
+    });
     server.state(TOLD, {
       ttl: TOLD_MS,
       path: BASE,
@@ -63,6 +74,10 @@ export class Cookies {
       isSameSite: 'Lax',
       ignoreErrors: true,
     });
+  }
+
+  setLanguage(request: Request, h: ResponseToolkit, language: Language): void {
+    h.state(LANGUAGE_COOKIE, language, { isSecure: this.#isSecure(request) });
   }
 
   /** Tells a path, with its query, something for the session with this form token. */

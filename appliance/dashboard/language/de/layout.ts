@@ -21,5 +21,13 @@ export const layout: Texts['layout'] = {
   manual: 'Handbuch',
   openapi: 'OpenAPI-Dokument',
   agents: 'Texte für Agenten',
-  copy: 'Kopieren',
+  languages: { en: 'English', de: 'Deutsch' },
+  language: 'Sprache',
+  script: {
+    copied: 'Kopiert',
+    disconnected: 'Keine Verbindung; neuer Versuch läuft.',
+    frame: 'Das zuletzt gezeichnete Bild',
+    times: 'Zeiten: {zone}',
+    yourTime: '(Ihre Zeit)',
+  },
 };

@@ -19,5 +19,15 @@ export const layout = {
   manual: 'Manual',
   openapi: 'OpenAPI document',
   agents: 'Texts for agents',
-  copy: 'Copy',
+  /** Names of languages, each in its own. */
+  languages: { en: 'English', de: 'Deutsch' },
+  language: 'Language',
+  /** What the script of all pages shows. */
+  script: {
+    copied: 'Copied',
+    disconnected: 'Not connected; trying again.',
+    frame: 'The frame that was drawn last',
+    times: 'Times: {zone}',
+    yourTime: '(your time)',
+  },
 };

@@ -1,0 +1,16 @@
+import type { Texts } from '../en/index.ts';
+
+export const ownAccount: Texts['ownAccount'] = {
+  title: 'Konto',
+  storedHint: 'Videos, Quelltexte und Metadaten; das Vergessen von Aufträgen schafft Platz',
+  changePassword: 'Passwort ändern',
+  current: 'Bisheriges Passwort',
+  chosen: 'Neues Passwort',
+  passwordHint: 'mindestens 10 Zeichen',
+  passwordChanged: 'Das Passwort wurde geändert. Andere Browser sind abgemeldet.',
+  sessions: 'Sitzungen',
+  sessionsText:
+    'Eine Sitzung endet sieben Tage nach ihrer letzten Benutzung. „Überall abmelden“ beendet die Sitzungen aller Browser, auch dieses.',
+  signOutEverywhere: 'Überall abmelden',
+  languageText: 'Die Sprache des Dashboards in diesem Browser.',
+};

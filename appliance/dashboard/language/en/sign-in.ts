@@ -1,0 +1,23 @@
+/** Signing in, and choosing a password. */
+export const signIn = {
+  title: 'Sign in',
+  sessionEnded: 'Your session has ended. Sign in again.',
+  formNotSent: 'Your session has ended, so the form was not sent. Sign in, then send it again.',
+  wrong: 'The e-mail address or the password is wrong.',
+  forgotten: 'Forgotten? Ask an administrator for a link to choose a new one.',
+  setUp: {
+    title: 'Set up',
+    welcome: 'Welcome',
+    first: 'Choose how you sign in. The API key that was printed at the start belongs to the same account.',
+    invited: 'Choose a password. You sign in with this address.',
+    passwordHint: 'at least 10 characters',
+    submit: 'Set up and sign in',
+    ask: 'Ask an administrator for another: they make it on the page of your account.',
+    claimable:
+      'No account has a password yet: on the machine of the service, `scenepress setup-link` prints the right one.',
+    expired: 'This link has expired',
+    expiredText: (days: number): string => `Links for choosing a password are valid for ${days} days.`,
+    invalid: "This link isn't valid",
+    invalidText: 'It was used already, the password was set in another way, or the link is incomplete.',
+  },
+};
