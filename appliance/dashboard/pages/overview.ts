@@ -1,6 +1,8 @@
 import type { JobInfo } from '../../admin/administration-views.ts';
-import { counted, shownNumber } from '../format.ts';
+import { shownNumber } from '../format.ts';
 import { type Html, html } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { emptyState, note, page } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { firstLine, jobName, jobTable, progressText, stateTag } from './job-views.ts';
@@ -33,21 +35,22 @@ async function overviewPage(visit: Visit): Promise<Html> {
     ]);
   const total = today.queued + today.running + today.completed + today.failed + canceled;
   const isAdmin = viewer.role === 'admin';
+  const { overview: t, common, counts } = texts();
   return page(
     {
-      title: 'Overview',
+      title: t.title,
       section: 'overview',
       viewer,
       csrf,
-      lead: isAdmin ? 'The renders of all accounts.' : 'Your renders.',
+      lead: isAdmin ? t.leadOfAdministrator : t.lead,
     },
     html`<div id="live" data-live class="stack">
-${queue.pausedAt !== null && note('warn', 'The queue is paused: renders are accepted, but none starts.')}
+${queue.pausedAt !== null && note('warn', t.queueIsPaused)}
 <dl class="figures">
-<div><dt>Renders today</dt><dd>${shownCount(total)}<small>${shownCount(today.completed)} completed, ${shownCount(today.failed)} failed${canceled > 0 && `, ${shownCount(canceled)} canceled`}</small></dd></div>
-<div><dt>Running</dt><dd>${shownNumber(running.length)}${running.length === MOST_SHOWN && '+'}<small>${isAdmin ? `${counted(queue.workers, 'worker')}${queue.ready ? '' : ', not ready'}` : 'of yours'}</small></dd></div>
-<div><dt>Queued</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>${queue.pausedAt === null ? 'waiting for a worker' : 'waiting: the queue is paused'}</small></dd></div>
-<div><dt>Credits</dt><dd>${prices ? shownNumber(balance.total) : 'Free'}<small>${prices ? `${shownNumber(balance.free)} free, ${shownNumber(balance.paid)} paid` : 'renders cost nothing here'}</small></dd></div>
+<div><dt>${t.rendersToday}</dt><dd>${shownCount(total)}<small>${t.outcomes(shownCount(today.completed), shownCount(today.failed))}${canceled > 0 && t.canceled(shownCount(canceled))}</small></dd></div>
+<div><dt>${t.running}</dt><dd>${shownNumber(running.length)}${running.length === MOST_SHOWN && '+'}<small>${isAdmin ? `${counts.workers(queue.workers)}${queue.ready ? '' : t.notReady}` : t.ofYours}</small></dd></div>
+<div><dt>${t.queued}</dt><dd>${isAdmin ? shownNumber(queue.queued) : shownNumber(queued.length)}${!isAdmin && queued.length === MOST_SHOWN && '+'}<small>${queue.pausedAt === null ? t.waiting : t.waitingPaused}</small></dd></div>
+<div><dt>${common.credits}</dt><dd>${prices ? shownNumber(balance.total) : t.free}<small>${prices ? t.freeAndPaid(shownNumber(balance.free), shownNumber(balance.paid)) : common.rendersAreFree}</small></dd></div>
 </dl>
 ${runningCard(running)}
 ${recent.length === 0 ? firstSteps() : [failuresCard(failed), recentCard(recent, isAdmin)]}
@@ -66,36 +69,42 @@ function runningCard(running: JobInfo[]): Html | false {
     (job) =>
       html`<li class="running"><div class="thumb" data-picture="${job.jobId}"></div><span>${jobName(job)} ${progressText(job.jobId, job.progress)}</span>${stateTag(job)}</li>`,
   );
-  return html`<section class="card flush"><header><h2>Running now</h2></header><ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>${texts().overview.runningNow}</h2></header><ul class="list">${items}</ul></section>`;
 }
 
 function recentCard(recent: JobInfo[], accounts: boolean): Html {
-  return html`<section class="card flush"><header><h2>Latest renders</h2><a href="${BASE}/jobs">All jobs</a></header>${jobTable(recent, { accounts })}</section>`;
+  const { overview: t } = texts();
+  return html`<section class="card flush"><header><h2>${t.latest}</h2><a href="${BASE}/jobs">${t.allJobs}</a></header>${jobTable(recent, { accounts })}</section>`;
 }
 
 function firstSteps(): Html {
+  const { overview: t, common } = texts();
   return html`<section class="card">${emptyState(
-    'Nothing rendered yet',
-    'Create an API key. The page that shows it has a command that renders a first scene.',
-    html`<a class="button primary" href="${BASE}/keys/new">Create key</a>`,
+    t.nothingYet,
+    t.nothingYetText,
+    html`<a class="button primary" href="${BASE}/keys/new">${common.createKey}</a>`,
   )}</section>`;
 }
 
 /** Failures of today by kind of error, the most frequent first. */
 function failuresCard(failed: JobInfo[]): Html | false {
   if (failed.length === 0) return false;
+  const { overview: t, counts } = texts();
   const groups = Map.groupBy(failed, ({ error }) => kindOf(error ?? ''));
   const sorted = [...groups].sort(([, a], [, b]) => b.length - a.length).slice(0, MOST_SHOWN);
   const items = sorted.map(([kind, [latest, ...others]]) =>
     latest
-      ? html`<li><span><strong>${kind}</strong> <span class="muted">latest: ${jobName(latest)}</span></span><span class="tag bad">${counted(others.length + 1, 'job')}</span></li>`
+      ? html`<li><span><strong>${kind}</strong> <span class="muted">${filled(t.latestFailure, { job: jobName(latest) })}</span></span><span class="tag bad">${counts.jobs(others.length + 1)}</span></li>`
       : undefined,
   );
-  return html`<section class="card flush"><header><h2>Failures today</h2><a href="${BASE}/jobs?status=failed">All failed jobs</a></header><ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>${t.failuresToday}</h2><a href="${BASE}/jobs?status=failed">${t.allFailedJobs}</a></header><ul class="list">${items}</ul></section>`;
 }
 
 /** The type of a Python exception, or the first line of another message. */
 export function kindOf(error: string): string {
   const line = firstLine(error);
-  return /^([A-Za-z_.]*(?:Error|Exception|Interrupt|Warning))\b/.exec(line)?.[1] ?? (line || 'Unknown');
+  return (
+    /^([A-Za-z_.]*(?:Error|Exception|Interrupt|Warning))\b/.exec(line)?.[1] ??
+    (line || texts().overview.unknownFailure)
+  );
 }
