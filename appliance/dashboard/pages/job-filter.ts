@@ -3,6 +3,7 @@ import { QUALITY_NAMES } from '../../../lib/internal.ts';
 import type { JobFilter } from '../../admin/jobs.ts';
 import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { BASE, type Visit } from '../route.ts';
 import { JOB_STATES, type JobState, stateLabel } from './job-views.ts';
 import { timeField, utcTime } from './times.ts';
@@ -50,6 +51,7 @@ export function jobsUrl(query: Record<string, string> | JobFilters): string {
 
 /** Links to the statuses, and a form with the other filters. */
 export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
+  const { jobs: t, common } = texts();
   const { status, ...others } = filters;
   const { account, quality, error, from, to } = others;
   const isAdmin = viewer.role === 'admin';
@@ -58,21 +60,21 @@ export function filterBar({ viewer }: Visit, filters: JobFilters): Html {
     (name) => html`<option value="${name}" ${name === quality && 'selected'}>${shownQuality(name)}</option>`,
   );
   return html`<div class="stack dense">
-<nav class="filters" aria-label="Status">${[undefined, ...JOB_STATES].map((one) => statusLink(one, filters))}</nav>
-<details class="card more" ${count > 0 && 'open'}><summary>Filters${count > 0 && html` <span class="tag">${count} set</span>`}</summary>
+<nav class="filters" aria-label="${common.status}">${[undefined, ...JOB_STATES].map((one) => statusLink(one, filters))}</nav>
+<details class="card more" ${count > 0 && 'open'}><summary>${t.filters}${count > 0 && html` <span class="tag">${t.set(count)}</span>`}</summary>
 <form method="get" action="${BASE}/jobs" class="fields">
 ${status && html`<input type="hidden" name="status" value="${status}">`}
-<label>Text of the error<input type="search" name="error" value="${error}" maxlength="200" autocomplete="off"></label>
-<label>Quality<select name="quality"><option value="">any</option>${options}</select></label>
-${isAdmin && html`<label>Account<input type="text" name="account" value="${account}" placeholder="all accounts" autocomplete="off"></label>`}
-${timeField('From', 'from', from)}
-${timeField('To', 'to', to)}
-<div class="actions"><button>Filter</button>${count > 0 && html`<a href="${jobsUrl(status ? { status } : {})}">Clear</a>`}</div>
+<label>${t.errorText}<input type="search" name="error" value="${error}" maxlength="200" autocomplete="off"></label>
+<label>${common.quality}<select name="quality"><option value="">${t.anyQuality}</option>${options}</select></label>
+${isAdmin && html`<label>${common.account}<input type="text" name="account" value="${account}" placeholder="${t.allAccounts}" autocomplete="off"></label>`}
+${timeField(t.from, 'from', from)}
+${timeField(t.to, 'to', to)}
+<div class="actions"><button>${t.filter}</button>${count > 0 && html`<a href="${jobsUrl(status ? { status } : {})}">${t.clear}</a>`}</div>
 </form></details></div>`;
 }
 
 function statusLink(one: JobState | undefined, { status, ...others }: JobFilters): Html {
-  const label = one === undefined ? 'All' : stateLabel(one);
+  const label = one === undefined ? texts().jobs.all : stateLabel(one);
   const url = jobsUrl({ ...(one && { status: one }), ...others });
   return one === status
     ? html`<a href="${url}" aria-current="true">${label}</a>`

@@ -2,6 +2,7 @@ import { isScenepressError } from '../../../lib/internal.ts';
 import type { JobPage } from '../../admin/administration-views.ts';
 import { shownNumber } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, emptyState, note, page, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { filterBar, filtersOf, type JobFilters, jobsUrl, requestOf } from './job-filter.ts';
@@ -36,7 +37,11 @@ async function listPage(visit: Visit): Promise<Answer> {
 
 function listOf(visit: Visit, filters: JobFilters, content: Value): Html {
   const { viewer, csrf } = visit;
-  return page({ title: 'Jobs', section: 'jobs', viewer, csrf }, filterBar(visit, filters), content);
+  return page(
+    { title: texts().jobs.title, section: 'jobs', viewer, csrf },
+    filterBar(visit, filters),
+    content,
+  );
 }
 
 /** Without `autocomplete`, a browser that returns to the list ticks the same rows, which may be those of other jobs. */
@@ -44,41 +49,39 @@ function jobCard({ viewer, csrf, query, request }: Visit, filters: JobFilters, {
   if (jobs.length === 0) {
     return html`<section class="card flush" id="live" data-live>${noJobs(filters, query['before'])}</section>`;
   }
+  const { jobs: t, common } = texts();
   return html`<form method="post" action="${BASE}/jobs/selection" class="card flush" autocomplete="off">
 ${csrfField(csrf)}<input type="hidden" name="back" value="${request.url.search}">
-<div class="bulk" role="group" aria-label="Selected jobs">
-<label class="check" hidden><input type="checkbox" data-all="jobId"> All on this page</label>
-<button name="action" value="cancel">Cancel</button><button name="action" value="retry">Render again</button><button name="action" value="forget">Forget …</button>
+<div class="bulk" role="group" aria-label="${t.selected}">
+<label class="check" hidden><input type="checkbox" data-all="jobId"> ${t.allOnThisPage}</label>
+<button name="action" value="cancel">${common.cancel}</button><button name="action" value="retry">${common.renderAgain}</button><button name="action" value="forget">${t.forget}</button>
 </div>
 <div id="live" data-live>${jobTable(jobs, { accounts: viewer.role === 'admin', select: true })}</div></form>`;
 }
 
 function noJobs({ error, ...filters }: JobFilters, before: string | undefined): Html {
-  if (error !== undefined) {
-    return emptyState(
-      'No such error here',
-      'None of the failed jobs that were looked through contains this text.',
-    );
-  }
-  if (before) return emptyState('No older jobs', 'This is the end of the list.');
+  const { jobs: t, common } = texts();
+  if (error !== undefined) return emptyState(t.noSuchError, t.noSuchErrorText);
+  if (before) return emptyState(t.noneOlder, common.endOfList);
   const { status, ...others } = filters;
-  if (Object.keys(others).length > 0) return emptyState('No such jobs', 'No job matches all of the filters.');
-  if (status) return emptyState(`No ${status} jobs`, 'No job has this state at the moment.');
+  if (Object.keys(others).length > 0) return emptyState(t.noMatch, t.noMatchText);
+  if (status) return emptyState(t.noneWith[status], t.noneWithText);
   return emptyState(
-    'No jobs yet',
-    'Each render is listed here. Create an API key; the page that shows it has a command that renders a first scene.',
-    html`<a class="button primary" href="${BASE}/keys/new">Create key</a>`,
+    t.noneYet,
+    t.noneYetText,
+    html`<a class="button primary" href="${BASE}/keys/new">${common.createKey}</a>`,
   );
 }
 
 function paging(filters: JobFilters, before: string | undefined, { jobs, examined, next }: JobPage): Html {
+  const { jobs: t, common } = texts();
   const older = next !== null && jobsUrl({ ...(filters as Record<string, string>), before: next });
   const isCutShort = examined !== null && next !== null && jobs.length < ROWS;
   return html`${
     examined !== null &&
-    html`<p class="small muted">Looked through ${examined === 1 ? '1 failed job' : `${shownNumber(examined)} failed jobs`}: errors are stored encrypted, so each is read. Found: ${jobs.length}.${isCutShort && ' There are older ones.'}</p>`
-  }<nav class="paging" aria-label="Pages">
-<span>${before !== undefined && html`<a href="${jobsUrl(filters)}">Newest</a>`}</span>
-<span>${older && html`<a href="${older}" rel="next">${isCutShort ? 'Continue with older jobs' : 'Older jobs'}</a>`}</span>
+    html`<p class="small muted">${t.lookedThrough(examined, shownNumber(examined), jobs.length)}${isCutShort && t.thereAreOlder}</p>`
+  }<nav class="paging" aria-label="${common.pages}">
+<span>${before !== undefined && html`<a href="${jobsUrl(filters)}">${common.newest}</a>`}</span>
+<span>${older && html`<a href="${older}" rel="next">${isCutShort ? t.continueWithOlder : t.older}</a>`}</span>
 </nav>`;
 }
