@@ -1,5 +1,6 @@
 import { shownNumber } from '../format.ts';
 import { bytesOf, type Html, html, longText, type Value, wholeText } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { BASE } from '../route.ts';
 
 /** With its tags: most of the page. */
@@ -31,10 +32,11 @@ export function codeCard(
     shown = linesFrom(from, lines, view);
   }
   const { content, numbers, until, isCut, hasHidden } = shown;
+  const { job: t, common } = texts();
   const whole = `${BASE}/jobs/${jobId}/code`;
-  return html`<section class="card"><header><h2>Code</h2><button type="button" data-copy="code" data-from="${(isCut || hasHidden) && whole}" hidden>Copy</button></header>${
+  return html`<section class="card"><header><h2>${t.code}</h2><button type="button" data-copy="code" data-from="${(isCut || hasHidden) && whole}" hidden>${common.copy}</button></header>${
     isCut &&
-    html`<p class="small muted">Lines ${shownNumber(from + 1)} to ${shownNumber(until)} of ${shownNumber(lines.count)}. <a href="${whole}">Download the code</a></p>`
+    html`<p class="small muted">${t.codeLines(shownNumber(from + 1), shownNumber(until), shownNumber(lines.count))} <a href="${whole}">${t.downloadCode}</a></p>`
   }<div class="source"><pre class="lines" aria-hidden="true">${wholeText(numbers)}</pre><pre tabindex="0" id="code">\n${content}</pre></div></section>`;
 }
 

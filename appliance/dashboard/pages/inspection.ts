@@ -1,7 +1,8 @@
 import type { Finding } from '../../../lib/index.ts';
 import type { InspectionInfo } from '../../admin/job-pictures.ts';
-import { counted } from '../format.ts';
+import { shownDecimal } from '../format.ts';
 import { type Html, html } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { note } from '../layout.ts';
 import { BASE } from '../route.ts';
 import { withCode } from './outcome.ts';
@@ -10,31 +11,34 @@ type Picture = InspectionInfo['pictures'][number];
 
 /** What was found in a scene, with its contact sheet. */
 export function inspection({ scene, findings, creditsCost, pictures, snapshotId }: InspectionInfo): Html {
+  const { job, counts, common } = texts();
   const length =
     scene &&
-    html`<span class="small muted">${counted(scene.plays, 'play')} · ${scene.seconds.toFixed(1)} s · ${counted(creditsCost, 'credit')}</span>`;
-  return html`<section class="card"><header><h2>Inspection</h2>${length}</header>${
+    html`<span class="small muted">${counts.plays(scene.plays)} · ${common.seconds(shownDecimal(scene.seconds))} · ${counts.credits(creditsCost)}</span>`;
+  return html`<section class="card"><header><h2>${job.inspection.title}</h2>${length}</header>${
     snapshotId !== null && sheet(snapshotId, pictures)
   }${findings.length === 0 ? nothing() : html`<ol class="findings">${findings.map((finding) => shown(finding, snapshotId, pictures))}</ol>`}</section>`;
 }
 
 function nothing(): Html {
-  return note('good', 'Nothing was found that cannot be read or seen. Look at the pictures all the same.');
+  return note('good', texts().job.inspection.nothing);
 }
 
 function sheet(snapshotId: string, pictures: Picture[]): Html {
+  const { job, counts } = texts();
   const url = pictureUrl(snapshotId, 'sheet.jpg');
-  return html`<a href="${url}" target="_blank" rel="noopener"><img class="sheet" src="${url}" alt="Contact sheet of ${counted(pictures.length, 'picture')}"></a>`;
+  return html`<a href="${url}" target="_blank" rel="noopener"><img class="sheet" src="${url}" alt="${job.inspection.sheet(counts.pictures(pictures.length))}"></a>`;
 }
 
 function shown(finding: Finding, snapshotId: string | null, pictures: Picture[]): Html {
+  const t = texts().job.inspection;
   const { severity, message, hint, line } = finding;
   const picture = snapshotId !== null && pictureOf(finding, pictures);
   return html`<li class="${severity}"><p>${
-    line !== null && html`<a href="#line-${line}" data-go="${line}">Line ${line}</a> `
+    line !== null && html`<a href="#line-${line}" data-go="${line}">${t.line(line)}</a> `
   }${withCode(message)}</p>${hint !== null && html`<p class="hint">${withCode(hint)}</p>`}${
     picture &&
-    html`<details><summary class="small">Picture ${picture.number}</summary><img src="${pictureUrl(snapshotId, `picture-${picture.number}.jpg`)}" alt="The scene at ${picture.seconds.toFixed(1)} seconds" loading="lazy"></details>`
+    html`<details><summary class="small">${t.picture(picture.number)}</summary><img src="${pictureUrl(snapshotId, `picture-${picture.number}.jpg`)}" alt="${t.sceneAt(shownDecimal(picture.seconds))}" loading="lazy"></details>`
   }</li>`;
 }
 

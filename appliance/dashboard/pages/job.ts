@@ -1,7 +1,9 @@
 import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails, JobFiles } from '../../admin/administration-views.ts';
-import { counted, shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
+import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { POLLED, page, postButton } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
@@ -68,7 +70,7 @@ async function jobPage(visit: Visit): Promise<Html> {
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   return page(
     {
-      title: job.className || 'Forgotten job',
+      title: job.className || texts().job.forgottenJob,
       section: 'jobs',
       viewer,
       csrf,
@@ -104,40 +106,49 @@ function source({ jobId, code, diagnosis, plays }: JobDetails): Html | false {
 
 function metadata({ jobId, metadataJson }: JobDetails): Html | false {
   if (metadataJson === null) return false;
-  return html`<section class="card"><h2>Metadata</h2>${textBox(metadataJson, { whole: `/jobs/${jobId}/metadata` })}</section>`;
+  return html`<section class="card"><h2>${texts().job.metadata}</h2>${textBox(metadataJson, { whole: `/jobs/${jobId}/metadata` })}</section>`;
 }
 
 function facts(job: JobDetails): Html {
+  const { job: t, common } = texts();
   return html`<dl class="details">
-<dt>Status</dt><dd>${stateTag(job)}</dd>
-<dt>Account</dt><dd>${job.account}</dd>
-<dt>Quality</dt><dd>${shownQuality(job.quality)}, ${job.aspectRatio}, ${job.fps} fps</dd>
-${partText(job) && html`<dt>Part</dt><dd>${partText(job)}</dd>`}
-<dt>Created</dt><dd>${shownTime(job.createdAt)}</dd>
-${job.startedAt !== null && html`<dt>Started</dt><dd>${shownTime(job.startedAt)}</dd>`}
-${job.completedAt !== null && html`<dt>Ended</dt><dd>${shownTime(job.completedAt)}</dd>`}
-<dt>Render time</dt><dd>${shownDuration(job.durationMs)}</dd>
-<dt>Credits</dt><dd>${shownNumber(job.creditsCost)}</dd>
-<dt>Attempts</dt><dd>${job.attempts}</dd>
-<dt>Webhook</dt><dd>${longText(job.webhookUrl ?? '–', ADDRESS_BYTES)}</dd>
+<dt>${common.status}</dt><dd>${stateTag(job)}</dd>
+<dt>${common.account}</dt><dd>${job.account}</dd>
+<dt>${common.quality}</dt><dd>${shownQuality(job.quality)}, ${job.aspectRatio}, ${t.fps(job.fps)}</dd>
+${partText(job) && html`<dt>${t.part}</dt><dd>${partText(job)}</dd>`}
+<dt>${common.created}</dt><dd>${shownTime(job.createdAt)}</dd>
+${job.startedAt !== null && html`<dt>${t.started}</dt><dd>${shownTime(job.startedAt)}</dd>`}
+${job.completedAt !== null && html`<dt>${t.ended}</dt><dd>${shownTime(job.completedAt)}</dd>`}
+<dt>${common.renderTime}</dt><dd>${shownDuration(job.durationMs)}</dd>
+<dt>${common.credits}</dt><dd>${shownNumber(job.creditsCost)}</dd>
+<dt>${t.attempts}</dt><dd>${job.attempts}</dd>
+<dt>${common.webhook}</dt><dd>${longText(job.webhookUrl ?? '–', ADDRESS_BYTES)}</dd>
 </dl>`;
 }
 
 /** Which plays its video has; empty: all. */
 function partText({ fromPlay, toPlay }: JobDetails): string {
-  if (toPlay !== null) return `Plays ${fromPlay ?? 0} to ${toPlay}`;
-  return fromPlay === null ? '' : `From play ${fromPlay} on`;
+  const { job: t } = texts();
+  if (toPlay !== null) return t.plays(fromPlay ?? 0, toPlay);
+  return fromPlay === null ? '' : t.playsFrom(fromPlay);
 }
 
 function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string): Value {
   if (status === 'queued' || status === 'running') {
-    return postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' });
+    return postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: texts().common.cancel });
   }
   return [
     code !== null &&
-      postButton({ to: `/jobs/${jobId}/render-again`, csrf, label: 'Render again', look: 'primary' }),
-    code !== null && html`<a class="button" href="${BASE}/playground?job=${jobId}">Open in playground</a>`,
-    forgottenAt === null && html`<a class="button" href="${BASE}/jobs/${jobId}/forget">Forget …</a>`,
+      postButton({
+        to: `/jobs/${jobId}/render-again`,
+        csrf,
+        label: texts().common.renderAgain,
+        look: 'primary',
+      }),
+    code !== null &&
+      html`<a class="button" href="${BASE}/playground?job=${jobId}">${texts().job.openInPlayground}</a>`,
+    forgottenAt === null &&
+      html`<a class="button" href="${BASE}/jobs/${jobId}/forget">${texts().job.forget}</a>`,
   ];
 }
 
@@ -145,7 +156,7 @@ function actions({ jobId, status, code, forgottenAt }: JobDetails, csrf: string)
 function paramsCard({ params }: JobDetails): Html | false {
   const values = Object.entries(params ?? {});
   if (values.length === 0) return false;
-  return html`<section class="card"><h2>Parameters</h2><dl class="details">${values.map(
+  return html`<section class="card"><h2>${texts().common.parameters}</h2><dl class="details">${values.map(
     ([name, value]) => html`<dt><code>${name}</code></dt><dd>${shortValue(value)}</dd>`,
   )}</dl></section>`;
 }
@@ -158,44 +169,46 @@ function shortValue(value: unknown): Html {
 /** A file that was replaced or removed, or came with the request, has no page. */
 function fileCard({ files, note }: JobFiles): Html | false {
   if (files.length === 0 && note === null) return false;
+  const { job: t, counts } = texts();
   const items = files
     .slice(0, MOST_FILES)
     .map(({ name, fileId, isKept }) =>
       isKept
         ? html`<li><a href="${BASE}/files/${fileId}">${name}</a></li>`
-        : html`<li><span>${name}</span><span class="small muted">of this job only</span></li>`,
+        : html`<li><span>${name}</span><span class="small muted">${t.ofThisJobOnly}</span></li>`,
     );
   const more = files.length - MOST_FILES;
-  return html`<section class="card flush"><header><h2>Files</h2>${more > 0 && html`<span class="small muted">${MOST_FILES} of ${counted(files.length, 'file')}</span>`}</header>${note !== null && html`<p class="note">${note}</p>`}${files.length > 0 && html`<ul class="list">${items}</ul>`}</section>`;
+  return html`<section class="card flush"><header><h2>${t.files}</h2>${more > 0 && html`<span class="small muted">${t.someFiles(shownNumber(MOST_FILES), counts.files(files.length))}</span>`}</header>${note !== null && html`<p class="note">${note}</p>`}${files.length > 0 && html`<ul class="list">${items}</ul>`}</section>`;
 }
 
 function deliveryCard(deliveries: Delivery[]): Html | false {
   if (deliveries.length === 0) return false;
   const items = deliveries.map(
     (delivery) =>
-      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${delivery.event}${delivery.repeats !== null && ', sent again'}</span></span>${deliveryTag(delivery)}${attemptList(delivery)}</li>`,
+      html`<li><span><a href="${BASE}/webhooks/${delivery.deliveryId}">${delivery.url}</a><span class="clip small muted">${delivery.event}${delivery.repeats !== null && texts().job.sentAgain}</span></span>${deliveryTag(delivery)}${attemptList(delivery)}</li>`,
   );
-  return html`<section class="card flush"><header><h2>Webhook</h2></header>${deliveries.some(isPending) && POLLED}<ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>${texts().common.webhook}</h2></header>${deliveries.some(isPending) && POLLED}<ul class="list">${items}</ul></section>`;
 }
 
 function attemptList({ attempts }: Delivery): Html {
-  if (attempts.length === 0) return html`<p class="small muted">Not sent yet.</p>`;
+  if (attempts.length === 0) return html`<p class="small muted">${texts().job.notSentYet}</p>`;
   const items = attempts.map(
     ({ startedAt, endedAt, status, reason }) =>
       html`<li>${shownTime(startedAt)} <span>${answerText(endedAt === null ? null : status, reason)}</span></li>`,
   );
-  return html`<ol class="attempts small muted" aria-label="Attempts">${items}</ol>`;
+  return html`<ol class="attempts small muted" aria-label="${texts().job.attempts}">${items}</ol>`;
 }
 
 async function forgetPage(visit: Visit): Promise<Answer> {
   const { viewer, csrf } = visit;
   const job = await shown(visit);
   if (job.forgottenAt !== null) return { to: `/jobs/${job.jobId}` };
+  const { job: t, common } = texts();
   return page(
-    { title: 'Forget job', section: 'jobs', viewer, csrf },
+    { title: t.forgetTitle, section: 'jobs', viewer, csrf },
     html`<section class="card">
-<p>Forget <strong>${job.className}</strong>? Its code, metadata, error and artifacts are erased. What it cost is kept. This cannot be undone.</p>
-<div class="actions">${postButton({ to: `/jobs/${job.jobId}/forget`, csrf, label: 'Forget job', look: 'danger' })}<a class="button" href="${BASE}/jobs/${job.jobId}">Cancel</a></div>
+<p>${filled(t.forgetText, { name: html`<strong>${job.className}</strong>` })}</p>
+<div class="actions">${postButton({ to: `/jobs/${job.jobId}/forget`, csrf, label: t.forgetTitle, look: 'danger' })}<a class="button" href="${BASE}/jobs/${job.jobId}">${common.cancel}</a></div>
 </section>`,
   );
 }

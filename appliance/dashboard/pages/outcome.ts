@@ -1,8 +1,10 @@
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import type { QueueInfo } from '../../admin/service-views.ts';
-import { counted, shownDuration, shownSize, shownTime } from '../format.ts';
+import { shownDecimal, shownDuration, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { note, POLLED } from '../layout.ts';
 import { BASE } from '../route.ts';
 import { progressText, stateOf, stateTag } from './job-views.ts';
@@ -18,13 +20,14 @@ export async function outcome(
   job: JobDetails,
   { admin, assetUrl }: { admin: Pick<RemoteAdministration, 'queue'>; assetUrl: string },
 ): Promise<Value> {
+  const { job: t } = texts();
   const { status, error, diagnosis, artifacts, jobId, forgottenAt } = job;
-  if (forgottenAt !== null) return note('', 'The content of this job was forgotten. What it cost is kept.');
+  if (forgottenAt !== null) return note('', t.isForgotten);
   if (error !== null) {
     const line = diagnosis?.line;
     const isCanceled = stateOf(job) === 'canceled';
-    return html`<section class="card"><header><h2>${isCanceled ? 'Canceled' : 'Error'}</h2>${
-      line && html`<a class="small" href="#line-${line}" data-go="${line}">Go to line ${line}</a>`
+    return html`<section class="card"><header><h2>${isCanceled ? t.states.canceled : t.error}</h2>${
+      line && html`<a class="small" href="#line-${line}" data-go="${line}">${t.goToLine(line)}</a>`
     }</header>${!isCanceled && html`<pre class="wrap">${longText(error, ERROR_BYTES)}</pre>`}${diagnosis?.hint && html`<p class="hint">${withCode(diagnosis.hint)}</p>`}${printed(job)}</section>`;
   }
   if (status === 'queued' || status === 'running') return progress(job, await admin.queue.show());
@@ -39,10 +42,11 @@ export async function outcome(
 
 /** The video of an earlier job, below a job that has none. */
 export function lastVideo(job: JobDetails, assetUrl: string): Html | undefined {
+  const { job: t } = texts();
   const video = player(job, assetUrl);
   return (
     video &&
-    html`<section class="card"><header><h2>The last video</h2><a class="small" href="${BASE}/jobs/${job.jobId}">of ${shownTime(job.createdAt)}</a></header>${video}</section>`
+    html`<section class="card"><header><h2>${t.lastVideo}</h2><a class="small" href="${BASE}/jobs/${job.jobId}">${filled(t.lastVideoOf, { time: shownTime(job.createdAt) })}</a></header>${video}</section>`
   );
 }
 
@@ -52,35 +56,37 @@ function player({ jobId, artifacts }: JobDetails, assetUrl: string): Html | unde
   if (!has('video.mp4')) return undefined;
   return html`<video controls preload="metadata" src="${urlOf('video.mp4')}" poster="${urlOf('thumbnail.jpg')}">${
     has('captions.vtt') &&
-    html`<track kind="captions" src="${urlOf('captions.vtt')}" label="Captions" default>`
+    html`<track kind="captions" src="${urlOf('captions.vtt')}" label="${texts().job.captions}" default>`
   }</video>`;
 }
 
 /** Output of the scene, and warnings. */
 function printed({ jobId, output }: JobDetails): Html | false {
   if (output === '') return false;
-  return html`<details open><summary class="small">Output</summary>${textBox(output, { whole: `/jobs/${jobId}/output` })}</details>`;
+  return html`<details open><summary class="small">${texts().common.output}</summary>${textBox(output, { whole: `/jobs/${jobId}/output` })}</details>`;
 }
 
 function progress(job: JobDetails, queue: QueueInfo): Html {
   const { jobId, status, startedAt, progress, aspectRatio } = job;
+  const { job: t } = texts();
   const text = status === 'queued' ? waitingText(queue) : progressText(jobId, progress);
   const shape = aspectRatio === '9:16' ? 'picture portrait' : 'picture';
   // No event tells why a job waits.
   return html`<section class="card">${status === 'queued' && POLLED}<div class="${shape}" data-picture="${jobId}">${stateTag(job)}</div>
 <ol class="stages small" data-stages="${jobId}" data-stage="${progress?.stage}">${STAGES.map(
-    (stage) => html`<li data-stage="${stage}">${stage}</li>`,
+    (stage) => html`<li data-stage="${stage}">${t.stages[stage]}</li>`,
   )}</ol><p class="small">${text}</p>${
     startedAt !== null &&
     status === 'running' &&
-    html`<p class="small number"><span data-since="${startedAt}">Since ${shownTime(startedAt)}</span>; at most ${shownDuration(queue.renderTimeoutSeconds * 1000)}.</p>`
+    html`<p class="small number"><span data-since="${startedAt}">${filled(t.since, { time: shownTime(startedAt) })}</span>${t.atMost(shownDuration(queue.renderTimeoutSeconds * 1000))}</p>`
   }</section>`;
 }
 
 /** Why a job waits. */
 function waitingText({ pausedAt, ready }: QueueInfo): string {
-  if (pausedAt !== null) return 'The queue is paused: this render starts when an administrator resumes it.';
-  return ready ? 'Waiting for a worker.' : 'Waiting until the service is ready to render.';
+  const { job: t } = texts();
+  if (pausedAt !== null) return t.queueIsPaused;
+  return ready ? t.waitsForWorker : t.waitsForService;
 }
 
 /** The width of the whole strip, in the units of its picture. */
@@ -94,14 +100,15 @@ const THINNEST = 2;
 function timeline({ plays }: JobDetails): Html | false {
   const last = plays.at(-1);
   if (!last) return false;
+  const { job: t, counts } = texts();
   const whole = Math.max(last.startSeconds + last.seconds, 0.001);
   const place = (seconds: number) => Number(((seconds / whole) * STRIP).toFixed(1));
   const bars: Html[] = [];
   const items: Html[] = [];
   let room = PLAYS_BYTES;
   for (const [index, { startSeconds, seconds, shows, line }] of plays.entries()) {
-    const bar = html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && `, line ${line}`}</title></rect>`;
-    const item = html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">line ${line}</a>`}</li>`;
+    const bar = html`<rect class="${shows === 'wait' ? 'wait' : ''}" data-seek="${startSeconds}" data-play="${index}" x="${place(startSeconds)}" y="0" width="${Math.max(THINNEST, place(seconds) - 2)}" height="24"><title>${shows}${line > 0 && t.lineOfPlay(line)}</title></rect>`;
+    const item = html`<li data-play="${index}" data-start="${startSeconds}" data-line="${line}"><button type="button" data-seek="${startSeconds}"><span class="number">${clock(startSeconds)}</span><span>${shows}</span></button>${line > 0 && html`<a href="#line-${line}" data-go="${line}">${t.line(line)}</a>`}</li>`;
     room -= bar.text.length + item.text.length;
     if (room < 0) break;
     bars.push(bar);
@@ -109,17 +116,16 @@ function timeline({ plays }: JobDetails): Html | false {
   }
   return html`<div class="timeline" data-timeline>
 <svg viewBox="0 0 1000 24" preserveAspectRatio="none" aria-hidden="true" data-seconds="${whole}">${bars}<rect class="head" x="-4" y="0" width="3" height="24"/></svg>
-<details open><summary class="small">${items.length < plays.length && `The first ${items.length} of `}${counted(plays.length, 'play')}</summary><ol class="plays small" tabindex="0" aria-label="Plays">${items}</ol></details></div>`;
+<details open><summary class="small">${items.length < plays.length && t.firstOf(items.length)}${counts.plays(plays.length)}</summary><ol class="plays small" tabindex="0" aria-label="${t.playsLabel}">${items}</ol></details></div>`;
 }
 
 /** `0:03.2`. */
 function clock(seconds: number): string {
   const tenths = Math.round(seconds * 10);
-  const rest = ((tenths % 600) / 10).toFixed(1);
+  const rest = shownDecimal((tenths % 600) / 10);
   return `${Math.floor(tenths / 600)}:${rest.padStart(4, '0')}`;
 }
 
-/** A sentence whose code stands between backticks. */
 /** A sentence with code in backticks. */
 export function withCode(sentence: string): Value {
   return sentence.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part));
