@@ -2,6 +2,8 @@ import { DEFAULT_TOLERANCE_SECONDS, isScenepressError, type WebhookTest } from '
 import type { KeyInfo } from '../../admin/administration-views.ts';
 import { shownTime } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, emptyState, note, page } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { accountQuery, keysToChoose } from './chosen-account.ts';
@@ -29,16 +31,18 @@ async function send(visit: Visit): Promise<Answer> {
 }
 
 async function testPage(visit: Visit, content?: Value): Promise<Html> {
+  const { webhooks } = texts();
+  const t = webhooks.test;
   const { viewer, csrf, form, query } = visit;
   const keys = await keysToChoose(visit, { live: true, named: form['key'] ?? query['key'] });
   return page(
     {
-      title: 'Test event',
+      title: t.title,
       section: 'webhooks',
       viewer,
       csrf,
-      lead: 'Sends the outcome of a made-up job, signed like any other, and shows how a receiver verifies it.',
-      actions: html`<a class="button" href="${BASE}/webhooks${accountQuery(visit)}">All webhooks</a>`,
+      lead: t.lead,
+      actions: html`<a class="button" href="${BASE}/webhooks${accountQuery(visit)}">${webhooks.all}</a>`,
     },
     html`<section class="card${keys.length === 0 ? ' flush' : ''}">${keys.length === 0 ? noKeys() : testForm(visit, keys)}</section>`,
     content,
@@ -46,14 +50,16 @@ async function testPage(visit: Visit, content?: Value): Promise<Html> {
 }
 
 function noKeys(): Html {
+  const { webhooks, common } = texts();
   return emptyState(
-    'No key to sign with',
-    'Webhooks are signed with the secret of an API key. Create one first.',
-    html`<a class="button primary" href="${BASE}/keys/new">Create key</a>`,
+    webhooks.test.noKey,
+    webhooks.test.noKeyText,
+    html`<a class="button primary" href="${BASE}/keys/new">${common.createKey}</a>`,
   );
 }
 
 function testForm(visit: Visit, keys: KeyInfo[]): Html {
+  const t = texts().webhooks.test;
   const { csrf, form, query } = visit;
   const chosen = keys.find(({ keyId }) => keyId === (form['key'] ?? query['key'])) ?? (keys[0] as KeyInfo);
   const options = keys.map(
@@ -61,9 +67,9 @@ function testForm(visit: Visit, keys: KeyInfo[]): Html {
       html`<option value="${keyId}" ${keyId === chosen.keyId && 'selected'}>${name} (${keyPrefix}…)</option>`,
   );
   return html`<form method="post" action="${BASE}/webhooks/test${accountQuery(visit)}" class="fields">${csrfField(csrf)}
-<label>Signed with the secret of<select name="key">${options}</select></label>
-<label class="wide">URL, or empty for the default of the key<input type="url" name="url" value="${form['url']}" placeholder="${chosen.webhookUrl ?? 'https://'}" autocomplete="off"></label>
-<button class="primary">Send</button></form>`;
+<label>${t.signedWith}<select name="key">${options}</select></label>
+<label class="wide">${t.url}<input type="url" name="url" value="${form['url']}" placeholder="${chosen.webhookUrl ?? 'https://'}" autocomplete="off"></label>
+<button class="primary">${t.send}</button></form>`;
 }
 
 function result(sent: WebhookTest): Html {
@@ -71,30 +77,32 @@ function result(sent: WebhookTest): Html {
 }
 
 function answerCard({ status, reason, answer, tookMs }: WebhookTest): Html {
+  const { webhooks } = texts();
   const isDelivered = reason === null && status >= 200 && status < 300;
-  return html`<section class="card" id="answer"><header><h2>Answer</h2><span class="tag ${isDelivered ? 'good' : 'bad'}">${isDelivered ? 'Delivered' : 'Failed'}</span></header>
-<p><strong>${answerText(status, reason)}</strong> after ${tookMs} ms</p>
+  return html`<section class="card" id="answer"><header><h2>${webhooks.answer}</h2><span class="tag ${isDelivered ? 'good' : 'bad'}">${isDelivered ? webhooks.states.delivered : webhooks.states.failed}</span></header>
+<p>${filled(webhooks.test.after, { answer: html`<strong>${answerText(status, reason)}</strong>`, ms: tookMs })}</p>
 ${reason !== null && html`<p>${reasonText(reason)}</p>`}
-${reason === null && !isDelivered && html`<p>A delivery succeeds when the receiver answers with 2xx within 10 seconds. This one would be sent up to three more times.</p>`}
+${reason === null && !isDelivered && html`<p>${webhooks.test.retries}</p>`}
 ${answerBox(answer)}</section>`;
 }
 
 /** The steps of a receiver, in the order of the contract. */
 function verification({ url, headers, body, verification }: WebhookTest): Html {
+  const t = texts().webhooks.test;
   const { timestamp, signature, computed, verdict } = verification;
   const signedAt = shownTime(new Date(Number(timestamp) * 1000).toISOString());
-  return html`<section class="card" id="verification"><h2>Request and its signature</h2>
+  return html`<section class="card" id="verification"><h2>${t.verification}</h2>
 <ol class="steps">
-<li>The receiver gets this request, and keeps the bytes of its body as they are.
+<li>${t.keepsBytes}
 ${textBox(`${requestHead(url, headers)}\n\n${body}`)}</li>
-<li>It reads the two members of <code>svc-signature</code>: the time <code>t</code>, which is ${signedAt}, and the signature <code>v1</code>.
+<li>${filled(t.readsHeader, { time: signedAt })}
 <pre class="wrap">t  = ${timestamp}
 v1 = ${signature}</pre></li>
-<li>It joins the time, a dot and the body.
+<li>${t.joins}
 ${textBox(`${timestamp}.${body}`)}</li>
-<li>It computes the HMAC-SHA256 of that text with the webhook secret of the key, in hexadecimal, ${computed === signature ? html`and compares it with <code>v1</code> in constant time: <span class="tag good">Equal</span>` : html`and compares it with <code>v1</code>: <span class="tag bad">Different</span>`}
+<li>${computed === signature ? filled(t.computesEqual, { verdict: html`<span class="tag good">${t.equal}</span>` }) : filled(t.computesDifferent, { verdict: html`<span class="tag bad">${t.different}</span>` })}
 <pre class="wrap">${computed}</pre></li>
-<li>It compares <code>t</code> with its clock; more than ${DEFAULT_TOLERANCE_SECONDS / 60} minutes apart would be a replay: ${verdict.valid ? html`<span class="tag good">Valid</span>` : html`<span class="tag bad">${verdict.message}</span>`}</li>
+<li>${filled(t.comparesTime, { minutes: DEFAULT_TOLERANCE_SECONDS / 60, verdict: verdict.valid ? html`<span class="tag good">${t.valid}</span>` : html`<span class="tag bad">${verdict.message}</span>` })}</li>
 </ol>
-<p class="small muted">In Node, <code>verifyWebhook(body, header, secret)</code> of the package does these steps.</p></section>`;
+<p class="small muted">${filled(t.inNode)}</p></section>`;
 }

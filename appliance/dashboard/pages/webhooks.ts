@@ -3,8 +3,10 @@ import { type DeliveryDetails, type DeliveryState, isScenepressError } from '../
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import { DELIVERY_STATES } from '../../admin/administration-requests.ts';
 import type { KeyInfo } from '../../admin/administration-views.ts';
-import { counted, shownTime } from '../format.ts';
+import { shownNumber, shownTime } from '../format.ts';
 import { type Html, html, longText } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, emptyState, POLLED, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker, accountQuery, keysToChoose } from './chosen-account.ts';
@@ -24,7 +26,6 @@ import { timeField, utcTime } from './times.ts';
 const ROWS = 50;
 /** Of those that wait. */
 const MOST_COUNTED = 100;
-const AGAIN = 'It is sent again within a second, with one attempt.';
 
 /** Webhook deliveries. */
 export function webhookRoutes(): Route[] {
@@ -47,22 +48,21 @@ export function webhookRoutes(): Route[] {
       for: 'members',
       async handler({ admin, params }) {
         const { deliveryId } = await admin.deliveries.sendAgain({ deliveryId: params['deliveryId'] ?? '' });
-        return { to: `/webhooks/${deliveryId}`, tell: { note: { kind: 'good', text: AGAIN } } };
+        return {
+          to: `/webhooks/${deliveryId}`,
+          tell: { note: { kind: 'good', text: texts().webhooks.sentAgainSoon } },
+        };
       },
     },
-    waitingRoute('send-now', 'It is sent within a second.', (admin) => admin.deliveries.sendNow),
-    waitingRoute(
-      'give-up',
-      'It was given up: no further attempt is made.',
-      (admin) => admin.deliveries.giveUp,
-    ),
+    waitingRoute('send-now', 'sentNowSoon', (admin) => admin.deliveries.sendNow),
+    waitingRoute('give-up', 'givenUp', (admin) => admin.deliveries.giveUp),
   ];
 }
 
 /** A change of a delivery that waits; of one that is being sent or has ended, its page says so. */
 function waitingRoute(
   name: string,
-  done: string,
+  done: 'sentNowSoon' | 'givenUp',
   change: (admin: RemoteAdministration) => (request: { deliveryId: string }) => Promise<unknown>,
 ): Route {
   return {
@@ -71,7 +71,7 @@ function waitingRoute(
     for: 'members',
     async handler({ admin, params }) {
       const { deliveryId = '' } = params;
-      const note: Note = { kind: 'good', text: done };
+      const note: Note = { kind: 'good', text: texts().webhooks[done] };
       try {
         await change(admin)({ deliveryId });
       } catch (error) {
@@ -99,27 +99,28 @@ async function listPage(visit: Visit): Promise<Answer> {
     ...(keyId !== undefined && { key: keyId }),
   };
   const older = found.length > ROWS && webhooksUrl({ ...kept, before: deliveries.at(-1)?.deliveryId ?? '' });
+  const { webhooks: t, common } = texts();
   const names = new Map(keys.map(({ keyId, name }) => [keyId, name]));
   return page(
     {
-      title: 'Webhooks',
+      title: t.title,
       section: 'webhooks',
       viewer,
       csrf,
-      lead: 'The outcome of each job that names a webhook is sent there, signed, in up to four attempts.',
+      lead: t.lead,
       actions: [
         await accountPicker(visit, '/webhooks'),
-        html`<a class="button" href="${BASE}/webhooks/test${accountQuery(visit)}">Send a test event</a>`,
+        html`<a class="button" href="${BASE}/webhooks/test${accountQuery(visit)}">${t.sendTest}</a>`,
       ],
     },
     toldNote(visit.told),
     html`<div class="stack dense">
-<div class="toolbar"><nav class="filters" aria-label="State">${[undefined, ...DELIVERY_STATES].map((one) => stateLink(one, kept))}</nav>${keys.length > 1 && keyFilter(keys, kept)}</div>
+<div class="toolbar"><nav class="filters" aria-label="${common.state}">${[undefined, ...DELIVERY_STATES].map((one) => stateLink(one, kept))}</nav>${keys.length > 1 && keyFilter(keys, kept)}</div>
 ${failedAgainForm(visit, kept)}</div>
 <section class="card flush" id="live" data-live>${deliveries.length > 0 ? deliveryTable(deliveries, names) : await noDeliveries(visit, kept, before)}</section>
-<nav class="paging" aria-label="Pages">
-<span>${before !== undefined && html`<a href="${webhooksUrl(kept)}">Newest</a>`}</span>
-<span>${older && html`<a href="${older}" rel="next">Older deliveries</a>`}</span>
+<nav class="paging" aria-label="${common.pages}">
+<span>${before !== undefined && html`<a href="${webhooksUrl(kept)}">${common.newest}</a>`}</span>
+<span>${older && html`<a href="${older}" rel="next">${t.olderDeliveries}</a>`}</span>
 </nav>`,
   );
 }
@@ -132,7 +133,7 @@ function webhooksUrl(query: Filters | Record<string, string>): string {
 }
 
 function stateLink(one: DeliveryState | undefined, { state, ...others }: Filters): Html {
-  const label = one === undefined ? 'All' : `${one.slice(0, 1).toUpperCase()}${one.slice(1)}`;
+  const label = texts().webhooks.filters[one ?? 'all'];
   const url = webhooksUrl({ ...others, ...(one && { state: one }) });
   return one === state
     ? html`<a href="${url}" aria-current="true">${label}</a>`
@@ -146,21 +147,22 @@ function keyFilter(keys: KeyInfo[], { key, ...others }: Filters): Html {
   );
   return html`<form method="get" action="${BASE}/webhooks" class="actions">
 ${Object.entries(others).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-<label class="visually-hidden" for="key">Key</label>
-<select id="key" name="key"><option value="">All keys</option>${options}</select><button>Show</button></form>`;
+<label class="visually-hidden" for="key">${texts().common.key}</label>
+<select id="key" name="key"><option value="">${texts().webhooks.allKeys}</option>${options}</select><button>${texts().common.show}</button></form>`;
 }
 
 /** `until` is the time of the page, so that sending the form twice sends nothing twice. */
 function failedAgainForm({ csrf }: Visit, { account, key }: Filters): Html {
+  const { webhooks: t } = texts();
   const now = new Date();
   const yesterday = new Date(now.getTime() - 86_400_000).toISOString();
-  return html`<details class="card more"><summary>Send failed ones again …</summary>
+  return html`<details class="card more"><summary>${t.failedAgain}</summary>
 <form method="post" action="${BASE}/webhooks/failed/send-again" class="body stack">${csrfField(csrf)}
 <input type="hidden" name="until" value="${now.toISOString()}">
 ${account !== undefined && html`<input type="hidden" name="account" value="${account}">`}
 ${key !== undefined && html`<input type="hidden" name="key" value="${key}">`}
-<p class="muted">For a receiver that was down: the failed webhooks ${key === undefined ? 'of all keys' : 'of this key'} since a time are sent again, at most 1,000 at once. One that was sent again already is left out.</p>
-<div class="fields">${timeField('Since', 'since', yesterday, { required: true })}<button>Send all again</button></div>
+<p class="muted">${key === undefined ? t.failedAgainText : t.failedAgainTextOfKey}</p>
+<div class="fields">${timeField(t.since, 'since', yesterday, { required: true })}<button>${t.sendAllAgain}</button></div>
 </form></details>`;
 }
 
@@ -182,10 +184,10 @@ async function sendFailedAgain(visit: Visit): Promise<Answer> {
 }
 
 function failedAgainNote(sent: number, isComplete: boolean): Note {
-  if (sent === 0) return { kind: '', text: 'No failed webhook of this time was left to send again.' };
-  const rest = isComplete ? '' : ' There are more: send again for the rest.';
-  const text = `${counted(sent, 'webhook')} ${sent === 1 ? 'is' : 'are'} sent again, with one attempt each.${rest}`;
-  return { kind: 'good', text };
+  const { webhooks: t } = texts();
+  if (sent === 0) return { kind: '', text: t.noneLeft };
+  const rest = isComplete ? '' : t.thereAreMore;
+  return { kind: 'good', text: t.failedAgainDone(sent, shownNumber(sent)) + rest };
 }
 
 async function noDeliveries(
@@ -193,7 +195,8 @@ async function noDeliveries(
   { state, key, ...others }: Filters,
   before: string | undefined,
 ): Promise<Html> {
-  if (before !== undefined) return emptyState('No older deliveries', 'This is the end of the list.');
+  const { webhooks: t, common } = texts();
+  if (before !== undefined) return emptyState(t.noneOlder, common.endOfList);
   if (state === 'failed') {
     const pending = await visit.admin.deliveries.list({
       account: accountOf(visit),
@@ -201,67 +204,62 @@ async function noDeliveries(
       keyId: key,
       limit: MOST_COUNTED,
     });
-    if (pending.length === 0) {
-      return emptyState('No failed webhooks', 'Every receiver has accepted what it was sent.');
-    }
-    const more = pending.length === MOST_COUNTED ? ' or more' : '';
-    const text = `No webhook has used up its attempts. ${counted(pending.length, 'webhook')}${more} ${pending.length === 1 ? 'waits' : 'wait'}, or ${pending.length === 1 ? 'is' : 'are'} being retried.`;
+    if (pending.length === 0) return emptyState(t.noneFailed, t.noneFailedText);
+    const text = t.someWait(pending.length, pending.length === MOST_COUNTED);
     const url = webhooksUrl({ ...others, ...(key && { key }), state: 'pending' });
-    return html`${POLLED}${emptyState('No failed webhooks', text, html`<a class="button" href="${url}">Show them</a>`)}`;
+    return html`${POLLED}${emptyState(t.noneFailed, text, html`<a class="button" href="${url}">${t.showThem}</a>`)}`;
   }
   if (state !== undefined || key !== undefined) {
-    return emptyState('No such webhooks', 'No delivery matches these filters.');
+    return emptyState(t.noMatch, t.noMatchText);
   }
-  return emptyState(
-    'No webhooks sent yet',
-    'Give a key a default webhook URL, or name one in a request. Each delivery is then listed here with its attempts.',
-    html`<a class="button" href="${BASE}/keys">Keys</a>`,
-  );
+  return emptyState(t.noneYet, t.noneYetText, html`<a class="button" href="${BASE}/keys">${t.keys}</a>`);
 }
 
 function deliveryTable(deliveries: Delivery[], names: Map<string, string>): Html {
+  const { webhooks: t, common } = texts();
   const rows = deliveries.map(
     (delivery) => html`<tr>
 <th scope="row" class="rowhead fill"><a href="${BASE}/webhooks/${delivery.deliveryId}" class="clip">${delivery.url}</a></th>
-<td data-label="State">${deliveryTag(delivery)}</td>
-<td data-label="Answer" class="phrase">${answerOf(delivery)}</td>
-<td data-label="Outcome">${delivery.event}${delivery.repeats !== null && html` <span class="muted">(sent again)</span>`}</td>
-<td data-label="Key"><span class="clip short">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
-<td data-label="Created">${shownTime(delivery.createdAt)}</td>
+<td data-label="${common.state}">${deliveryTag(delivery)}</td>
+<td data-label="${t.answer}" class="phrase">${answerOf(delivery)}</td>
+<td data-label="${t.outcome}">${delivery.event}${delivery.repeats !== null && html` <span class="muted">${t.sentAgain}</span>`}</td>
+<td data-label="${common.key}"><span class="clip short">${names.get(delivery.keyId ?? '') ?? '–'}</span></td>
+<td data-label="${common.created}">${shownTime(delivery.createdAt)}</td>
 </tr>`,
   );
-  return html`${deliveries.some(isPending) && POLLED}<div class="scroll"><table class="cards"><thead><tr><th>URL</th><th>State</th><th>Answer</th><th>Outcome</th><th>Key</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`${deliveries.some(isPending) && POLLED}<div class="scroll"><table class="cards"><thead><tr><th>${t.url}</th><th>${common.state}</th><th>${t.answer}</th><th>${t.outcome}</th><th>${common.key}</th><th>${common.created}</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 async function deliveryPage({ admin, viewer, csrf, params, told }: Visit): Promise<Html> {
   const delivery = await admin.deliveries.show({ deliveryId: params['deliveryId'] ?? '' });
   const { deliveryId, jobId, url, event, createdAt, nextAttemptAt, repeats, body } = delivery;
+  const { webhooks: t, common } = texts();
   const isOver = !isPending(delivery);
   return page(
     {
-      title: 'Webhook',
+      title: common.webhook,
       section: 'webhooks',
       viewer,
       csrf,
-      actions: html`<a class="button" href="${BASE}/webhooks">All webhooks</a>`,
+      actions: html`<a class="button" href="${BASE}/webhooks">${t.all}</a>`,
     },
     toldNote(told),
     html`<div id="live" data-live class="stack"><section class="card">${isPending(delivery) && POLLED}<dl class="details">
-<dt>State</dt><dd>${deliveryTag(delivery)}</dd>
-<dt>URL</dt><dd>${longText(url, ADDRESS_BYTES)}</dd>
-<dt>Job</dt><dd><a href="${BASE}/jobs/${jobId}">${event}</a></dd>
-<dt>Created</dt><dd>${shownTime(createdAt)}</dd>
-${nextAttemptAt !== null && html`<dt>Next attempt</dt><dd>${shownTime(nextAttemptAt)}</dd>`}
-${repeats !== null && html`<dt>Repeats</dt><dd><a href="${BASE}/webhooks/${repeats}">an earlier delivery</a></dd>`}
+<dt>${common.state}</dt><dd>${deliveryTag(delivery)}</dd>
+<dt>${t.url}</dt><dd>${longText(url, ADDRESS_BYTES)}</dd>
+<dt>${common.job}</dt><dd><a href="${BASE}/jobs/${jobId}">${event}</a></dd>
+<dt>${common.created}</dt><dd>${shownTime(createdAt)}</dd>
+${nextAttemptAt !== null && html`<dt>${t.nextAttempt}</dt><dd>${shownTime(nextAttemptAt)}</dd>`}
+${repeats !== null && html`<dt>${t.repeats}</dt><dd><a href="${BASE}/webhooks/${repeats}">${t.earlier}</a></dd>`}
 </dl>${
       isOver &&
-      html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-again`, csrf, label: 'Send again' })}</div>`
+      html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-again`, csrf, label: common.sendAgain })}</div>`
     }${
       delivery.status === 'waiting' &&
-      html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-now`, csrf, label: 'Send now' })}${postButton({ to: `/webhooks/${deliveryId}/give-up`, csrf, label: 'Give up' })}</div>`
+      html`<div class="actions">${postButton({ to: `/webhooks/${deliveryId}/send-now`, csrf, label: t.sendNow })}${postButton({ to: `/webhooks/${deliveryId}/give-up`, csrf, label: t.giveUp })}</div>`
     }</section>
 <div class="row">
-<section class="card"><h2>Request</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)))}${body ? textBox(body, { whole: `/webhooks/${deliveryId}/body` }) : html`<p class="muted">The body was forgotten with its job.</p>`}</section>
+<section class="card"><h2>${t.request}</h2>${url !== '' && textBox(requestHead(url, headersOf(delivery)))}${body ? textBox(body, { whole: `/webhooks/${deliveryId}/body` }) : html`<p class="muted">${t.bodyForgotten}</p>`}</section>
 ${attemptsCard(delivery)}
 </div></div>`,
   );
@@ -272,16 +270,16 @@ function headersOf({ event, repeats, attempts }: DeliveryDetails): Record<string
   return {
     'content-type': 'application/json',
     'svc-event': event,
-    'svc-signature': attempts.at(-1)?.signature ?? 't=<time of the attempt>,v1=<signature>',
+    'svc-signature': attempts.at(-1)?.signature ?? texts().webhooks.signatureToCome,
     ...(repeats !== null && { 'svc-redelivery': repeats }),
   };
 }
 
 function attemptsCard({ attempts }: DeliveryDetails): Html | false {
   if (attempts.length === 0) return false;
-  return html`<section class="card"><h2>Attempts</h2>${attempts.map((attempt, index) =>
+  return html`<section class="card"><h2>${texts().webhooks.attempts}</h2>${attempts.map((attempt, index) =>
     attemptView(attempt, index + 1, index === attempts.length - 1),
-  )}<p class="small muted">At most the first kilobyte of an answer is kept.</p></section>`;
+  )}<p class="small muted">${texts().webhooks.keptAnswer}</p></section>`;
 }
 
 function attemptView(
@@ -289,9 +287,10 @@ function attemptView(
   number: number,
   isOpen: boolean,
 ): Html {
-  const took = endedAt === null ? '' : `, ${Date.parse(endedAt) - Date.parse(startedAt)} ms`;
-  return html`<details ${isOpen && 'open'}><summary>Attempt ${number}: ${answerText(endedAt === null ? null : status, reason)}</summary>
-<p class="small muted">Sent at ${shownTime(startedAt)}${took}</p>
+  const { webhooks: t } = texts();
+  const took = endedAt === null ? '' : t.took(Date.parse(endedAt) - Date.parse(startedAt));
+  return html`<details ${isOpen && 'open'}><summary>${t.attempt(number, answerText(endedAt === null ? null : status, reason))}</summary>
+<p class="small muted">${filled(t.sentAt, { time: shownTime(startedAt) })}${took}</p>
 ${reason !== null && html`<p>${reasonText(reason)}</p>`}
 ${signature !== null && textBox(`svc-signature: ${signature}`)}
 ${endedAt !== null && answerBox(answer)}
