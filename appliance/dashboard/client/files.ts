@@ -1,6 +1,9 @@
 // The script of the page of files: uploads files one after the other, those that are dropped on the page, too, and shows
 // how far each has come. The list is rendered by the server, and replaced by the script of all pages.
+import type { files } from '../language/en/files.ts';
 import { type Dropped, droppedFiles } from './dropped-files.ts';
+import { filled } from './filled.ts';
+import { textsOfPage } from './texts.ts';
 
 const AT_ONCE = 2;
 /** An account may only add so many files a minute. */
@@ -8,6 +11,7 @@ const MOST_TRIES = 20;
 /** What asks for more patience is told instead. */
 const LONGEST_WAIT_S = 60;
 
+const texts = textsOfPage<(typeof files)['script']>();
 const find = <T extends Element>(selector: string): T => document.querySelector(selector) as T;
 
 const form = find<HTMLFormElement>('#upload form');
@@ -87,7 +91,7 @@ function lineOf({ path, file }: Dropped): Upload {
   const name = document.createElement('span');
   name.textContent = path;
   const text = document.createElement('span');
-  text.textContent = 'Waiting';
+  text.textContent = texts.waiting;
   const bar = document.createElement('progress');
   bar.value = 0;
   bar.setAttribute('aria-label', path);
@@ -108,7 +112,7 @@ function next(): void {
     });
   }
   const left = total - done - failed;
-  const counts = `${done} of ${total} uploaded${failed > 0 ? `, ${failed} failed` : ''}`;
+  const counts = filled(failed > 0 ? texts.countsFailed : texts.counts, { done, total, failed });
   state.textContent = left > 0 ? `${counts} …` : `${counts}.`;
   if (left === 0 && done > 0) dispatchEvent(new Event('refresh'));
 }
@@ -116,7 +120,7 @@ function next(): void {
 function end({ line, text, bar }: Upload, problem: string | undefined): void {
   bar.remove();
   line.dataset['state'] = problem === undefined ? 'done' : 'failed';
-  text.textContent = problem ?? 'Uploaded';
+  text.textContent = problem ?? texts.uploaded;
   if (problem === undefined) done += 1;
   else failed += 1;
 }
@@ -128,7 +132,7 @@ async function send(upload: Upload): Promise<string | undefined> {
     const retryAfterS = Number(answer.getResponseHeader('retry-after'));
     const isBrief = retryAfterS > 0 && retryAfterS <= LONGEST_WAIT_S;
     if (answer.status !== 429 || !isBrief || tries === MOST_TRIES) return problemIn(answer);
-    upload.text.textContent = 'Waiting: too many at once';
+    upload.text.textContent = texts.waitingTooMany;
     await new Promise((resolve) => setTimeout(resolve, retryAfterS * 1000));
   }
 }
@@ -143,7 +147,7 @@ function post({ path, file, folder, text, bar }: Upload): Promise<XMLHttpRequest
   request.upload.addEventListener('progress', ({ loaded, total }) => {
     bar.max = total;
     bar.value = loaded;
-    text.textContent = loaded < total ? `${Math.floor((100 * loaded) / total)} %` : 'Checking';
+    text.textContent = loaded < total ? `${Math.floor((100 * loaded) / total)} %` : texts.checking;
   });
   return new Promise((resolve) => {
     request.addEventListener('loadend', () => resolve(request));
@@ -154,11 +158,11 @@ function post({ path, file, folder, text, bar }: Upload): Promise<XMLHttpRequest
 function problemIn(answer: XMLHttpRequest): string | undefined {
   const { status, responseURL, responseText } = answer;
   if (status === 201) return undefined;
-  if (status === 0) return "The server can't be reached.";
+  if (status === 0) return texts.unreachable;
   // A redirection was followed.
-  if (!responseURL.includes('/upload')) return 'Your session has ended. Sign in, then upload it again.';
+  if (!responseURL.includes('/upload')) return texts.sessionEnded;
   if (!answer.getResponseHeader('content-type')?.startsWith('application/json')) {
-    return `The server refused it (${status}). Reload the page, then upload it again.`;
+    return filled(texts.refused, { status });
   }
   return String((JSON.parse(responseText) as { message: unknown }).message);
 }

@@ -1,18 +1,13 @@
 import { type FileKind, kindOfName } from '../../../lib/internal.ts';
 import type { FileInfo } from '../../admin/administration-views.ts';
 import { html, type Value } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { BASE, type Visit } from '../route.ts';
 import { accountOf } from './chosen-account.ts';
 
-export const KIND_LABELS: Record<FileKind, string> = {
-  picture: 'Picture',
-  drawing: 'Drawing',
-  sound: 'Sound',
-  font: 'Font',
-  data: 'Data',
-  tex: 'TeX',
-  module: 'Module',
-};
+export function kindLabel(kind: FileKind): string {
+  return texts().files.kinds[kind];
+}
 
 /** The path of the list of the page's account, below {@link BASE}. */
 export function filesPath(

@@ -5,9 +5,11 @@ import type { FileInfo, JobInfo } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value, wholeText } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
-import { contentUrl, filesPath, folderOf, KIND_LABELS, playerOf, usageOf } from './file-views.ts';
+import { contentUrl, filesPath, folderOf, kindLabel, playerOf, usageOf } from './file-views.ts';
 import { jobName, stateTag } from './job-views.ts';
 
 /** Jobs that use a file. */
@@ -35,7 +37,7 @@ export function fileRoutes(): Route[] {
       async handler(visit) {
         const { admin, params } = visit;
         const file = await admin.files.remove({ fileId: params['fileId'] ?? '' });
-        const text = `${file.name} was removed.`;
+        const text = texts().files.wasRemoved(file.name);
         return { to: listOf(visit, file), tell: { note: { kind: 'good', text } } };
       },
     },
@@ -47,7 +49,8 @@ async function rename(visit: Visit): Promise<Answer> {
   const { fileId = '' } = params;
   try {
     const { name } = await admin.files.rename({ fileId, name: (form['name'] ?? '').trim().normalize() });
-    return { to: `/files/${fileId}`, tell: { note: { kind: 'good', text: `It is ${name} now.` } } };
+    const text = texts().files.wasRenamed(name);
+    return { to: `/files/${fileId}`, tell: { note: { kind: 'good', text } } };
   } catch (error) {
     if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
     return { page: await filePage(visit, note('bad', error.message)), status: httpErrorOf(error).status };
@@ -64,6 +67,7 @@ function listOf(visit: Visit, { account, name }: Pick<FileInfo, 'account' | 'nam
 }
 
 async function filePage(visit: Visit, problem?: Html): Promise<Html> {
+  const { files: t, common } = texts();
   const { admin, viewer, csrf, told } = visit;
   const file = await shown(visit);
   const { fileId, name, kind, sizeBytes, sha256, createdAt, account } = file;
@@ -78,22 +82,24 @@ async function filePage(visit: Visit, problem?: Html): Promise<Html> {
       section: 'files',
       viewer,
       csrf,
-      lead: folder !== '' && html`In the folder <a href="${BASE}${listOf(visit, file)}">${folder}</a>`,
-      actions: html`<a class="button" href="${BASE}${listOf(visit, { account, name: '' })}">All files</a>`,
+      lead:
+        folder !== '' &&
+        filled(t.inFolder, { folder: html`<a href="${BASE}${listOf(visit, file)}">${folder}</a>` }),
+      actions: html`<a class="button" href="${BASE}${listOf(visit, { account, name: '' })}">${t.all}</a>`,
     },
     problem ?? toldNote(told),
     html`<div class="columns">
 <div class="stack">${preview && html`<section class="card">${preview}</section>`}${snippetCard(file)}</div>
 <div class="stack">
 <section class="card"><dl class="details">
-<dt>Kind</dt><dd>${KIND_LABELS[kind]}</dd>
-<dt>Size</dt><dd>${shownSize(sizeBytes)}</dd>
-<dt>Created</dt><dd>${shownTime(createdAt)}</dd>
-${account !== viewer.email && html`<dt>Account</dt><dd>${account}</dd>`}
-<dt>File id</dt><dd><code>${fileId}</code></dd>
+<dt>${common.kind}</dt><dd>${kindLabel(kind)}</dd>
+<dt>${common.size}</dt><dd>${shownSize(sizeBytes)}</dd>
+<dt>${common.created}</dt><dd>${shownTime(createdAt)}</dd>
+${account !== viewer.email && html`<dt>${common.account}</dt><dd>${account}</dd>`}
+<dt>${t.fileId}</dt><dd><code>${fileId}</code></dd>
 <dt>SHA-256</dt><dd><code>${sha256}</code></dd>
-</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folder.length)}">Download</a><a class="button" href="${BASE}/files/${fileId}/remove">Remove …</a></div>
-<form method="post" action="${BASE}/files/${fileId}/rename" class="fields">${csrfField(csrf)}<label>Name <span class="hint">jobs that were added before keep the earlier one</span><input name="name" value="${name}" required maxlength="512" autocomplete="off" spellcheck="false"></label><button>Rename</button></form></section>
+</dl><div class="actions"><a class="button" href="${contentUrl(file)}" download="${name.slice(folder.length)}">${t.download}</a><a class="button" href="${BASE}/files/${fileId}/remove">${t.remove}</a></div>
+<form method="post" action="${BASE}/files/${fileId}/rename" class="fields">${csrfField(csrf)}<label>${common.name} <span class="hint">${t.nameHint}</span><input name="name" value="${name}" required maxlength="512" autocomplete="off" spellcheck="false"></label><button>${t.rename}</button></form></section>
 ${usedBy(jobs)}
 </div></div>`,
   );
@@ -112,27 +118,29 @@ async function previewOf({ admin }: Visit, file: FileInfo): Promise<Value> {
   const isCut = sizeBytes > MOST_TEXT_BYTES || lines.length < text.length;
   return [
     html`<pre tabindex="0">${longText(lines)}</pre>`,
-    isCut && html`<p class="small muted">Only the beginning is shown.</p>`,
+    isCut && html`<p class="small muted">${texts().common.onlyTheBeginning}</p>`,
   ];
 }
 
 function snippetCard(file: FileInfo): Html | false {
+  const { files: t, common } = texts();
   const usage = usageOf(file);
   if (usage !== undefined) {
-    return html`<section class="card"><header><h2>In a scene</h2><button type="button" data-copy="usage" hidden>Copy</button></header><pre class="wrap" id="usage">${wholeText(usage)}</pre></section>`;
+    return html`<section class="card"><header><h2>${t.inScene}</h2><button type="button" data-copy="usage" hidden>${common.copy}</button></header><pre class="wrap" id="usage">${wholeText(usage)}</pre></section>`;
   }
-  return html`<section class="card"><h2>In a scene</h2><p class="muted">Modules are imported by their names: one of letters, digits and underscores, with the end .py, is needed for that.</p></section>`;
+  return html`<section class="card"><h2>${t.inScene}</h2><p class="muted">${t.moduleName}</p></section>`;
 }
 
 function usedBy(jobs: JobInfo[]): Html {
+  const { files: t } = texts();
   if (jobs.length === 0) {
-    return html`<section class="card"><h2>Used by</h2><p class="muted">No job uses this file.</p></section>`;
+    return html`<section class="card"><h2>${t.usedBy}</h2><p class="muted">${t.usedByNone}</p></section>`;
   }
   const items = jobs.map(
     (job) =>
       html`<li><span>${jobName(job)} <span class="small muted">${shownTime(job.createdAt)}</span></span>${stateTag(job)}</li>`,
   );
-  return html`<section class="card flush"><header><h2>Used by</h2>${jobs.length === MOST_JOBS && html`<span class="small muted">the newest ${MOST_JOBS} jobs</span>`}</header><ul class="list">${items}</ul></section>`;
+  return html`<section class="card flush"><header><h2>${t.usedBy}</h2>${jobs.length === MOST_JOBS && html`<span class="small muted">${t.newestJobs(MOST_JOBS)}</span>`}</header><ul class="list">${items}</ul></section>`;
 }
 
 /** The content of a file, or a part of it, which players of sounds ask for. */
@@ -171,12 +179,13 @@ async function content(visit: Visit): Promise<Answer> {
 
 async function removePage(visit: Visit): Promise<Html> {
   const { viewer, csrf } = visit;
+  const { files: t, common } = texts();
   const { fileId, name } = await shown(visit);
   return page(
-    { title: 'Remove file', section: 'files', viewer, csrf },
+    { title: t.removeTitle, section: 'files', viewer, csrf },
     html`<section class="card">
-<p>Remove <strong>${name}</strong>? Scenes no longer find it. Jobs that were added before can still be rendered with it.</p>
-<div class="actions">${postButton({ to: `/files/${fileId}/remove`, csrf, label: 'Remove file', look: 'danger' })}<a class="button" href="${BASE}/files/${fileId}">Cancel</a></div>
+<p>${filled(t.removeQuestion, { name: html`<strong>${name}</strong>` })}</p>
+<div class="actions">${postButton({ to: `/files/${fileId}/remove`, csrf, label: t.removeTitle, look: 'danger' })}<a class="button" href="${BASE}/files/${fileId}">${common.cancel}</a></div>
 </section>`,
   );
 }

@@ -9,13 +9,14 @@ import type { FileInfo, FilePage, FileUse } from '../../admin/administration-vie
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { bodyOf, discardBody } from '../../http/render-api/request-body.ts';
 import { FILES_ASSET } from '../assets/assets.ts';
-import { counted, shownNumber, shownSize, shownTime, shownUse } from '../format.ts';
+import { shownNumber, shownSize, shownTime, shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, emptyState, note, page, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { MOST_FILES, receiveFiles } from '../uploads.ts';
 import { accountOf, accountPicker } from './chosen-account.ts';
-import { contentUrl, filesPath, folderOf, KIND_LABELS } from './file-views.ts';
+import { contentUrl, filesPath, folderOf, kindLabel } from './file-views.ts';
 
 /** Files per page. */
 const ROWS = 100;
@@ -63,7 +64,8 @@ async function keepForm(visit: Visit): Promise<Answer> {
   } finally {
     await discardBody(req);
   }
-  const uploaded = kept > 0 && `${counted(kept, 'file')} ${kept === 1 ? 'was' : 'were'} uploaded.`;
+  const { files: t, counts } = texts();
+  const uploaded = kept > 0 && t.uploaded(kept, counts.files(kept));
   if (uploaded && problems.length === 0) {
     return { to: filesPath(visit, { folder }), tell: { note: { kind: 'good', text: uploaded } } };
   }
@@ -102,16 +104,18 @@ function messageOf({ body }: HttpError): string {
 }
 
 function problemNote(uploaded: string | false, problems: Problem[]): Html {
-  if (problems.length === 0) return note('bad', 'Choose a file to upload.');
+  const { files: t } = texts();
+  if (problems.length === 0) return note('bad', t.chooseOne);
   const more = problems.length - MOST_PROBLEMS;
-  return html`<div class="note bad" role="alert"><p>${uploaded || 'Nothing was uploaded.'}</p><ul>${problems
+  return html`<div class="note bad" role="alert"><p>${uploaded || t.nothingUploaded}</p><ul>${problems
     .slice(0, MOST_PROBLEMS)
     .map(({ fileName, message }) => html`<li><strong>${fileName}</strong>: ${message}</li>`)}${
-    more > 0 && html`<li>${counted(more, 'more file')}</li>`
+    more > 0 && html`<li>${t.more(more, shownNumber(more))}</li>`
   }</ul></div>`;
 }
 
 async function listPage(visit: Visit, problem?: Value): Promise<Html> {
+  const { files: t } = texts();
   const { admin, viewer, csrf, query, told } = visit;
   const account = accountOf(visit);
   const folder = folderIn(query['folder'] ?? '') || undefined;
@@ -123,13 +127,14 @@ async function listPage(visit: Visit, problem?: Value): Promise<Html> {
   ]);
   return page(
     {
-      title: 'Files',
+      title: t.title,
       section: 'files',
       viewer,
       csrf,
-      lead: 'Pictures, sounds, fonts, data and modules. Scenes find them by their names.',
+      lead: t.lead,
       actions: await accountPicker(visit, '/files'),
       script: FILES_ASSET.path,
+      scriptTexts: t.script,
     },
     problem ?? toldNote(told),
     uploadCard(visit, folder, use),
@@ -143,16 +148,17 @@ ${paging(visit, { folder, after, search, ...found })}`,
 
 /** The fields stand before the files, so that they have arrived when the files do. */
 function uploadCard(visit: Visit, folder: string | undefined, use: FileUse): Html {
+  const { files: t } = texts();
   const { csrf } = visit;
   const accept = FILE_EXTENSIONS.map((extension) => `.${extension}`).join(',');
   return html`<section class="card" id="upload">
 <form method="post" action="${BASE}${filesPath(visit, { folder, csrf })}" enctype="multipart/form-data" class="fields">
 ${csrfField(csrf)}
-<label>Folder <span class="hint">optional, such as voices</span><input name="folder" value="${folder}" maxlength="400" autocomplete="off"></label>
-<label>Files <span class="hint">at most ${MOST_FILES} at a time</span><input type="file" name="file" multiple required accept="${accept}"></label>
-<button class="primary">Upload</button>
+<label>${t.folder} <span class="hint">${t.folderHint}</span><input name="folder" value="${folder}" maxlength="400" autocomplete="off"></label>
+<label>${t.title} <span class="hint">${t.atMost(MOST_FILES)}</span><input type="file" name="file" multiple required accept="${accept}"></label>
+<button class="primary">${t.upload}</button>
 </form>
-<p class="small muted"><span id="drop-hint" hidden>Files and folders can also be dropped anywhere on this page. </span>A file replaces one of the same name; jobs that were added before keep theirs.</p>
+<p class="small muted"><span id="drop-hint" hidden>${t.dropHint}</span>${t.replaces}</p>
 <ul class="uploads" id="uploads" hidden></ul>
 <p class="small" id="upload-state" role="status" hidden></p>
 ${usage(use)}
@@ -160,40 +166,40 @@ ${usage(use)}
 }
 
 function searchForm(visit: Visit, folder: string | undefined, search: string | undefined): Html {
+  const { files: t, common } = texts();
   return html`<form method="get" action="${BASE}/files" class="actions search" role="search">${
     visit.query['account'] && html`<input type="hidden" name="account" value="${visit.query['account']}">`
-  }${folder !== undefined && html`<input type="hidden" name="folder" value="${folder}">`}<input type="search" name="search" value="${search}" maxlength="${LONGEST_SEARCH}" aria-label="Part of a name" placeholder="Part of a name"><button>Search</button>${
-    search !== undefined && html`<a class="button" href="${BASE}${filesPath(visit, { folder })}">Show all</a>`
+  }${folder !== undefined && html`<input type="hidden" name="folder" value="${folder}">`}<input type="search" name="search" value="${search}" maxlength="${LONGEST_SEARCH}" aria-label="${t.partOfName}" placeholder="${t.partOfName}"><button>${common.search}</button>${
+    search !== undefined &&
+    html`<a class="button" href="${BASE}${filesPath(visit, { folder })}">${t.showAll}</a>`
   }</form>`;
 }
 
 /** More files than a job comes with, of which jobs that name none get none. */
 function tooMany({ files, bytes }: FileUse, shown: FileInfo[]): Html | false {
   if (shown.length === 0 || (files <= MOST_FILES_OF_JOB && bytes <= MOST_BYTES_OF_JOB)) return false;
-  return note(
-    'warn',
-    `Jobs come with at most ${MOST_FILES_OF_JOB} files of ${MOST_BYTES_OF_JOB / MIB} MiB. If the account has more, a job gets none of them unless its request names those that its scene reads, with “files”.`,
-  );
+  return note('warn', texts().files.tooMany(MOST_FILES_OF_JOB, MOST_BYTES_OF_JOB / MIB));
 }
 
 function usage({ files, bytes, mostFiles, mostBytes }: FileUse): Html {
+  const { files: t, counts } = texts();
   const count =
-    mostFiles === null ? counted(files, 'file') : `${shownNumber(files)} of ${counted(mostFiles, 'file')}`;
+    mostFiles === null ? counts.files(files) : t.some(shownNumber(files), counts.files(mostFiles));
   return html`<div class="usage" id="use" data-live>${
     mostBytes !== null &&
-    html`<meter min="0" max="${mostBytes}" high="${mostBytes * 0.9}" optimum="0" value="${bytes}" aria-label="Space used"></meter>`
+    html`<meter min="0" max="${mostBytes}" high="${mostBytes * 0.9}" optimum="0" value="${bytes}" aria-label="${t.spaceUsed}"></meter>`
   }<span>${count}, ${shownUse({ bytes, mostBytes })}</span></div>`;
 }
 
 /** The folder and those that it is in, as links to them. */
 function crumbs(visit: Visit, folder: string | undefined): Value {
-  if (folder === undefined) return 'All files';
+  if (folder === undefined) return texts().files.all;
   const parts = folder.split('/');
   const links = parts.slice(0, -1).map((part, index) => {
     const path = filesPath(visit, { folder: parts.slice(0, index + 1).join('/') });
     return html` / <a href="${BASE}${path}">${part}</a>`;
   });
-  return html`<a href="${BASE}${filesPath(visit)}">All files</a>${links} / ${parts.at(-1)}`;
+  return html`<a href="${BASE}${filesPath(visit)}">${texts().files.all}</a>${links} / ${parts.at(-1)}`;
 }
 
 /** The folders in this one that the page has files of. */
@@ -205,30 +211,30 @@ function folderLinks(visit: Visit, folder: string | undefined, files: FileInfo[]
   });
   const folders = [...new Set(inner)];
   if (folders.length === 0) return false;
-  return html`<nav class="filters" aria-label="Folders">${folders.map(
+  return html`<nav class="filters" aria-label="${texts().files.folders}">${folders.map(
     (path) => html`<a href="${BASE}${filesPath(visit, { folder: path })}">${path.slice(from)}/</a>`,
   )}</nav>`;
 }
 
 function nothing({ folder, after, search }: Record<'folder' | 'after' | 'search', string | undefined>): Html {
-  if (search !== undefined) return emptyState('Nothing found', 'No name contains this text.');
-  if (after !== undefined) return emptyState('No more files', 'This is the end of the list.');
-  if (folder !== undefined) return emptyState('No files here', 'There is no file in this folder.');
-  return emptyState(
-    'No files yet',
-    'Scenes have no network. Upload the pictures, sounds, fonts and data that they need.',
-  );
+  const { files: t, common } = texts();
+  if (search !== undefined) return emptyState(t.nothingFound, t.nothingFoundText);
+  if (after !== undefined) return emptyState(t.noMore, common.endOfList);
+  if (folder !== undefined) return emptyState(t.noneHere, t.noneHereText);
+  return emptyState(t.noneYet, t.noneYetText);
 }
 
 function fileTable(visit: Visit, folder: string | undefined, files: FileInfo[]): Html {
+  const { common } = texts();
   const from = folder === undefined ? 0 : folder.length + 1;
   return html`<div class="scroll"><table class="cards">
-<thead><tr><th>Name</th><th>Kind</th><th class="end">Size</th><th>Created</th></tr></thead>
+<thead><tr><th>${common.name}</th><th>${common.kind}</th><th class="end">${common.size}</th><th>${common.created}</th></tr></thead>
 <tbody>${files.map((file) => fileRow(visit, file, from))}</tbody></table></div>`;
 }
 
 /** `from`: where the part of the name begins that is not the folder of the page. */
 function fileRow(visit: Visit, file: FileInfo, from: number): Html {
+  const { common } = texts();
   const { fileId, name, kind, sizeBytes, createdAt } = file;
   const within = folderOf(name);
   const isShown = (kind === 'picture' || kind === 'drawing') && sizeBytes <= LARGEST_SHOWN_BYTES;
@@ -241,9 +247,9 @@ function fileRow(visit: Visit, file: FileInfo, from: number): Html {
     within.length > from &&
     html`<a class="muted" href="${BASE}${filesPath(visit, { folder: within.slice(0, -1) })}">${within.slice(from)}</a>`
   }<a href="${BASE}/files/${fileId}">${name.slice(within.length)}</a></span></span></th>
-<td data-label="Kind">${KIND_LABELS[kind]}</td>
-<td data-label="Size" class="end number">${shownSize(sizeBytes)}</td>
-<td data-label="Created">${shownTime(createdAt)}</td>
+<td data-label="${common.kind}">${kindLabel(kind)}</td>
+<td data-label="${common.size}" class="end number">${shownSize(sizeBytes)}</td>
+<td data-label="${common.created}">${shownTime(createdAt)}</td>
 </tr>`;
 }
 
@@ -251,8 +257,9 @@ function paging(
   visit: Visit,
   { folder, after, search, next }: Record<'folder' | 'after' | 'search', string | undefined> & FilePage,
 ): Html {
-  return html`<nav class="paging" aria-label="Pages" id="paging" data-live>
-<span>${after !== undefined && html`<a href="${BASE}${filesPath(visit, { folder, search })}">First page</a>`}</span>
-<span>${next !== null && html`<a href="${BASE}${filesPath(visit, { folder, search, after: next })}" rel="next">Next page</a>`}</span>
+  const { common } = texts();
+  return html`<nav class="paging" aria-label="${common.pages}" id="paging" data-live>
+<span>${after !== undefined && html`<a href="${BASE}${filesPath(visit, { folder, search })}">${common.firstPage}</a>`}</span>
+<span>${next !== null && html`<a href="${BASE}${filesPath(visit, { folder, search, after: next })}" rel="next">${common.nextPage}</a>`}</span>
 </nav>`;
 }
