@@ -5,17 +5,16 @@ import { MOST_GRANTED } from '../../admin/administration-requests.ts';
 import type { AccountInfo } from '../../admin/administration-views.ts';
 import { INVITATION_DAYS } from '../../admin/setup-link.ts';
 import type { DataPlace } from '../../place/data-place.ts';
-import { counted, shownNumber, shownTime, shownUse } from '../format.ts';
+import { shownNumber, shownTime, shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { copyable, csrfField, emptyState, note, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Told, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 
 /** Accounts per page. */
 const ROWS = 50;
-
-const CREATED = 'The account was created. Its owner needs a link for setting a password: create one below.';
-const CHANGE_YOUR_OWN = 'You change your own password on the page of your account.';
 
 /** Accounts, for administrators. */
 export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' | 'oidcIssuer'>): Route[] {
@@ -24,7 +23,7 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
   const ofAnother = changesOfOthers(place);
   const deleteAccount = ofAnother(async ({ admin }, account) => {
     await admin.accounts.delete({ account });
-    return 'The account was deleted. Its payments stay in the books.';
+    return texts().accounts.wasDeleted;
   });
   return [
     { method: 'GET', path: '/accounts', for: 'admins', handler: async (visit) => listPage(visit) },
@@ -35,7 +34,7 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
       async handler(visit) {
         try {
           const { userId } = await visit.admin.accounts.create({ email: (visit.form['email'] ?? '').trim() });
-          return { to: `/accounts/${userId}`, tell: good(CREATED) };
+          return { to: `/accounts/${userId}`, tell: good(texts().accounts.wasCreated) };
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request', 'conflict')) throw error;
           return { page: await listPage(visit, error.message), status: 400 };
@@ -55,20 +54,21 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
       const idempotencyKey = form['once'] && [form['once'], isBack ? 'back' : 'add', paid].join(' ');
       const change = isBack ? admin.credits.takeBack : admin.credits.grant;
       await change({ account, paid, idempotencyKey });
-      return `${counted(paid, 'credit')} ${paid === 1 ? 'was' : 'were'} ${isBack ? 'taken back' : 'added'}.`;
+      const { accounts: t, counts } = texts();
+      return (isBack ? t.wereTakenBack : t.wereAdded)(paid, counts.credits(paid));
     }),
     changeRoute(
       'role',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.setRole({ account, role: form['role'] as AccountRole });
-        return 'The role was changed.';
+        return texts().accounts.roleChanged;
       }),
     ),
     changeRoute(
       'disable',
       ofAnother(async ({ admin, form }, account) => {
         await admin.accounts.disable({ account, cancelJobs: form['cancelJobs'] === 'on' });
-        return 'The account is disabled: its keys are rejected, and it is signed out.';
+        return texts().accounts.isDisabled;
       }),
     ),
     changeRoute('limits', async ({ admin, form }, account) => {
@@ -78,19 +78,18 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
         maxQueued: limitOf(form['maxQueued']),
         maxFilesMb: limitOf(form['maxFilesMb']),
       });
-      return 'The limits were changed. They apply to requests from now on.';
+      return texts().accounts.limitsChanged;
     }),
     changeRoute('identity', async ({ admin, form }, account) => {
       const subject = (form['subject'] ?? '').trim();
       const identity = subject === '' ? null : { issuer: (form['issuer'] ?? '').trim(), subject };
       await admin.accounts.setIdentity({ account, identity });
-      return identity
-        ? 'Access tokens of this person act for the account.'
-        : 'No access tokens act for the account.';
+      const { accounts: t } = texts();
+      return identity ? t.tokensAct : t.noTokensAct;
     }),
     changeRoute('enable', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
-      return 'The account is enabled.';
+      return texts().accounts.isEnabled;
     }),
     {
       method: 'POST',
@@ -100,7 +99,8 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
         const { admin, viewer, params } = visit;
         const { userId } = await admin.accounts.show({ account: params['userId'] ?? '' });
         // A stolen session must not serve to replace the password.
-        if (userId === viewer.accountId) throw new ScenepressError('conflict', CHANGE_YOUR_OWN);
+        if (userId === viewer.accountId)
+          throw new ScenepressError('conflict', texts().accounts.changeYourOwn);
         const { url, expiresAt } = await admin.accounts.invite({ account: userId });
         return { to: `/accounts/${userId}`, tell: { secrets: { url, expiresAt } } };
       },
@@ -155,20 +155,17 @@ function changesOfOthers(place: Pick<DataPlace, 'storage'>): (change: Change) =>
       // The path may name the address instead of the id.
       const { userId } = await admin.accounts.show({ account: reference });
       if (userId === viewer.accountId) {
-        throw new ScenepressError('conflict', 'Another administrator has to do this with your account.');
+        throw new ScenepressError('conflict', texts().accounts.anotherHasTo);
       }
       const { role, disabledAt } = await admin.accounts.show({ account: viewer.accountId });
-      if (role !== 'admin' || disabledAt !== null) throw forbidden('Only administrators may do this.');
+      if (role !== 'admin' || disabledAt !== null) throw forbidden(texts().common.onlyAdministrators);
       done = await change(visit, userId);
       return true;
     };
     const changing = last.then(async () => {
       await place.storage.alone('changes of accounts', work);
       if (done !== undefined) return done;
-      throw new ScenepressError(
-        'conflict',
-        'Another administrator is changing an account. Try again in a moment.',
-      );
+      throw new ScenepressError('conflict', texts().accounts.anotherIsChanging);
     });
     last = changing.catch(() => {});
     return changing;
@@ -176,6 +173,7 @@ function changesOfOthers(place: Pick<DataPlace, 'storage'>): (change: Change) =>
 }
 
 async function listPage(visit: Visit, problem?: string): Promise<Html> {
+  const { accounts: t, common, counts } = texts();
   const { admin, viewer, csrf, query, form } = visit;
   const wanted = (query['q'] ?? '').trim();
   const after = query['after'] || undefined;
@@ -183,58 +181,57 @@ async function listPage(visit: Visit, problem?: string): Promise<Html> {
   const isWhole = after === undefined && next === null;
   const search =
     (wanted !== '' || !isWhole || accounts.length > ROWS / 2) &&
-    html`<form method="get" action="${BASE}/accounts" class="actions"><label class="visually-hidden" for="q">E-mail address contains</label><input id="q" name="q" type="search" value="${wanted}" placeholder="Search" size="20"><button>Search</button></form>`;
+    html`<form method="get" action="${BASE}/accounts" class="actions"><label class="visually-hidden" for="q">${t.addressContains}</label><input id="q" name="q" type="search" value="${wanted}" placeholder="${common.search}" size="20"><button>${common.search}</button></form>`;
   const rest = (more: Record<string, string>) =>
     new URLSearchParams({ ...(wanted && { q: wanted }), ...more }).toString();
   return page(
     {
-      title: 'Accounts',
+      title: t.title,
       section: 'accounts',
       viewer,
       csrf,
-      lead: 'The owners of keys, jobs and credits. One person is one account.',
+      lead: t.lead,
     },
     problem !== undefined && note('bad', problem),
     toldNote(visit.told),
     html`<section class="card"><form method="post" action="${BASE}/accounts" class="fields">
 ${csrfField(csrf)}
-<label>E-mail address of a new account<input type="email" name="email" value="${form['email']}" required></label>
-<button class="primary">Create account</button></form></section>
-<section class="card flush"><header><h2>${isWhole ? counted(accounts.length, 'account') : 'Accounts'}</h2>${search}</header>${
+<label>${t.addressOfNew}<input type="email" name="email" value="${form['email']}" required></label>
+<button class="primary">${t.create}</button></form></section>
+<section class="card flush"><header><h2>${isWhole ? counts.accounts(accounts.length) : t.title}</h2>${search}</header>${
       accounts.length === 0
-        ? emptyState(
-            'No accounts',
-            wanted === '' ? 'Create one above.' : 'No e-mail address contains this text.',
-          )
+        ? emptyState(t.none, wanted === '' ? t.noneText : t.noneFound)
         : accountTable(accounts)
     }</section>
-<nav class="paging" aria-label="Pages">
-<span>${after !== undefined && html`<a href="${BASE}/accounts?${rest({})}">First page</a>`}</span>
-<span>${next !== null && html`<a href="${BASE}/accounts?${rest({ after: next })}" rel="next">Next page</a>`}</span>
+<nav class="paging" aria-label="${common.pages}">
+<span>${after !== undefined && html`<a href="${BASE}/accounts?${rest({})}">${common.firstPage}</a>`}</span>
+<span>${next !== null && html`<a href="${BASE}/accounts?${rest({ after: next })}" rel="next">${common.nextPage}</a>`}</span>
 </nav>`,
   );
 }
 
 function accountTable(accounts: AccountInfo[]): Html {
+  const { accounts: t, common } = texts();
   const rows = accounts.map(
     (account) => html`<tr>
 <th scope="row" class="rowhead"><a href="${BASE}/accounts/${account.userId}">${account.email}</a></th>
-<td data-label="State">${stateOf(account)}</td>
-<td data-label="Role">${account.role === 'admin' ? 'Administrator' : 'Member'}</td>
-<td data-label="Signs in" class="wide">${account.hasPassword ? 'yes' : 'not yet'}</td>
-<td data-label="Created" class="wide">${shownTime(account.createdAt)}</td>
+<td data-label="${common.state}">${stateOf(account)}</td>
+<td data-label="${common.role}">${account.role === 'admin' ? common.administrator : common.member}</td>
+<td data-label="${t.signsIn}" class="wide">${account.hasPassword ? t.yes : t.notYet}</td>
+<td data-label="${common.created}" class="wide">${shownTime(account.createdAt)}</td>
 </tr>`,
   );
-  return html`<div class="scroll"><table class="cards"><thead><tr><th>E-mail address</th><th>State</th><th>Role</th><th>Signs in</th><th>Created</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<div class="scroll"><table class="cards"><thead><tr><th>${common.address}</th><th>${common.state}</th><th>${common.role}</th><th>${t.signsIn}</th><th>${common.created}</th></tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
 function stateOf({ disabledAt }: AccountInfo): Html {
   return disabledAt === null
-    ? html`<span class="tag good">Enabled</span>`
-    : html`<span class="tag bad">Disabled</span>`;
+    ? html`<span class="tag good">${texts().accounts.enabled}</span>`
+    : html`<span class="tag bad">${texts().accounts.disabled}</span>`;
 }
 
 async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, problem?: Value): Promise<Html> {
+  const { accounts: t, common } = texts();
   const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
   const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb, identity } = account;
@@ -252,51 +249,51 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
       section: 'accounts',
       viewer,
       csrf,
-      actions: html`<a class="button" href="${BASE}/accounts">All accounts</a>`,
+      actions: html`<a class="button" href="${BASE}/accounts">${t.all}</a>`,
     },
     problem ?? toldNote(visit.told),
     visit.told.secrets && invitationCard(visit.told.secrets),
     html`<section class="card"><dl class="details">
-<dt>State</dt><dd>${stateOf(account)}</dd>
-<dt>Role</dt><dd>${role === 'admin' ? 'Administrator' : 'Member'}</dd>
-<dt>User id</dt><dd><code>${userId}</code></dd>
-<dt>Created</dt><dd>${shownTime(account.createdAt)}</dd>
-<dt>Credits</dt><dd>${prices ? `${shownNumber(balance.total)} available` : 'renders cost nothing here'}</dd>
-<dt>Stored</dt><dd>${shownUse(stored)} <span class="muted">videos, sources and metadata</span></dd>
+<dt>${common.state}</dt><dd>${stateOf(account)}</dd>
+<dt>${common.role}</dt><dd>${role === 'admin' ? common.administrator : common.member}</dd>
+<dt>${common.userId}</dt><dd><code>${userId}</code></dd>
+<dt>${common.created}</dt><dd>${shownTime(account.createdAt)}</dd>
+<dt>${common.credits}</dt><dd>${prices ? t.available(shownNumber(balance.total)) : common.rendersAreFree}</dd>
+<dt>${common.stored}</dt><dd>${shownUse(stored)} <span class="muted">${t.storedHint}</span></dd>
 </dl>
-<div class="actions"><a href="${BASE}/jobs?${named}">Jobs</a><a href="${BASE}/keys?${named}">Keys</a><a href="${BASE}/webhooks?${named}">Webhooks</a><a href="${BASE}/credits?${named}">Credits</a></div></section>`,
+<div class="actions"><a href="${BASE}/jobs?${named}">${t.jobs}</a><a href="${BASE}/keys?${named}">${t.keys}</a><a href="${BASE}/webhooks?${named}">${t.webhooks}</a><a href="${BASE}/credits?${named}">${common.credits}</a></div></section>`,
     disabledAt === null &&
       !isOwn &&
-      html`<section class="card"><h2>${hasPassword ? 'Password link' : 'Invitation'}</h2>
-<p class="muted">${hasPassword ? 'For a forgotten password: the person who opens the link chooses a new one.' : 'The person who opens the link chooses the password of the account.'} It is valid for ${INVITATION_DAYS} days, or until the password changes. The record notes who made one.</p>
-<div class="actions">${postButton({ to: to('invitation'), csrf, label: 'Make a link', look: hasPassword ? '' : 'primary' })}</div></section>`,
-    html`<div class="row"><section class="card"><h2>Limits</h2>
+      html`<section class="card"><h2>${hasPassword ? t.passwordLink : t.invitation}</h2>
+<p class="muted">${(hasPassword ? t.passwordLinkText : t.invitationText)(INVITATION_DAYS)}</p>
+<div class="actions">${postButton({ to: to('invitation'), csrf, label: t.makeLink, look: hasPassword ? '' : 'primary' })}</div></section>`,
+    html`<div class="row"><section class="card"><h2>${t.limits}</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
-<label>Jobs that may wait<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="as for all accounts"></label>
-<label>MiB of files<input type="number" name="maxFilesMb" min="1" step="1" value="${maxFilesMb}" placeholder="as for all accounts"></label><button>Save</button></form></section>${
+<label>${t.mostQueued}<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="${t.asForAll}"></label>
+<label>${t.mostFiles}<input type="number" name="maxFilesMb" min="1" step="1" value="${maxFilesMb}" placeholder="${t.asForAll}"></label><button>${common.save}</button></form></section>${
       prices &&
-      html`<section class="card"><h2>Credits</h2>
-<p class="muted">What was added by mistake can be taken back, as long as it is neither spent nor reserved.</p>
+      html`<section class="card"><h2>${common.credits}</h2>
+<p class="muted">${t.creditsText}</p>
 <form method="post" action="${BASE}${to('grant')}" class="fields">${csrfField(csrf)}
 <input type="hidden" name="once" value="${randomUUID()}">
-<label>Paid credits<input type="number" name="paid" min="1" max="${MOST_GRANTED}" step="1" required></label><button>Add</button><button name="action" value="take-back">Take back</button></form></section>`
+<label>${t.paidCredits}<input type="number" name="paid" min="1" max="${MOST_GRANTED}" step="1" required></label><button>${t.add}</button><button name="action" value="take-back">${t.takeBack}</button></form></section>`
     }${
       isOwn
-        ? html`<section class="card"><h2>Your own account</h2><p class="muted">Another administrator has to change its role, disable it or delete it.</p></section>`
-        : html`<section class="card"><h2>Role</h2>
+        ? html`<section class="card"><h2>${t.yourOwn}</h2><p class="muted">${t.yourOwnText}</p></section>`
+        : html`<section class="card"><h2>${common.role}</h2>
 <form method="post" action="${BASE}${to('role')}" class="fields">${csrfField(csrf)}
-<label>Role<select name="role"><option value="member" ${role === 'member' && 'selected'}>Member</option><option value="admin" ${role === 'admin' && 'selected'}>Administrator</option></select></label><button>Save</button></form></section>`
+<label>${common.role}<select name="role"><option value="member" ${role === 'member' && 'selected'}>${common.member}</option><option value="admin" ${role === 'admin' && 'selected'}>${common.administrator}</option></select></label><button>${common.save}</button></form></section>`
     }</div>`,
     (identity !== null || oidcIssuer !== undefined) &&
       identityCard(identity, { issuer: oidcIssuer, to: to('identity'), csrf }),
     !isOwn &&
-      html`<section class="card"><h2>${disabledAt === null ? 'Disable or delete' : 'Enable or delete'}</h2>
-<p class="muted">${disabledAt === null ? "The keys of a disabled account are rejected, and it can't sign in. It can be enabled again." : 'The account was disabled; its keys are rejected.'}</p>
+      html`<section class="card"><h2>${disabledAt === null ? t.disableOrDelete : t.enableOrDelete}</h2>
+<p class="muted">${disabledAt === null ? t.disableText : t.enableText}</p>
 <div class="actions">${
         disabledAt === null
-          ? html`<form method="post" action="${BASE}${to('disable')}" class="actions">${csrfField(csrf)}<button>Disable</button><label class="check"><input type="checkbox" name="cancelJobs"> cancel its jobs too</label></form>`
-          : postButton({ to: to('enable'), csrf, label: 'Enable' })
-      }<a class="button" href="${BASE}${to('delete')}">Delete …</a></div></section>`,
+          ? html`<form method="post" action="${BASE}${to('disable')}" class="actions">${csrfField(csrf)}<button>${t.disable}</button><label class="check"><input type="checkbox" name="cancelJobs"> ${t.cancelJobsToo}</label></form>`
+          : postButton({ to: to('enable'), csrf, label: t.enable })
+      }<a class="button" href="${BASE}${to('delete')}">${t.delete}</a></div></section>`,
   );
 }
 
@@ -305,25 +302,28 @@ function identityCard(
   identity: AccountInfo['identity'],
   { issuer = '', to, csrf }: { issuer: string | undefined; to: string; csrf: string },
 ): Html {
-  return html`<section class="card"><h2>Access tokens</h2>
-<p class="muted">MCP clients in which the person with this subject at the issuer has signed in act for the account. Leave it empty to remove the link.</p>
+  const { accounts: t, common } = texts();
+  return html`<section class="card"><h2>${t.tokens}</h2>
+<p class="muted">${t.tokensText}</p>
 <form method="post" action="${BASE}${to}" class="fields">${csrfField(csrf)}
-<label>Issuer<input name="issuer" value="${identity?.issuer ?? issuer}" size="40"></label><label>Subject<input name="subject" value="${identity?.subject}" maxlength="255" size="40"></label><button>Save</button></form></section>`;
+<label>${t.issuer}<input name="issuer" value="${identity?.issuer ?? issuer}" size="40"></label><label>${t.subject}<input name="subject" value="${identity?.subject}" maxlength="255" size="40"></label><button>${common.save}</button></form></section>`;
 }
 
 function invitationCard({ url = '', expiresAt = '' }: Record<string, string>): Html {
-  return html`<section class="card"><h2>Link for choosing a password</h2>
-${copyable("Send it only to the account's owner", 'invitation', url)}
-<p class="muted">Valid until ${shownTime(expiresAt)}, or until the password changes.</p></section>`;
+  const { accounts: t } = texts();
+  return html`<section class="card"><h2>${t.linkTitle}</h2>
+${copyable(t.linkLabel, 'invitation', url)}
+<p class="muted">${filled(t.linkText, { time: shownTime(expiresAt) })}</p></section>`;
 }
 
 async function deletePage({ admin, viewer, csrf, params }: Visit): Promise<Html> {
+  const { accounts: t, common } = texts();
   const { userId, email } = await admin.accounts.show({ account: params['userId'] ?? '' });
   return page(
-    { title: 'Delete account', section: 'accounts', viewer, csrf },
+    { title: t.deleteTitle, section: 'accounts', viewer, csrf },
     html`<section class="card">
-<p>Delete <strong>${email}</strong>? Its keys are revoked, its jobs are canceled and forgotten with code, metadata and artifacts, and its address is removed. Its payments stay in the books. This cannot be undone.</p>
-<div class="actions">${postButton({ to: `/accounts/${userId}/delete`, csrf, label: 'Delete account', look: 'danger' })}<a class="button" href="${BASE}/accounts/${userId}">Cancel</a></div>
+<p>${filled(t.deleteQuestion, { email: html`<strong>${email}</strong>` })}</p>
+<div class="actions">${postButton({ to: `/accounts/${userId}/delete`, csrf, label: t.deleteTitle, look: 'danger' })}<a class="button" href="${BASE}/accounts/${userId}">${common.cancel}</a></div>
 </section>`,
   );
 }
