@@ -1,8 +1,10 @@
 import { isoTime } from '../../../lib/internal.ts';
 import type { DiskInfo, ServiceInfo } from '../../admin/service-views.ts';
 import type { Fault } from '../../support/faults.ts';
-import { counted, shownNumber, shownSize, shownTime } from '../format.ts';
+import { shownNumber, shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, emptyState, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
@@ -66,6 +68,7 @@ export function serviceRoutes({ backups }: Pick<RouteParts, 'backups'>): Route[]
 }
 
 async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
+  const { service: t, counts: numbers } = texts();
   const [counts, info, queue] = await Promise.all([
     admin.data.showCounts(),
     admin.data.showService(),
@@ -76,58 +79,60 @@ async function servicePage({ admin, viewer, csrf }: Visit): Promise<Html> {
   const { queued, running, workers } = queue;
   const isPaused = queuePausedAt !== null;
   return page(
-    { title: 'Service', section: 'service', viewer, csrf },
+    { title: t.title, section: 'service', viewer, csrf },
     html`<div id="live" data-live data-polled class="stack">
 ${health.problems.map(({ message }) => note('bad', longText(message)))}
 ${health.warnings.map((warning) => note('warn', longText(warning)))}
-${health.problems.length === 0 && health.warnings.length === 0 && !isPaused && note('good', 'The service is ready: renders start as soon as a worker is free.')}
-${isPaused && note('warn', html`The queue has been paused since ${shownTime(queuePausedAt)}: renders are accepted, but none starts.`)}
+${health.problems.length === 0 && health.warnings.length === 0 && !isPaused && note('good', t.isReady)}
+${isPaused && note('warn', filled(t.pausedSince, { time: shownTime(queuePausedAt) }))}
 <dl class="figures">
-<div><dt>Running</dt><dd>${shownNumber(running)}<small>on ${counted(workers, 'worker')}</small></dd></div>
-<div><dt>Queued</dt><dd>${shownNumber(queued)}<small>${oldestQueuedAt === null ? 'nothing waits' : html`the oldest since ${shownTime(oldestQueuedAt)}`}</small></dd></div>
-<div><dt>Accounts</dt><dd>${shownNumber(counts.accounts)}<small>${shownNumber(counts.disabledAccounts)} disabled</small></dd></div>
-<div><dt>Keys</dt><dd>${shownNumber(counts.keys - counts.revokedKeys)}<small>${shownNumber(counts.revokedKeys)} revoked</small></dd></div>
+<div><dt>${t.running}</dt><dd>${shownNumber(running)}<small>${t.onWorkers(numbers.workers(workers))}</small></dd></div>
+<div><dt>${t.queued}</dt><dd>${shownNumber(queued)}<small>${oldestQueuedAt === null ? t.nothingWaits : filled(t.oldestSince, { time: shownTime(oldestQueuedAt) })}</small></dd></div>
+<div><dt>${t.accounts}</dt><dd>${shownNumber(counts.accounts)}<small>${t.disabled(shownNumber(counts.disabledAccounts))}</small></dd></div>
+<div><dt>${t.keys}</dt><dd>${shownNumber(counts.keys - counts.revokedKeys)}<small>${t.revoked(shownNumber(counts.revokedKeys))}</small></dd></div>
 </dl>
-<section class="card"><header><h2>Queue</h2>${
+<section class="card"><header><h2>${t.queue}</h2>${
       isPaused
-        ? postButton({ to: '/service/resume', csrf, label: 'Resume the queue', look: 'primary' })
-        : postButton({ to: '/service/pause', csrf, label: 'Pause the queue' })
+        ? postButton({ to: '/service/resume', csrf, label: t.resume, look: 'primary' })
+        : postButton({ to: '/service/pause', csrf, label: t.pause })
     }</header>
-<p class="muted">A paused queue starts no renders, even after a restart. Running ones continue, and requests are accepted.</p></section>
+<p class="muted">${t.queueText}</p></section>
 ${machines && machinesCard(machines, csrf)}
 <div class="row">${healthCard(info)}${installationCard(info)}</div>
 ${diskCard(disk)}
 ${faultsCard(faults)}
 </div>`,
     machines ? databaseCard() : backupCard(info, csrf),
-    html`<p class="small muted">For ${machines ? html`diagnosis, use <code>scenepress credits audit</code>` : html`recovery and diagnosis, use <code>scenepress recover</code>`}, <code>scenepress doctor</code> and <code>scenepress support-bundle</code>. The <a href="${BASE}/acts">record</a> lists who changed what.</p>`,
+    html`<p class="small muted">${filled(machines ? t.commandsOfDatabase : t.commandsOfFolder, { record: html`<a href="${BASE}/acts">${t.record}</a>` })}</p>`,
   );
 }
 
 function healthCard({ health, status: { workers } }: ServiceInfo): Html {
+  const { service: t, common } = texts();
   const { status, sandbox, limits, queue, disk } = health;
   const isReady = status === 'ready';
-  return html`<section class="card"><h2>Health</h2><dl class="details">
-<dt>Status</dt><dd><span class="tag ${isReady ? 'good' : 'bad'}">${status}</span></dd>
-<dt>Queue</dt><dd>${queue}</dd>
-<dt>Disk</dt><dd>${disk}</dd>
-<dt>Sandbox</dt><dd>${sandbox ?? (workers === 0 ? 'no workers in this process' : 'not known until a worker is warm')}</dd>
-${limits && html`<dt>Limits</dt><dd>memory: ${limits.memory}<br>processes: ${limits.processes}<br>disk: ${limits.disk}</dd>`}
+  return html`<section class="card"><h2>${t.health}</h2><dl class="details">
+<dt>${common.status}</dt><dd><span class="tag ${isReady ? 'good' : 'bad'}">${t.statuses[status]}</span></dd>
+<dt>${t.queue}</dt><dd>${t.queueStates[queue]}</dd>
+<dt>${t.disk}</dt><dd>${t.diskStates[disk]}</dd>
+<dt>${t.sandbox}</dt><dd>${sandbox ?? (workers === 0 ? t.noWorkersHere : t.notKnownYet)}</dd>
+${limits && html`<dt>${t.limits}</dt><dd>${t.limitOfMemory(limits.memory)}<br>${t.limitOfProcesses(limits.processes)}<br>${t.limitOfDisk(limits.disk)}</dd>`}
 </dl>
-<p class="small muted">As load balancers read it: <code>/health/ready</code> answers ${isReady ? '200' : '503'}.</p></section>`;
+<p class="small muted">${filled(t.healthText, { code: isReady ? '200' : '503' })}</p></section>`;
 }
 
 function installationCard({ version, status }: ServiceInfo): Html {
   const { renderer, sandbox, workers, warmWorkers, idleWorkers, rendererDeaths, bookProblems } = status;
+  const { service: t, common, counts } = texts();
   const missing = Object.entries(sandbox?.problems ?? {});
-  return html`<section class="card"><h2>Installation</h2><dl class="details">
+  return html`<section class="card"><h2>${t.installation}</h2><dl class="details">
 <dt>Scenepress</dt><dd>${version}, Node ${process.versions.node}</dd>
 ${renderer && html`<dt>Manim</dt><dd>${renderer.manim}, Python ${renderer.python}</dd>`}
-<dt>Workers</dt><dd>${shownNumber(workers)}: ${shownNumber(idleWorkers)} idle, ${shownNumber(warmWorkers)} warm</dd>
-<dt>Renderers died</dt><dd>${shownNumber(rendererDeaths)} since the start</dd>
-${sandbox && html`<dt>Isolation</dt><dd>${sandbox.layers.join(', ') || 'none'}</dd>`}
-${missing.map(([layer, problem]) => html`<dt>No ${layer}</dt><dd>${problem}</dd>`)}
-<dt>Books</dt><dd>${bookProblems === null ? 'not audited yet' : bookProblems === 0 ? 'in order' : counted(bookProblems, 'problem')}</dd>
+<dt>${t.workers}</dt><dd>${t.workersText(shownNumber(workers), shownNumber(idleWorkers), shownNumber(warmWorkers))}</dd>
+<dt>${t.renderersDied}</dt><dd>${t.sinceStart(shownNumber(rendererDeaths))}</dd>
+${sandbox && html`<dt>${t.isolation}</dt><dd>${sandbox.layers.join(', ') || common.none}</dd>`}
+${missing.map(([layer, problem]) => html`<dt>${t.noLayer(layer)}</dt><dd>${problem}</dd>`)}
+<dt>${t.books}</dt><dd>${bookProblems === null ? t.notAudited : bookProblems === 0 ? t.inOrder : counts.problems(bookProblems)}</dd>
 </dl></section>`;
 }
 
@@ -139,69 +144,71 @@ function diskCard({
   totalBytes,
   retention,
 }: DiskInfo): Html {
+  const { service: t } = texts();
   const used = totalBytes - freeBytes;
-  return html`<section class="card"><h2>Disk</h2>
-<div class="usage"><meter min="0" max="${totalBytes}" high="${Math.round(totalBytes * 0.9)}" value="${used}" aria-label="Used disk space"></meter><span>${shownSize(freeBytes)} free of ${shownSize(totalBytes)}</span></div>
+  return html`<section class="card"><h2>${t.disk}</h2>
+<div class="usage"><meter min="0" max="${totalBytes}" high="${Math.round(totalBytes * 0.9)}" value="${used}" aria-label="${t.usedDisk}"></meter><span>${t.freeOf(shownSize(freeBytes), shownSize(totalBytes))}</span></div>
 <dl class="details">
-<dt>Artifacts</dt><dd>${artifactBytes === null ? 'being added up: reload the page' : shownSize(artifactBytes)}</dd>
-<dt>Database</dt><dd>${shownSize(databaseBytes)}</dd>
-<dt>Accounts and keys</dt><dd>${shownSize(documentBytes)}</dd>
-<dt>Retention</dt><dd>${retentionText(retention)}</dd>
+<dt>${t.artifacts}</dt><dd>${artifactBytes === null ? t.beingAddedUp : shownSize(artifactBytes)}</dd>
+<dt>${t.database}</dt><dd>${shownSize(databaseBytes)}</dd>
+<dt>${t.accountsAndKeys}</dt><dd>${shownSize(documentBytes)}</dd>
+<dt>${t.retention}</dt><dd>${retentionText(retention)}</dd>
 </dl>
-<p class="small muted">Artifacts are videos, thumbnails and captions. How long they are kept is set by <code>SCENEPRESS_RETENTION_DAYS</code> and <code>SCENEPRESS_RETENTION_GB</code>; the jobs themselves remain.</p></section>`;
+<p class="small muted">${filled(t.retentionText)}</p></section>`;
 }
 
 function retentionText({ days, gibibytes }: DiskInfo['retention']): string {
+  const { service: t, counts } = texts();
   const limits = [
-    ...(days === null ? [] : [counted(days, 'day')]),
-    ...(gibibytes === null ? [] : [`${gibibytes} GiB in all`]),
+    ...(days === null ? [] : [counts.days(days)]),
+    ...(gibibytes === null ? [] : [t.inAll(gibibytes)]),
   ];
-  return limits.length === 0
-    ? 'artifacts are kept until their jobs are forgotten'
-    : limits.join(', at most ');
+  return limits.length === 0 ? t.keptUntilForgotten : limits.join(t.atMost);
 }
 
 function backupCard(
   { disk: { databaseBytes, documentBytes, artifactBytes }, backups }: ServiceInfo,
   csrf: string,
 ): Html {
+  const { service: t } = texts();
   const bytes = databaseBytes + documentBytes + (artifactBytes ?? 0);
-  return html`<section class="card"><header><h2>Backup</h2>
-<form method="post" action="${BASE}/service/backup">${csrfField(csrf)}<button>Back up and download</button></form></header>
-<p class="muted">A verified copy of everything, made while the service runs, of about ${shownSize(bytes)}. Until it is sent, it takes as much of the disk again.</p>
+  return html`<section class="card"><header><h2>${t.backup}</h2>
+<form method="post" action="${BASE}/service/backup">${csrfField(csrf)}<button>${t.backUp}</button></form></header>
+<p class="muted">${t.backupText(shownSize(bytes))}</p>
 <dl class="details">
-<dt>Scheduled</dt><dd>${scheduledText(backups)}</dd>
-<dt>Contains</dt><dd>Jobs with code and metadata, artifacts, accounts with password hashes, key hashes, credits, the record, fonts and modules. Protect it like the service itself.</dd>
-<dt>Secrets</dt><dd>Webhook secrets are encrypted with the master key, which is not in it: keep a copy of <code>master.key</code> elsewhere.</dd>
-<dt>To restore</dt><dd><code>tar xf FILE</code>, then <code>scenepress restore scenepress-backup --data-dir FOLDER</code></dd>
+<dt>${t.scheduled}</dt><dd>${scheduledText(backups)}</dd>
+<dt>${t.contains}</dt><dd>${t.containsText}</dd>
+<dt>${t.secrets}</dt><dd>${filled(t.secretsText)}</dd>
+<dt>${t.toRestore}</dt><dd>${filled(t.toRestoreText)}</dd>
 </dl></section>`;
 }
 
 function scheduledText(backups: ServiceInfo['backups']): Value {
-  if (!backups) return html`none: set <code>SCENEPRESS_BACKUP_DIR</code>`;
+  const { service: t } = texts();
+  if (!backups) return filled(t.notScheduled);
   const { folder, lastSuccessAtMs, lastFailure } = backups;
   const last =
     lastSuccessAtMs === null
-      ? 'none is complete yet'
-      : html`the last is of ${shownTime(isoTime(lastSuccessAtMs))}`;
+      ? t.noneIsComplete
+      : filled(t.lastIsOf, { time: shownTime(isoTime(lastSuccessAtMs)) });
   const failure =
-    lastFailure &&
-    html`; one failed at ${shownTime(isoTime(lastFailure.atMs))}: ${lastFailure.reason} (${lastFailure.message})`;
-  return html`in <code>${folder}</code>, ${last}${failure}`;
+    lastFailure && filled(t.oneFailed, { ...lastFailure, time: shownTime(isoTime(lastFailure.atMs)) });
+  return [filled(t.inFolder, { folder: html`<code>${folder}</code>`, last }), failure];
 }
 
 function faultsCard(faults: Fault[]): Html {
+  const { service: t, common } = texts();
   const rows = faults.map(
     ({ at, level, message, cause, times }) => html`<tr>
 <th scope="row" class="rowhead">${message}${cause !== null && html`<span class="clip small muted" title="${cause}">${cause}</span>`}</th>
-<td data-label="Level"><span class="tag ${level === 'warn' ? 'warn' : 'bad'}">${level === 'warn' ? 'Warning' : 'Error'}</span></td>
-<td data-label="Times" class="end number">${shownNumber(times)}</td>
-<td data-label="Time">${shownTime(at)}</td>
+<td data-label="${t.level}"><span class="tag ${level === 'warn' ? 'warn' : 'bad'}">${level === 'warn' ? t.warning : t.error}</span></td>
+<td data-label="${t.times}" class="end number">${shownNumber(times)}</td>
+<td data-label="${common.time}">${shownTime(at)}</td>
 </tr>`,
   );
   const content: Value =
     rows.length === 0
-      ? emptyState('No faults', 'Warnings and errors since the start are listed here.')
-      : html`<div class="scroll"><table class="cards"><thead><tr><th>Message</th><th>Level</th><th class="end">Times</th><th>Last time</th></tr></thead><tbody>${rows}</tbody></table></div>`;
-  return html`<section class="card flush"><header><h2>Recent faults</h2><span class="small muted">since the start; the log has all</span></header>${content}</section>`;
+      ? emptyState(t.noFaults, t.noFaultsText)
+      : html`<div class="scroll"><table class="cards"><thead><tr><th>${t.message}</th><th>${t.level}</th><th class="end">${t.times}</th><th>${t.lastTime}</th></tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`<section class="card flush"><header><h2>${t.faults}</h2><span class="small muted">${t.faultsHint}</span></header>${content}</section>`;
 }
