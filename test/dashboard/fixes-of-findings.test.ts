@@ -9,6 +9,7 @@ import {
   setFaults,
   writeFix,
 } from '../../appliance/dashboard/client/fixes.ts';
+import { playground } from '../../appliance/dashboard/language/en/playground.ts';
 
 const CODE = 'from manim import *\n\nclass Demo(Scene):\n    x = "𝜋"; Circl(random.random())\n';
 
@@ -35,7 +36,7 @@ function editorWith(given: Finding) {
     fault,
     write,
     text: () => state.doc.toString(),
-    label: () => labelOf(fixOf(fault), fault, state),
+    label: () => labelOf(fixOf(fault), fault, state, playground.script),
   };
 }
 

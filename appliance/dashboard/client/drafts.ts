@@ -101,6 +101,13 @@ export class Drafts {
   }
 }
 
+/** When a draft was saved, in the page's language as it is written in the reader's region. */
+export function timeOf({ savedAtMs }: Draft): string {
+  const { lang } = document.documentElement;
+  const locales = [...navigator.languages.filter((one) => one.split('-')[0] === lang), lang];
+  return new Date(savedAtMs).toLocaleString(locales, { dateStyle: 'medium', timeStyle: 'short' });
+}
+
 /** Undefined if the browser refuses. */
 function stored<T>(access: () => T | null): T | undefined {
   try {

@@ -1,5 +1,7 @@
 import { droppedFiles } from './dropped-files.ts';
 import type { Editor } from './editor.ts';
+import { filled } from './filled.ts';
+import { texts } from './texts.ts';
 
 /** Uploads what is dropped on the code, one after the other, and writes the names there. */
 export class DroppedIntoCode {
@@ -22,11 +24,13 @@ export class DroppedIntoCode {
   /** Must be called by the listener. */
   async take(transfer: DataTransfer): Promise<void> {
     for (const { path, file } of await droppedFiles(transfer)) {
-      this.#tell(`Uploading ${path} …`, '');
+      this.#tell(filled(texts().uploading, { path }), '');
       const problem = await this.#upload(path, file);
-      if (problem !== undefined) return this.#tell(`${path} was not uploaded. ${problem}`, 'bad');
+      if (problem !== undefined) {
+        return this.#tell(filled(texts().notUploaded, { path, problem }), 'bad');
+      }
       this.#editor.insertName(path.normalize());
-      this.#tell(`${path} was uploaded: scenes find it by this name.`, '');
+      this.#tell(filled(texts().uploaded, { path }), '');
     }
   }
 
@@ -36,9 +40,9 @@ export class DroppedIntoCode {
     const headers = { 'x-csrf-token': this.#csrf, 'content-type': 'application/octet-stream' };
     const answer = await fetch(url, { method: 'POST', headers, body: file }).catch(() => undefined);
     if (answer?.status === 201) return undefined;
-    if (!answer) return "The server can't be reached.";
-    if (answer.redirected) return 'Your session has ended. Sign in, then drop it again.';
+    if (!answer) return texts().unreachable;
+    if (answer.redirected) return texts().sessionEnded;
     const { message } = (await answer.json().catch(() => ({}))) as { message?: string };
-    return message ?? `The server answered with status ${answer.status}. Try again.`;
+    return message ?? filled(texts().status, { status: answer.status });
   }
 }

@@ -21,6 +21,7 @@ import {
 } from '@codemirror/view';
 import { tags } from '@lezer/highlight';
 import { type Fault, type Fix, fixPlaces, labelOf, setFaults, writeFix } from './fixes.ts';
+import { texts } from './texts.ts';
 
 const setPlayedLine = StateEffect.define<number | undefined>();
 
@@ -54,7 +55,7 @@ class FaultMessage extends WidgetType {
   #button(fix: Fix, view: EditorView): HTMLElement {
     const button = document.createElement('button');
     button.type = 'button';
-    button.textContent = labelOf(fix, this.fault, view.state);
+    button.textContent = labelOf(fix, this.fault, view.state, texts());
     button.addEventListener('click', () => {
       // Where the text has changed, the next check says what to write.
       button.hidden = !writeFix(view, fix);
@@ -227,8 +228,8 @@ export class Editor {
         ]),
         EditorView.contentAttributes.of({
           tabindex: '0',
-          'aria-label': 'Code',
-          'aria-description': 'Ctrl+Enter renders. Press Esc, then Tab, to leave the editor.',
+          'aria-label': texts().code,
+          'aria-description': texts().editorHint,
         }),
         // CodeMirror would write their texts.
         EditorView.domEventHandlers({

@@ -1,4 +1,5 @@
 import type { Editor } from './editor.ts';
+import { texts } from './texts.ts';
 
 const SEARCHED_AFTER_MS = 200;
 const PICTURE = /\.(?:png|jpe?g|gif|webp|bmp|svg)$/i;
@@ -61,14 +62,13 @@ export class FilePicker {
     const found = answer?.ok && !answer.redirected ? await answer.json().catch(() => undefined) : undefined;
     if (this.#asked !== search) return;
     if (!found) {
-      this.#state.textContent = "The files can't be listed now. Try again.";
+      this.#state.textContent = texts().filesNotListed;
       return;
     }
     const { files, isAll } = found as { files: OfferedFile[]; isAll: boolean };
     this.#list.replaceChildren(...files.map((file) => this.#lineOf(file)));
-    const none = search === '' ? 'There are no files yet. Drop one on the code.' : 'No name contains this.';
-    this.#state.textContent =
-      files.length === 0 ? none : isAll ? '' : 'There are more: search for a part of the name.';
+    const none = search === '' ? texts().noFiles : texts().noneFound;
+    this.#state.textContent = files.length === 0 ? none : isAll ? '' : texts().moreFiles;
   }
 
   #lineOf({ name, kind, fileId }: OfferedFile): HTMLElement {

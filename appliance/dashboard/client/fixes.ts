@@ -6,6 +6,7 @@ import {
   type Text,
 } from '@codemirror/state';
 import type { EditorView } from '@codemirror/view';
+import { filled, type PlaygroundTexts } from './filled.ts';
 
 /** A message below the line of code that it is about. */
 export interface Fault {
@@ -73,12 +74,12 @@ export function writeFix(view: Pick<EditorView, 'state' | 'dispatch'>, fix: Fix)
 }
 
 /** What a button says that writes a replacement. */
-export function labelOf(fix: Fix, fault: Fault, state: EditorState): string {
+export function labelOf(fix: Fix, fault: Fault, state: EditorState, texts: PlaygroundTexts): string {
   const place = state.field(fixPlaces).get(keyOf(fix));
   const line = place ? state.doc.lineAt(place.from).number : fix.line;
-  const where = fix.line === fault.line ? '' : ` in line ${line}`;
   const text = fix.text.trim();
-  return text === '' ? `Correct line ${line}` : `Write ${text}${where}`;
+  if (text === '') return filled(texts.correctLine, { line });
+  return filled(fix.line === fault.line ? texts.write : texts.writeInLine, { text, line });
 }
 
 /** Not the object: a message that stays on the page has that of an earlier check. */

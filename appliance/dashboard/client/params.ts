@@ -1,3 +1,6 @@
+import { filled } from './filled.ts';
+import { texts } from './texts.ts';
+
 /** A parameter that a scene declares, as far as a form needs it. */
 export interface DeclaredParam {
   name: string;
@@ -87,7 +90,7 @@ export class ParamsForm {
   #take(param: DeclaredParam, control: Control): void {
     const { name } = param;
     const value = typed(param, control);
-    control.setCustomValidity(value === undefined ? 'This is no JSON of that kind.' : '');
+    control.setCustomValidity(value === undefined ? texts().noJson : '');
     if (value === undefined) return;
     if (isEqual(value, param.default)) delete this.#given[name];
     else this.#given[name] = value;
@@ -163,10 +166,11 @@ function typed(param: DeclaredParam, control: Control): unknown {
 
 function rulesOf({ type, minimum, maximum, choices }: DeclaredParam): string {
   if (choices) return '';
-  const unit = type === 'string' ? ' characters' : type === 'array' || type === 'object' ? ' items' : '';
-  if (minimum !== null && maximum !== null) return `${minimum} to ${maximum}${unit}`;
-  if (minimum !== null) return `at least ${minimum}${unit}`;
-  if (maximum !== null) return `at most ${maximum}${unit}`;
+  const { characters, items, between, atLeast, atMost } = texts();
+  const unit = type === 'string' ? characters : type === 'array' || type === 'object' ? items : '';
+  if (minimum !== null && maximum !== null) return filled(between, { minimum, maximum, unit });
+  if (minimum !== null) return filled(atLeast, { minimum, unit });
+  if (maximum !== null) return filled(atMost, { maximum, unit });
   return type === 'array' || type === 'object' || type === 'any' ? 'JSON' : '';
 }
 

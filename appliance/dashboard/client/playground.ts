@@ -3,20 +3,21 @@
 import { sceneClassesIn } from '../../support/scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { Checks } from './checks.ts';
-import { type Draft, Drafts } from './drafts.ts';
+import { type Draft, Drafts, timeOf } from './drafts.ts';
 import { DroppedIntoCode } from './dropped-into-code.ts';
 import { Editor } from './editor.ts';
 import { FilePicker } from './file-picker.ts';
+import { filled } from './filled.ts';
 import { Inspection, pageOf } from './inspection.ts';
 import { ParamsForm } from './params.ts';
 import { Playback } from './playback.ts';
 import { requestIn } from './request.ts';
+import { texts } from './texts.ts';
 
 const SCENES_AFTER_MS = 600;
 const SAVED_AFTER_MS = 300;
 /** Drafts to continue. */
 const MOST_OFFERED = 3;
-const AWAY = "The server can't be reached. Your draft is kept in this browser.";
 const CLASSES = /^class\s+\w+.*$/gm;
 
 const find = <T extends Element>(selector: string, from: ParentNode = document): T =>
@@ -194,8 +195,7 @@ function offerDrafts(): void {
       const button = document.createElement('button');
       button.type = 'button';
       button.className = 'link';
-      const time = new Date(draft.savedAtMs).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-      button.textContent = `${draft.className || 'Scene'}, ${time}`;
+      button.textContent = `${draft.className || texts().scene}, ${timeOf(draft)}`;
       button.addEventListener('click', () => restore(draft));
       return button;
     });
@@ -251,7 +251,7 @@ function offer(scenes: string[]): void {
   const renamed = others.length === 0 ? added : undefined;
   const chosen = options.includes(scene.value) ? scene.value : (renamed ?? options[0] ?? '');
   if (options.join() !== before.join()) {
-    scene.replaceChildren(...options.map((name) => new Option(name || 'The only scene', name)));
+    scene.replaceChildren(...options.map((name) => new Option(name || texts().onlyScene, name)));
   }
   scene.value = chosen;
 }
@@ -263,7 +263,7 @@ async function render(): Promise<void> {
   const request = requestIn(form);
   const isActive = /queued|running/.test(find<HTMLElement>('[data-job]', result)?.dataset['status'] ?? '');
   if (request === sending || (sending === undefined && isActive && request === rendered)) {
-    return showProblem('This is being rendered already. Cancel it to start again.', '');
+    return showProblem(texts().renderedAlready, '');
   }
   if (sending !== undefined) {
     isWanted = true;
@@ -298,7 +298,7 @@ async function cancel(form: HTMLFormElement): Promise<void> {
   else {
     const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
     const text = page.querySelector('main p')?.textContent;
-    showProblem(text || `The server answered with status ${answer.status}. Try again.`);
+    showProblem(text || filled(texts().status, { status: answer.status }));
   }
   dispatchEvent(new Event('refresh'));
 }
@@ -307,7 +307,7 @@ async function open(url: string): Promise<void> {
   opening = url;
   const answer = await fetch(url).catch(() => undefined);
   if (opening !== url) return;
-  if (!answer) return showProblem(AWAY);
+  if (!answer) return showProblem(texts().away);
   const page = await pageOf(answer);
   if (!page) return location.assign(url);
   // What is edited stays the draft of the entry before.
@@ -378,7 +378,7 @@ async function post(form: HTMLFormElement, url = form.action): Promise<Response 
   try {
     return await fetch(url, { method: 'POST', body: fields });
   } catch {
-    showProblem(AWAY);
+    showProblem(texts().away);
     return undefined;
   }
 }

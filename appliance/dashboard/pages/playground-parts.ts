@@ -1,6 +1,10 @@
-import { ScenepressError } from '../../../lib/internal.ts';
+import { frameSizeOf, QUALITY_NAMES, ScenepressError } from '../../../lib/internal.ts';
+import type { JobDetails } from '../../admin/administration-views.ts';
 import { EXAMPLES } from '../assets/examples.ts';
+import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { emptyState } from '../layout.ts';
 import { BASE, type Route } from '../route.ts';
 
@@ -19,7 +23,8 @@ export const FILES_ROUTE: Route = {
       limit: MOST_FILES,
       ...(search !== '' && { search }),
     });
-    const files = found.files.map(({ name, kind, fileId }) => ({ name, kind, fileId }));
+    const { fileKinds } = texts().playground;
+    const files = found.files.map(({ name, kind, fileId }) => ({ name, kind: fileKinds[kind], fileId }));
     return { response: h.response({ files, isAll: found.next === null }) };
   },
 };
@@ -48,18 +53,19 @@ export function shownParams(text: string): { params?: Readonly<Record<string, un
 }
 
 function notAnObject(cause?: unknown): ScenepressError {
-  return new ScenepressError('invalid_request', 'The parameters are no JSON object.', { cause });
+  return new ScenepressError('invalid_request', texts().playground.paramsAreNoObject, { cause });
 }
 
 /** The places that the script fills: a form of parameters, and a list of files. */
 export function tools(params: string): Html {
-  return html`<input type="hidden" name="params" value="${params}"><fieldset id="params" class="params" hidden><legend>Parameters</legend><div class="fields"></div></fieldset>`;
+  return html`<input type="hidden" name="params" value="${params}"><fieldset id="params" class="params" hidden><legend>${texts().common.parameters}</legend><div class="fields"></div></fieldset>`;
 }
 
 /** A list of files, one of which is written at the cursor. */
 export function filePicker(): Html {
-  return html`<dialog id="file-picker" class="picker" aria-labelledby="file-picker-title"><header><h2 id="file-picker-title">Insert a file</h2><button type="button" class="link" value="close">Close</button></header>
-<label>Search<input type="search" autocomplete="off" spellcheck="false"></label>
+  const { playground: t, common } = texts();
+  return html`<dialog id="file-picker" class="picker" aria-labelledby="file-picker-title"><header><h2 id="file-picker-title">${t.insertTitle}</h2><button type="button" class="link" value="close">${t.close}</button></header>
+<label>${common.search}<input type="search" autocomplete="off" spellcheck="false"></label>
 <ul class="list"></ul><p class="small muted" role="status"></p></dialog>`;
 }
 
@@ -75,16 +81,32 @@ export function choice(
 }
 
 export function nothingYet(): Html {
-  return html`<section class="card">${emptyState(
-    'Nothing rendered yet',
-    html`The video appears here. Press <span class="tight"><kbd>Ctrl</kbd> <kbd>Enter</kbd></span>, or choose an example below.`,
-  )}</section>`;
+  const { playground: t } = texts();
+  const keys = html`<span class="tight"><kbd>${t.ctrl}</kbd> <kbd>${t.enter}</kbd></span>`;
+  return html`<section class="card">${emptyState(t.nothingYet, filled(t.nothingYetText, { keys }))}</section>`;
 }
 
 export function gallery(): Html {
-  return html`<section class="stack" aria-labelledby="examples-title"><h2 id="examples-title">Examples</h2>
+  const { playground: t } = texts();
+  return html`<section class="stack" aria-labelledby="examples-title"><h2 id="examples-title">${t.examples}</h2>
 <ul class="gallery" id="examples">${EXAMPLES.map(
     ({ name, title, picture }) =>
-      html`<li><a href="${BASE}/playground?example=${name}" data-example="${name}"><img src="${picture}" alt="" width="320" height="180" loading="lazy"><span>${title}</span></a></li>`,
+      html`<li><a href="${BASE}/playground?example=${name}" data-example="${name}"><img src="${picture}" alt="" width="320" height="180" loading="lazy"><span>${t.example(name, title)}</span></a></li>`,
   )}</ul></section>`;
+}
+
+/** `High, 1080p`. */
+export function qualityLabels(): [string, string][] {
+  return QUALITY_NAMES.map((quality) => [
+    quality,
+    `${shownQuality(quality)}, ${frameSizeOf(quality, '16:9').heightPx}p`,
+  ]);
+}
+
+/** Instead of the code, which the browser may have. */
+export function tooLong(job: JobDetails | undefined): Html {
+  const { playground: t } = texts();
+  if (!job) return html`${t.tooLong} ${t.goBack}`;
+  const link = html`<a href="${BASE}/jobs/${job.jobId}/code">${t.downloadItLink}</a>`;
+  return html`${t.tooLong} ${filled(t.downloadIt, { link })}`;
 }

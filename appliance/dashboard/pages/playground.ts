@@ -1,12 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto';
 import type { Quality, RenderRequest } from '../../../lib/index.ts';
-import {
-  frameSizeOf,
-  isScenepressError,
-  QUALITIES,
-  QUALITY_NAMES,
-  ScenepressError,
-} from '../../../lib/internal.ts';
+import { isScenepressError, QUALITIES, ScenepressError } from '../../../lib/internal.ts';
 import { MAX_BODY_BYTES } from '../../../lib/web/index.ts';
 import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
@@ -14,8 +8,10 @@ import type { InspectionInfo } from '../../admin/job-pictures.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { PLAYGROUND_ASSET } from '../assets/assets.ts';
 import { EXAMPLES } from '../assets/examples.ts';
-import { counted, shownDuration, shownQuality } from '../format.ts';
+import { shownDuration } from '../format.ts';
 import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
+import { filled } from '../language/filled.ts';
+import { texts } from '../language/texts.ts';
 import { csrfField, note, page, postButton } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
@@ -28,7 +24,9 @@ import {
   gallery,
   nothingYet,
   paramsIn,
+  qualityLabels,
   shownParams,
+  tooLong,
   tools,
 } from './playground-parts.ts';
 
@@ -42,11 +40,6 @@ const MOST_OFFERED = 200;
 /** Of a command or a program; the script of the page writes longer ones. */
 const MOST_SNIPPET_BYTES = 30_000;
 
-/** `High, 1080p`. */
-const QUALITY_LABELS = QUALITY_NAMES.map((quality): [string, string] => [
-  quality,
-  `${shownQuality(quality)}, ${frameSizeOf(quality, '16:9').heightPx}p`,
-]);
 const SNIPPET_LABELS: Record<SnippetName, string> = { curl: 'curl', node: 'Node', python: 'Python' };
 
 /** The contents of the form. */
@@ -259,21 +252,19 @@ async function renderInstead(
 function onlyOne(scenes: string[]): string {
   const [scene, ...others] = scenes;
   if (scene === undefined) {
-    throw new ScenepressError(
-      'invalid_request',
-      'The code defines no scene: a class that inherits from Scene.',
-    );
+    throw new ScenepressError('invalid_request', texts().playground.noScene);
   }
   if (others.length > 0) {
-    throw new ScenepressError('invalid_request', `Choose which scene to render: ${scenes.join(', ')}.`);
+    throw new ScenepressError('invalid_request', texts().playground.chooseScene(scenes.join(', ')));
   }
   return scene;
 }
 
 function requireCode(code: string): void {
-  if (code.trim() === '') throw new ScenepressError('invalid_request', 'code is required');
+  const { playground: t } = texts();
+  if (code.trim() === '') throw new ScenepressError('invalid_request', t.codeIsRequired);
   if (Buffer.byteLength(code) > MAX_BODY_BYTES) {
-    throw new ScenepressError('invalid_request', `The code is longer than ${MAX_BODY_BYTES / 1024} KiB.`);
+    throw new ScenepressError('invalid_request', t.codeIsTooLong(MAX_BODY_BYTES / 1024));
   }
 }
 
@@ -316,29 +307,38 @@ async function playground(
   draft: Draft,
   { job, last, problem, inspected }: Shown = {},
 ): Promise<Html> {
+  const { playground: t, common } = texts();
   const { viewer, csrf, publicUrl } = visit;
+  const keys = html`<kbd>${t.ctrl}</kbd> <kbd>${t.enter}</kbd>`;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   return page(
-    { title: 'Playground', section: 'playground', viewer, csrf, script: PLAYGROUND_ASSET.path },
+    {
+      title: t.title,
+      section: 'playground',
+      viewer,
+      csrf,
+      script: PLAYGROUND_ASSET.path,
+      scriptTexts: t.script,
+    },
     html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job))}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
 <form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
 <input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">
 <div class="toolbar">
-${choice('Scene', 'className', draft.className, [['', 'The only scene'], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
-${choice('Quality', 'quality', draft.quality, QUALITY_LABELS)}
-${choice('Format', 'aspectRatio', draft.aspectRatio, [
+${choice(common.scene, 'className', draft.className, [['', t.onlyScene], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
+${choice(common.quality, 'quality', draft.quality, qualityLabels())}
+${choice(t.format, 'aspectRatio', draft.aspectRatio, [
   ['16:9', '16:9'],
   ['9:16', '9:16'],
 ])}
-<label>fps<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="auto" autocomplete="off"></label>
-<span class="actions"><button formaction="${BASE}/playground/inspect" title="Pictures of the scene without a video, and what cannot be read or seen in them">Inspect</button><button class="primary" title="Ctrl+Enter">Render</button></span>
+<label>${t.fps}<input name="fps" inputmode="numeric" pattern="[1-9][0-9]*" size="4" value="${draft.fps}" placeholder="${t.auto}" autocomplete="off"></label>
+<span class="actions"><button formaction="${BASE}/playground/inspect" title="${t.inspectHint}">${t.inspect}</button><button class="primary" title="${t.renderHint}">${t.render}</button></span>
 </div>
 ${tools(draft.params)}
-<div id="kept" class="kept small" hidden>Drafts that were not rendered are kept: <span class="actions"></span></div>
-<textarea name="code" class="mono" aria-label="Code" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
+<div id="kept" class="kept small" hidden>${t.drafts} <span class="actions"></span></div>
+<textarea name="code" class="mono" aria-label="${t.code}" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
-<p class="keys small muted"><button type="button" class="link" id="insert-file" hidden>Insert a file …</button><kbd>Ctrl</kbd> <kbd>Enter</kbd> renders<span> · <kbd>Esc</kbd>, then <kbd>Tab</kbd> leaves the editor</span></p>
+<p class="keys small muted"><button type="button" class="link" id="insert-file" hidden>${t.insertFile}</button>${filled(t.renders, { keys })}<span>${filled(t.leaves, { esc: html`<kbd>Esc</kbd>`, tab: html`<kbd>Tab</kbd>` })}</span></p>
 </form>${filePicker()}
 <div class="stack"><div id="inspection">${inspected && inspection(inspected)}</div>
 <div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div></div>
@@ -348,15 +348,8 @@ ${snippets(draft, publicUrl)}`,
   );
 }
 
-/** Instead of the code, which the browser may have. */
-function tooLong(job: JobDetails | undefined): Html {
-  const why = 'The code has so many special characters that it is too long to be edited here.';
-  return job
-    ? html`${why} <a href="${BASE}/jobs/${job.jobId}/code">Download it</a> instead.`
-    : html`${why} Go back to return to it.`;
-}
-
 async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {
+  const { playground: t, common, counts } = texts();
   const { assetUrl, csrf } = visit;
   const { jobId, status, error, diagnosis, durationMs, creditsCost } = job;
   const isOver = status === 'completed' || status === 'failed';
@@ -364,15 +357,16 @@ async function result(job: JobDetails, visit: Visit, last: JobDetails | undefine
 ${await outcome(job, visit)}
 <div class="actions small muted">${
     isOver
-      ? html`<span>${shownDuration(durationMs)} · ${counted(creditsCost, 'credit')} · <a href="${BASE}/jobs/${jobId}">Open job</a></span>`
+      ? html`<span>${shownDuration(durationMs)} · ${counts.credits(creditsCost)} · <a href="${BASE}/jobs/${jobId}">${t.openJob}</a></span>`
       : [
-          postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: 'Cancel' }),
-          html`<span>Rendering again replaces it.</span>`,
+          postButton({ to: `/jobs/${jobId}/cancel`, csrf, label: common.cancel }),
+          html`<span>${t.replacesIt}</span>`,
         ]
   }</div>${status === 'failed' && last && lastVideo(last, assetUrl)}</div>`;
 }
 
 function snippets({ code, className, quality, aspectRatio, fps, params }: Draft, publicUrl: string): Html {
+  const { playground: t, common } = texts();
   const more = {
     ...(fps !== '' && { fps: Number(fps) }),
     ...shownParams(params),
@@ -382,14 +376,12 @@ function snippets({ code, className, quality, aspectRatio, fps, params }: Draft,
   const isWritten = isShort(code, MOST_SNIPPET_BYTES);
   const textOf = (name: SnippetName) => {
     const text = isWritten ? SNIPPETS[name](request, publicUrl) : '';
-    return isWritten && isShort(text, MOST_SNIPPET_BYTES)
-      ? wholeText(text)
-      : 'The code is too long to be shown here without scripts.';
+    return isWritten && isShort(text, MOST_SNIPPET_BYTES) ? wholeText(text) : t.tooLongForSnippet;
   };
-  return html`<section class="stack" aria-labelledby="snippets-title"><div><h2 id="snippets-title">The same render from a program</h2>
-<p class="muted">Set <code>SCENEPRESS_KEY</code> to an <a href="${BASE}/keys">API key</a>.</p></div>
+  return html`<section class="stack" aria-labelledby="snippets-title"><div><h2 id="snippets-title">${t.fromProgram}</h2>
+<p class="muted">${filled(t.fromProgramText, { key: html`<a href="${BASE}/keys">${t.apiKey}</a>` })}</p></div>
 <div class="card flush">${names.map(
     (name) =>
-      html`<details class="snippet"><summary>${SNIPPET_LABELS[name]}</summary><div class="stack"><div class="actions"><button type="button" data-copy="snippet-${name}" hidden>Copy</button></div><pre class="wrap" id="snippet-${name}" tabindex="0">${textOf(name)}</pre></div></details>`,
+      html`<details class="snippet"><summary>${SNIPPET_LABELS[name]}</summary><div class="stack"><div class="actions"><button type="button" data-copy="snippet-${name}" hidden>${common.copy}</button></div><pre class="wrap" id="snippet-${name}" tabindex="0">${textOf(name)}</pre></div></details>`,
   )}</div></section>`;
 }
