@@ -66,8 +66,3 @@ export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes
 export function shownQuality(quality: string): string {
   return Object.hasOwn(QUALITIES, quality) ? texts().format.qualities[quality as Quality] : quality;
 }
-
-/** `1 job`, `3 jobs`. */
-export function counted(count: number, what: string): string {
-  return `${shownNumber(count)} ${what}${count === 1 ? '' : 's'}`;
-}

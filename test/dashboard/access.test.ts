@@ -63,7 +63,7 @@ t.test('without a session every route except public ones leads to the sign-in', 
   t.ok(ROUTES.length > 20);
   t.same(
     ROUTES.filter((route) => route.for === 'everyone').map(({ method, path }) => `${method} ${path}`),
-    ['GET /sign-in', 'POST /sign-in', 'GET /set-up', 'POST /set-up'],
+    ['GET /sign-in', 'POST /sign-in', 'GET /set-up', 'POST /set-up', 'POST /language'],
   );
   for (const route of ROUTES.filter((route) => route.for !== 'everyone')) {
     const path = `/dashboard${route.path.replaceAll(/\{\w+\}/g, 'x')}`;

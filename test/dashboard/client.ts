@@ -8,6 +8,8 @@ export class Client {
   readonly cookies: Map<string, string> = new Map();
   /** The headers that set cookies, of the last answer. */
   setCookies: string[] = [];
+  /** Sent with each request. */
+  readonly headers: Record<string, string> = {};
 
   constructor(port: number) {
     this.#port = port;
@@ -73,6 +75,7 @@ export class Client {
       method,
       headers: {
         ...(cookie && { cookie }),
+        ...this.headers,
         ...headers,
       },
       ...(body !== undefined && { body }),

@@ -1,106 +1,14 @@
-import { join } from 'node:path';
 import type { Page } from 'playwright-core';
-import t, { type Test } from 'tap';
-import { accessibilityFaults, launchBrowser, openPage, peopledAppliance, signIn } from './browser.ts';
+import t from 'tap';
+import { accessibilityFaults, launchBrowser, openPage, signIn } from './browser.ts';
 import { Client } from './client.ts';
-
-const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
-/** Tries to run in every field that a person or a scene can fill. */
-const EVIL = `"><img src=x onerror="document.title='hacked'"><script>document.title='hacked'</script>`;
+import { filledAppliance } from './filled-appliance.ts';
 
 interface Look {
   colorScheme: 'light' | 'dark';
   viewport?: { width: number; height: number };
   /** Accessibility rules to check; all if undefined. */
   rules?: string[];
-}
-
-/** Pages with something of every kind on them. */
-async function filledAppliance(t: Test) {
-  const appliance = await peopledAppliance(t, { python: INSTANT_PYTHON, insecureNoSandbox: true });
-  const { admin, member, installation, service } = appliance;
-  const { administration } = installation;
-  const { accountId } = await installation.accounts.find(admin);
-  const { accountId: memberId } = await installation.accounts.find(member);
-  const { keyId } = await administration.keys.create({ account: admin, name: EVIL.slice(0, 100) });
-  const revoked = await administration.keys.create({
-    account: admin,
-    name: 'Old',
-    webhookUrl: 'https://hooks.example.org/',
-  });
-  await administration.keys.revoke({ keyId: revoked.keyId });
-  const file = async (name: string, text: string) => {
-    const content = (async function* () {
-      yield Buffer.from(text);
-    })();
-    return (await administration.files.put({ account: admin, name, content })).fileId;
-  };
-  const drawing = await file('brand/logo.svg', '<svg xmlns="http://www.w3.org/2000/svg"></svg>');
-  const table = await file(`${EVIL.replaceAll(/[\s<>"|?*:/\\]/g, '_')}.csv`, EVIL);
-  const request = { owner: accountId, keyId, className: 'Hello' };
-  const evil = {
-    metadataJson: JSON.stringify({ text: EVIL }),
-    webhook: { url: 'https://hooks.example.invalid/', secret: 'whsec_1' },
-  };
-  const done = await service.enqueue({ ...request, ...evil, code: `print(1) # ${EVIL}\n`.repeat(30) });
-  const failed = await service.enqueue({ ...request, code: `fail ${EVIL}` });
-  await Promise.all([service.wait(done.jobId), service.wait(failed.jobId)]);
-  const running = await service.enqueue({ ...request, code: 'linger' });
-  await administration.queue.pause();
-  const forgotten = await service.enqueue({ ...request, code: 'x' });
-  await service.cancel(forgotten.jobId);
-  await service.forget(forgotten.jobId);
-  const [delivery] = await service.deliveries.list({ jobId: done.jobId });
-  const job = `/jobs/${done.jobId}`;
-  const paths = [
-    '',
-    '/playground',
-    `/playground?job=${done.jobId}`,
-    `/playground?job=${failed.jobId}`,
-    `/playground?job=${running.jobId}`,
-    `/playground?job=${forgotten.jobId}`,
-    '/jobs',
-    '/jobs?status=canceled',
-    `/jobs?error=${encodeURIComponent(EVIL.slice(EVIL.indexOf('<script')))}&from=2026-01-01T00:00&quality=low`,
-    '/jobs?error=as+it+was+told',
-    '/jobs?from=yesterday',
-    '/jobs?status=queued&account=member@example.org',
-    job,
-    `/jobs/${failed.jobId}`,
-    `/jobs/${running.jobId}`,
-    `/jobs/${forgotten.jobId}`,
-    `${job}/forget`,
-    '/files',
-    '/files?folder=brand',
-    '/files?account=member@example.org',
-    `/files/${drawing}`,
-    `/files/${table}`,
-    `/files/${table}/remove`,
-    '/keys',
-    '/keys/new',
-    `/keys/${keyId}`,
-    `/keys/${keyId}/revoke`,
-    `/keys/${revoked.keyId}`,
-    '/keys?account=member@example.org',
-    '/credits',
-    '/credits?days=365',
-    '/credits?quality=fourk&seconds=3.5',
-    '/account',
-    '/accounts',
-    '/accounts?q=nobody',
-    `/accounts/${accountId}`,
-    `/accounts/${memberId}`,
-    `/accounts/${memberId}/delete`,
-    '/acts',
-    '/service',
-    '/webhooks',
-    '/webhooks?state=failed',
-    `/webhooks?key=${keyId}`,
-    '/webhooks/test',
-    `/webhooks/${delivery?.deliveryId}`,
-    '/nothing-here',
-  ];
-  return { ...appliance, paths, job, keyId };
 }
 
 async function widthBeyondWindow(page: Page): Promise<number> {
