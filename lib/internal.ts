@@ -63,6 +63,13 @@ export { SCENE_FAULTS } from './model/renderer-protocol.ts';
 export { ROLES } from './model/roles.ts';
 export { type FrameSelection, picturesOf } from './model/selection.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
+export {
+  SHARE_VISIBILITIES,
+  type Share,
+  type SharePoster,
+  type ShareState,
+  type ShareVisibility,
+} from './model/share.ts';
 export { isSnapshotId } from './model/snapshot.ts';
 export type { SpeechOptions } from './model/speech.ts';
 export type { StillAt } from './model/still-place.ts';

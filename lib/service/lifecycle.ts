@@ -189,11 +189,12 @@ export class Lifecycle {
   }
 
   async #closeParts(): Promise<void> {
-    const { ends, files, followers, renderer, sentFiles, snapshots, uploadFolder } = this.#parts;
+    const { ends, files, followers, renderer, sentFiles, shares, snapshots, uploadFolder } = this.#parts;
     await renderer.stop();
     await snapshots.settled();
     await files.settled();
     await sentFiles.settled();
+    await shares.settled();
     await uploadFolder.stop().catch(() => {});
     await closeStores(this.#parts);
     ends.stop();

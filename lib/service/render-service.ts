@@ -37,6 +37,7 @@ import type {
   WaitOptions,
 } from '../model/requests.ts';
 import type { OwnerFiles } from '../owner-files/owner-files.ts';
+import type { Shares } from '../shares/shares.ts';
 import { findJob } from '../storage/find-job.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
 import { announce } from './announce.ts';
@@ -66,6 +67,8 @@ export class RenderService extends ServiceReads {
   readonly deliveries: Deliveries;
   /** Files of owners, which their scenes read. */
   readonly files: OwnerFiles;
+  /** Links under which others watch videos. */
+  readonly shares: Shares;
   readonly #life: Lifecycle;
 
   constructor(options: RenderServiceOptions);
@@ -78,6 +81,7 @@ export class RenderService extends ServiceReads {
     this.#life = new Lifecycle(parts);
     this.deliveries = parts.deliveries;
     this.files = parts.files;
+    this.shares = parts.shares;
     announce(this, parts);
   }
 
@@ -196,12 +200,13 @@ export class RenderService extends ServiceReads {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error. Also removes the owner's pictures and files. `signal` ends it between two jobs.
+   * repeated after an error. Also removes the owner's pictures, files and shares. `signal` ends it between two jobs.
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
     await this.#parts.acceptance.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
+    await this.#parts.shares.forget(owner);
     await this.#parts.snapshots.forget(owner);
     await this.#parts.fileRemoval.forget(owner);
     await this.#parts.storage.purge();

@@ -42,6 +42,8 @@ import { UploadFolder } from '../owner-files/upload-folder.ts';
 import { Uploads } from '../owner-files/uploads.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
+import { ShareViews } from '../shares/share-views.ts';
+import { Shares } from '../shares/shares.ts';
 import { Speaker } from '../speech/speaker.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
@@ -79,6 +81,7 @@ export interface ServiceParts {
   snapshots: Snapshots;
   files: OwnerFiles;
   sentFiles: SentFiles;
+  shares: Shares;
   uploadFolder: UploadFolder;
   fileRemoval: FileRemoval;
   trees: FileTrees | undefined;
@@ -334,6 +337,10 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     snapshots,
     files,
     sentFiles: new SentFiles(fileParts),
+    shares: new Shares({
+      ...{ storage, admitsOwner, assertAdmitted, clock, random },
+      views: new ShareViews({ store: storage.shares, clock, logger }),
+    }),
     uploadFolder,
     fileRemoval,
     trees,

@@ -5,6 +5,7 @@ import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.t
 import type { IdempotentRequest, JobRecord } from '../model/job.ts';
 import type { FileRecord, FileSet } from '../model/owner-file.ts';
 import type { Play } from '../model/renderer-messages.ts';
+import type { ShareRecord } from '../model/share.ts';
 import type { SnapshotRecord } from '../model/snapshot.ts';
 import type { DeliveryRecord } from '../storage/delivery.ts';
 import type { Claim } from '../storage/queue/queue.ts';
@@ -113,6 +114,40 @@ interface JobFilesRow {
 export const JOB_FILES: RowFormat<JobFilesRow> = new RowFormat<JobFilesRow>('job_files', {
   jobId: 'text',
   setId: 'text',
+});
+
+type ShareRow = Omit<ShareRecord, 'jobIds' | 'views'>;
+export const SHARES: RowFormat<ShareRow> = new RowFormat<ShareRow>('shares', {
+  shareId: 'text',
+  owner: 'text',
+  tokenHash: 'text',
+  visibility: 'text',
+  allowDownload: 'number',
+  createdAtMs: 'whole',
+  expiresAtMs: 'whole',
+  revokedAtMs: 'whole',
+  token: 'sealed',
+  title: 'sealed',
+  description: 'sealed',
+  poster: 'sealed',
+});
+interface ShareJobRow {
+  shareId: string;
+  place: number;
+  jobId: string;
+}
+export const SHARE_JOBS: RowFormat<ShareJobRow> = new RowFormat<ShareJobRow>(
+  'share_jobs',
+  { shareId: 'text', place: 'number', jobId: 'text' },
+  { keyColumns: 2 },
+);
+interface ShareViewsRow {
+  shareId: string;
+  views: number;
+}
+export const SHARE_VIEWS: RowFormat<ShareViewsRow> = new RowFormat<ShareViewsRow>('share_views', {
+  shareId: 'text',
+  views: 'number',
 });
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };

@@ -31,6 +31,7 @@ import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlFileStore } from './sql-file-store.ts';
 import { SqlIndexedVideos } from './sql-indexed-videos.ts';
 import { SqlQueue } from './sql-queue.ts';
+import { SqlShareStore } from './sql-share-store.ts';
 import { SqlSnapshotStore } from './sql-snapshot-store.ts';
 import { storedBytesOf } from './stored-bytes.ts';
 import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
@@ -61,6 +62,7 @@ export class SqlStorage implements Storage {
   readonly videos: SqlIndexedVideos;
   readonly snapshots: SqlSnapshotStore;
   readonly files: SqlFileStore;
+  readonly shares: SqlShareStore;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -78,6 +80,7 @@ export class SqlStorage implements Storage {
     this.videos = new SqlIndexedVideos(database);
     this.snapshots = new SqlSnapshotStore(database);
     this.files = new SqlFileStore(database);
+    this.shares = new SqlShareStore(database, random);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 
@@ -143,6 +146,7 @@ export class SqlStorage implements Storage {
     inside.write('DELETE FROM sources WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM timelines WHERE job_id = ?', job.jobId);
     inside.write('DELETE FROM idempotent_requests WHERE job_id = ?', job.jobId);
+    await this.shares.dropJob(tx, job.jobId);
     return this.files.release(tx, job.jobId, job.forgottenAtMs ?? job.createdAtMs);
   }
 

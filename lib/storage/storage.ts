@@ -18,6 +18,7 @@ import type { InstallationRecords } from './installation-records.ts';
 import type { Queue } from './queue/queue.ts';
 import type { SettingsStore } from './settings-store.ts';
 import type { Signals } from './signals.ts';
+import type { ShareStore } from './share-store.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { Transaction, TransactionOptions } from './transaction.ts';
 
@@ -43,6 +44,8 @@ export interface Storage {
   readonly snapshots: SnapshotStore;
   /** The files of owners. They commit together with the jobs. */
   readonly files: FileStore;
+  /** Links to videos. They commit together with the jobs. */
+  readonly shares: ShareStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */
@@ -104,8 +107,8 @@ export interface Storage {
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
 
   /**
-   * Replaces the record of a terminal job by one without its content; removes its source and its idempotent requests. Needs
-   * the owner's lock. Returns what {@link FileStore.release} does.
+   * Replaces the record of a terminal job by one without its content; removes its source, its idempotent requests, and it from
+   * shares. Needs the owner's lock. Returns what {@link FileStore.release} does.
    */
   forgetJob(tx: Transaction, job: JobRecord): Promise<FileRecord[]>;
   /**

@@ -34,6 +34,7 @@ const LIB: Tree = {
       'render',
       'speech',
       'owner-files',
+      'shares',
       'assets',
       'ledger',
       'databases',

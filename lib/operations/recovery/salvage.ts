@@ -51,6 +51,9 @@ const TABLES: Table[] = [
   checked(formats.FILES),
   checked(formats.FILE_SETS),
   { ...checked(formats.JOB_FILES), saveLost: saveLostFiles },
+  checked(formats.SHARES),
+  checked(formats.SHARE_JOBS),
+  checked(formats.SHARE_VIEWS),
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {

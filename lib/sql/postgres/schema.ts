@@ -10,6 +10,7 @@ import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { IDENTITIES } from '../schema/identities.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
+import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
@@ -25,6 +26,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     { sql: inPostgres(KEY_LIMITS), compatibleFrom: 1 },
     // Earlier programs would render jobs without their files.
     inPostgres(FILES_TABLES + ACCOUNT_LIMITS + IDENTITIES),
+    // Earlier programs would leave the links of a forgotten job.
+    inPostgres(SHARES_TABLES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],
