@@ -8,6 +8,8 @@ const DECODINGS = 4;
 const JOB_PATH = new RegExp(
   `^/(?:api/v2/render|artifacts)/[0-9a-f]{48}(?:/(?:${ARTIFACT_NAMES.join('|').replaceAll('.', '\\.')}))?$`,
 );
+/** Links to shared videos, whose tokens are secrets. */
+const SHARED = /^\/(w|embed)\/[^/]+/i;
 /** Redacted up to the next slash; the general rules would stop at a character that no secret contains. */
 const PREFIXED = /(svc_live_|whsec_)[^/]*/gi;
 
@@ -27,7 +29,7 @@ export function loggedPath(path: string): string {
 }
 
 function cut(text: string): string {
-  return redact(text.replace(PREFIXED, '$1…'));
+  return redact(text.replace(SHARED, '/$1/…').replace(PREFIXED, '$1…'));
 }
 
 /** Decodes percent-escapes of ASCII characters, also nested ones. */

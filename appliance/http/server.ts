@@ -143,6 +143,8 @@ export async function createServer(options: {
     // Slow to load, and not needed without it.
     const { dashboard } = await import('../dashboard/dashboard.ts');
     await hapi.register({ plugin: dashboard, options: { config, installation, addresses, logger } });
+    const { watch } = await import('../watch/watch.ts');
+    await hapi.register({ plugin: watch, options: { service: installation.service, addresses, logger } });
   }
   hapi.route([
     {

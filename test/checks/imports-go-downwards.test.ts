@@ -86,6 +86,7 @@ const APPLIANCE: Tree = {
       'runtime',
       'first-start',
       'app',
+      'watch',
       'dashboard',
       'http',
       'mcp',

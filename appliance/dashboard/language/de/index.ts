@@ -16,6 +16,7 @@ import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
 import { service } from './service.ts';
 import { signIn } from './sign-in.ts';
+import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
 
 /** The dashboard's texts in German. */
@@ -37,5 +38,6 @@ export const DE: Texts = {
   playground,
   service,
   signIn,
+  watch,
   webhooks,
 };

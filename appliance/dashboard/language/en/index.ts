@@ -15,6 +15,7 @@ import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
 import { service } from './service.ts';
 import { signIn } from './sign-in.ts';
+import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
 
 /**
@@ -40,6 +41,7 @@ export interface Texts {
   playground: typeof playground;
   service: typeof service;
   signIn: typeof signIn;
+  watch: typeof watch;
   webhooks: typeof webhooks;
 }
 
@@ -62,5 +64,6 @@ export const EN: Texts = {
   playground,
   service,
   signIn,
+  watch,
   webhooks,
 };

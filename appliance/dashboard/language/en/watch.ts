@@ -1,0 +1,32 @@
+const keyList: [key: string, does: string][] = [
+  ['Space, K', 'play or pause'],
+  ['J, L', '10 seconds back or forward'],
+  ['← →', '5 seconds back or forward'],
+  [', .', 'one frame back or forward'],
+  ['↑ ↓', 'volume'],
+  ['F', 'whole screen'],
+  ['M', 'sound on or off'],
+];
+
+export const watch = {
+  untitled: 'Video',
+  chapters: 'Chapters',
+  playlist: 'Playlist',
+  previous: 'Previous',
+  next: 'Next',
+  speed: 'Speed',
+  download: 'Download',
+  keys: 'Keys',
+  keyList: keyList as [key: string, does: string][],
+  captions: 'Captions',
+  place: (place: number, count: number): string => `Video ${place} of ${count}`,
+  removed: 'This video has been removed from the server. Ask the person who shared it to render it again.',
+  noLinkTitle: 'No video here',
+  noLink: 'The link is not complete, or what it showed is no longer shared.',
+  overTitle: 'This link no longer works',
+  over: 'It has expired, or was revoked by the person who shared it.',
+  whatToDo: 'Ask the person who sent you the link for a new one.',
+  faultTitle: 'That didn’t work',
+  fault: 'The server can’t show the video now. Try again in a minute.',
+  watchOn: 'Open the page of the video',
+};
