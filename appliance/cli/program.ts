@@ -31,6 +31,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Command>>> = {
     render: async () => (await import('./render.ts')).renderCommand(),
     check: async () => (await import('./check.ts')).checkCommand(),
     inspect: async () => (await import('./inspect.ts')).inspectCommand(),
+    share: async () => (await import('./share.ts')).shareCommand(),
     file: async () => (await import('./file.ts')).fileCommand(),
     skill: async () => (await import('./skill.ts')).skillCommand(),
     mcp: async () => (await import('./mcp.ts')).mcpCommand(),

@@ -5,6 +5,7 @@ import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
 import { pathOf, sentRequest } from './sent-request.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
+import { ClientShares } from './shares.ts';
 import type {
   AccountEvent,
   ApiAccount,
@@ -110,6 +111,8 @@ const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
  */
 export class ScenepressClient {
   readonly files: ClientFiles;
+  /** Links under which others watch videos. */
+  readonly shares: ClientShares;
   readonly #url: string;
   readonly #key: ClientOptions['key'];
   readonly #http: HttpOptions;
@@ -128,6 +131,7 @@ export class ScenepressClient {
     // Browsers refuse a `fetch` that is called as a method of another object.
     this.#http = { fetch: (...of) => fetch(...of), clock, attempts, timeoutMs };
     this.files = new ClientFiles((path, signal, init) => this.#tool(path, signal, init));
+    this.shares = new ClientShares((path, signal, init) => this.#tool(path, signal, init));
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */

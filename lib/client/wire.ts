@@ -12,6 +12,8 @@ import type { AspectRatio, Quality } from '../model/qualities.ts';
 import type { RenderRequest } from '../model/render-request.ts';
 import type { Play, RenderProgress, RenderUsage } from '../model/render-task.ts';
 import type { FrameSelection } from '../model/selection.ts';
+import type { Share } from '../model/share.ts';
+import type { ShareSettings } from '../model/share-requests.ts';
 import type { StillAt } from '../model/still-place.ts';
 import type { UsageOfDay } from '../model/usage.ts';
 
@@ -19,10 +21,10 @@ export type { KeyScope } from '../keys/key-scopes.ts';
 export type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 export type { Finding } from '../model/finding-types.ts';
 export type { InspectOptions } from '../model/inspected-source.ts';
-
 export type { JobStatus } from '../model/job.ts';
 export type { AspectRatio, Quality } from '../model/qualities.ts';
 export type { RenderRequest } from '../model/render-request.ts';
+export type { ShareSettings } from '../model/share-requests.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {
@@ -182,6 +184,34 @@ export interface FilePage {
   next: string | null;
   /** Of all files of the account. `mostFiles` and `mostBytes`: null: no limit. */
   usage: { files: number; bytes: number; mostFiles: number | null; mostBytes: number | null };
+}
+
+/** A link under which others watch videos. */
+export interface ApiShare extends Omit<Share, 'owner'> {
+  /** The page to pass on. */
+  url: string;
+  /** The page with the player alone, for frames of other sites. */
+  embedUrl: string;
+}
+
+/** A share to make. */
+export type NewShareRequest = ShareSettings & { jobIds: string[] };
+
+/** A query for shares, newest first. */
+export interface SharesQuery {
+  /** Only those with the video of this job. */
+  jobId?: string;
+  /** At most 500; default 100. */
+  limit?: number;
+  /** The `next` of the preceding page. */
+  cursor?: string;
+}
+
+/** A page of shares. */
+export interface SharePage {
+  shares: ApiShare[];
+  /** For the next page; null at the end. */
+  next: string | null;
 }
 
 /** A render request with what the contract has no field for. */

@@ -1,45 +1,23 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import type { JobRecord } from '../../lib/model/job.ts';
 import type { NewShare } from '../../lib/shares/shares.ts';
-import { temporaryFolder } from '../fixtures/temporary-folder.ts';
-import { listeningAppliance, VALID } from './listening-appliance.ts';
+import { completedJob } from './completed-job.ts';
+import { listeningAppliance } from './listening-appliance.ts';
 
 const VIDEO = Buffer.from(Array.from({ length: 1_000 }, (_, index) => index % 256));
 const EVIL = `"><script>alert(1)</script><meta x='`;
+
+const FILES = {
+  'video.mp4': VIDEO,
+  'thumbnail.jpg': 'JPEG',
+  'captions.vtt': 'WEBVTT\n',
+  'slides.html': '<script>',
+};
 
 /** An appliance with a completed job, and shares of it. */
 async function withShares(t: Test) {
   const appliance = await listeningAppliance(t);
   const { service } = appliance;
-  const { storage, assets } = appliance.installation.place;
-  const source = join(await temporaryFolder(t), 'file');
-  const complete = async (title: string | null = null) => {
-    const { jobId } = (await appliance.post({ ...VALID })).json as { jobId: string };
-    const artifacts: JobRecord['artifacts'] = [];
-    for (const [name, content] of [
-      ['video.mp4', VIDEO],
-      ['thumbnail.jpg', 'JPEG'],
-      ['captions.vtt', 'WEBVTT\n'],
-      ['slides.html', '<script>'],
-    ] as const) {
-      await writeFile(source, content);
-      const { sizeBytes } = await assets.put(`${jobId}/${name}`, { path: source, contentType: 'video/mp4' });
-      artifacts.push({ name, assetKey: `${jobId}/${name}`, sizeBytes });
-    }
-    await storage.transaction(async (tx) => {
-      const job = await storage.getJob(jobId, tx);
-      if (!job) return;
-      const ended = { phase: 'completed' as const, completedAtMs: 1, durationMs: 1, creditsCost: 0 };
-      const plays = ['Create(Circle)', 'Wait()', 'Write(<b>)'].map((shows, at) => ({
-        ...{ line: 1, shows, startSeconds: at * 2, seconds: 2 },
-      }));
-      await storage.putTrace(tx, jobId, { plays, output: '' });
-      await storage.updateJob(tx, { ...job, ...ended, title, artifacts });
-    });
-    return jobId;
-  };
+  const complete = (title: string) => completedJob(appliance, { files: FILES, title });
   const jobId = await complete('Pythagoras’ theorem');
   const { owner } = await service.get(jobId);
   const share = (change: Partial<NewShare> = {}) =>

@@ -10,6 +10,7 @@ import { list } from './parts.ts';
 import * as program from './program.ts';
 import { renders } from './renders.ts';
 import * as service from './service.ts';
+import { share } from './shares.ts';
 
 /** What each command prints with `--json`, by the words of the command. */
 export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
@@ -22,6 +23,9 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'file get': file,
     'file remove': list(file),
     'file rename': file,
+    'share create': share,
+    'share list': list(share),
+    'share revoke': share,
     'skill install': program.installedSkill,
     'skill show': program.skillPage,
     'account create': accounts.account,

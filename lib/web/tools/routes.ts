@@ -5,6 +5,7 @@ import { KEY_ROUTES } from './key.ts';
 import { RENDER_ROUTES } from './renders.ts';
 import type { ToolRoute } from './route.ts';
 import { SCENE_ROUTES } from './scenes.ts';
+import { SHARE_ROUTES } from './shares.ts';
 import { USAGE_ROUTES } from './usage.ts';
 
 /** All calls of the tools API. Servers and the OpenAPI document read this table. */
@@ -14,6 +15,7 @@ export const TOOL_ROUTES: readonly ToolRoute[] = [
   ...JOB_ROUTES,
   ...EVENT_ROUTES,
   ...FILE_ROUTES,
+  ...SHARE_ROUTES,
   ...USAGE_ROUTES,
   ...KEY_ROUTES,
 ];

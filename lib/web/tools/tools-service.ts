@@ -23,6 +23,7 @@ export type ToolsService = Pick<
   | 'renderAgain'
   | 'on'
   | 'off'
+  | 'shares'
   | 'still'
   | 'usage'
   | 'wait'
