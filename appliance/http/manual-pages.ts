@@ -69,6 +69,11 @@ export const MANUAL: Record<string, ManualPage[]> = {
       'dashboard, sign-in and roles, credits, the single executable',
     ),
     page('appliance/cli.md', 'Command line', 'rendering, checking and inspecting scenes; all commands'),
+    page(
+      'appliance/sharing.md',
+      'Sharing videos',
+      'links for others, frames on other sites, what a link shows',
+    ),
     page('appliance/operations.md', 'Operations', 'configuration, data, backup, monitoring, TLS, capacity'),
     page('appliance/traces.md', 'Traces', 'OpenTelemetry: variables, spans and attributes'),
     page('appliance/cluster.md', 'More than one machine', 'Postgres, S3, workers, moving an installation'),
