@@ -60,6 +60,7 @@ export { ASPECT_RATIOS, frameSizeOf, QUALITIES, QUALITY_NAMES } from './model/qu
 export { isWebhookUrl } from './model/render-request.ts';
 export type { RenderStage, RenderWork } from './model/render-task.ts';
 export { SCENE_FAULTS } from './model/renderer-protocol.ts';
+export type { JobLabels } from './model/requests.ts';
 export { ROLES } from './model/roles.ts';
 export { type FrameSelection, picturesOf } from './model/selection.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';

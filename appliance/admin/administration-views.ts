@@ -169,6 +169,12 @@ export interface JobInfo {
   account: string;
   status: JobStatus;
   className: string;
+  /** A name for people; null: none. */
+  title: string | null;
+  tags: string[];
+  starred: boolean;
+  /** The project that it is part of; null: none. */
+  project: string | null;
   quality: string;
   aspectRatio: string;
   fps: number;
@@ -314,11 +320,16 @@ export function jobInfo(
   { assetUrl, progress }: { assetUrl: string; progress: RenderProgress | undefined },
 ): JobInfo {
   const { jobId, status, className, quality, aspectRatio, fps, attempts, creditsCost, durationMs } = job;
+  const { title, tags, starred, project } = job;
   return {
     jobId,
     account,
     status,
     className,
+    title,
+    tags,
+    starred,
+    project,
     quality,
     aspectRatio,
     fps,

@@ -13,6 +13,7 @@ import {
   isScenepressError,
   JOB_FORMATS,
   type JobFormat,
+  type JobLabels,
   ScenepressError,
   type Storage,
 } from '../../lib/internal.ts';
@@ -176,6 +177,11 @@ export class JobAdministration {
   /** Removes the job's source, metadata, error, webhook and artifacts; its cost stays recorded. */
   async forget({ jobId }: { jobId: string }): Promise<JobInfo> {
     return this.#jobInfo(await this.#service.forget(jobId));
+  }
+
+  /** Changes title, tags, star or project of a job; what is absent stays. Error: `conflict` once it is forgotten. */
+  async relabel({ jobId, ...labels }: { jobId: string } & JobLabels): Promise<JobInfo> {
+    return this.#jobInfo(await this.#service.relabel(jobId, labels));
   }
 
   /**

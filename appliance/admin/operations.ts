@@ -84,6 +84,7 @@ export const OPERATIONS: {
     showDetails: reads('job'),
     cancel: acts('job', 'Canceled a job'),
     forget: acts('job', 'Forgot a job'),
+    relabel: acts('job', 'Changed labels of a job'),
     renderAgain: acts('job', 'Rendered a job again'),
     render: acts('account', 'Rendered a scene'),
     listScenes: reads('account'),

@@ -9,6 +9,7 @@ import { withAdministration } from '../runtime/with-administration.ts';
 import { shownWork } from '../support/work-times.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
+import { labelCommand } from './job-labels.ts';
 import {
   counted,
   print,
@@ -156,6 +157,8 @@ export function jobCommand(): Command {
     }),
   );
 
+  job.addCommand(labelCommand());
+
   job.addCommand(
     administrative(
       'forget <jobId...>',
@@ -214,6 +217,10 @@ function show(job: ShownJob): void {
     ['Job', job.jobId],
     ['Account', job.account],
     ['Scene', `${job.className}, ${job.quality} quality, ${job.aspectRatio}, ${job.fps} frames per second`],
+    ['Title', job.title && printable(job.title)],
+    ['Project', job.project && printable(job.project)],
+    ['Tags', job.tags.length > 0 ? printable(job.tags.join(', ')) : null],
+    ['Starred', job.starred ? 'yes' : null],
     ['Status', job.status + (job.attempts > 1 ? `, ${job.attempts} attempts` : '')],
     [
       'Progress',

@@ -12,6 +12,7 @@ import type {
   ApiKey,
   ApiUsage,
   BatchRequest,
+  ChangedLabels,
   CheckedSource,
   CheckOptions,
   ClientEvent,
@@ -262,11 +263,8 @@ export class ScenepressClient {
   /** A page of the account's jobs, newest first. */
   async list(query: JobsQuery = {}, options: RequestOptions = {}): Promise<JobPage> {
     const { signal } = known('list', options, SIGNAL);
-    const given = Object.entries(known('list', query, JOBS_QUERY)).map(([name, value]) => [
-      name,
-      String(value),
-    ]);
-    const path = `/jobs?${new URLSearchParams(Object.fromEntries(given))}`;
+    const given = new URLSearchParams({ ...known('list', query, JOBS_QUERY) } as Record<string, string>);
+    const path = `/jobs?${given}`;
     return (await (await this.#tool(path, signal)).json()) as JobPage;
   }
 
@@ -274,6 +272,13 @@ export class ScenepressClient {
   async details(jobId: string, options: RequestOptions = {}): Promise<WholeJob> {
     const { signal } = known('details', options, SIGNAL);
     return (await (await this.#tool(`/jobs/${encodeURIComponent(jobId)}`, signal)).json()) as WholeJob;
+  }
+
+  /** Changes title, tags, star or project of a job, which may have ended. */
+  async relabel(jobId: string, labels: ChangedLabels, options: RequestOptions = {}): Promise<ToolJob> {
+    const { signal } = known('relabel', options, SIGNAL);
+    const response = await this.#post(`/jobs/${encodeURIComponent(jobId)}/labels`, labels, signal);
+    return (await response.json()) as ToolJob;
   }
 
   /** Erases the content of a job that has ended. */
@@ -391,7 +396,6 @@ async function* eventsOf(response: Response): AsyncGenerator<ServerSentEvent, vo
 function isMissing(error: unknown): boolean {
   return error instanceof ApiError && error.status === 404;
 }
-
 function clientEventOf({ event, data }: ServerSentEvent): ClientEvent | undefined {
   if (event === 'job') return { type: 'job', job: JSON.parse(data) as RenderJob };
   if (event === 'progress') return { type: 'progress', progress: JSON.parse(data) };

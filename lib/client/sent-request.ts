@@ -1,7 +1,15 @@
 import type { ClientFile, ToolRequest } from './wire.ts';
 
 /** The fields that the contract does not have: a request with one goes to the tools API. */
-const OF_TOOLS: readonly (keyof ToolRequest)[] = ['title', 'tags', 'seed', 'params', 'formats', 'files'];
+const OF_TOOLS: readonly (keyof ToolRequest)[] = [
+  'title',
+  'tags',
+  'project',
+  'seed',
+  'params',
+  'formats',
+  'files',
+];
 
 /** The path of a render request. */
 export function pathOf(request: ToolRequest): string {

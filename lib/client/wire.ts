@@ -112,6 +112,10 @@ interface ToolMembers {
   fps: number;
   title: string | null;
   tags: string[];
+  /** Whether it is marked. */
+  starred: boolean;
+  /** The project that it is part of; null: none. */
+  project: string | null;
   seed: number | null;
   /** Values of the scene's parameters, by name. */
   params: Params | null;
@@ -218,6 +222,8 @@ export interface SharePage {
 export interface ToolRequest extends RenderRequest, WithFiles, FrameSelection {
   title?: string;
   tags?: readonly string[];
+  /** The project that it is part of, at most 100 characters. */
+  project?: string;
   /** Of the scene's random numbers. */
   seed?: number;
   /** Values of parameters that the scene declares, by name. */
@@ -245,6 +251,14 @@ export interface JobsQuery {
   limit?: number;
   /** The `next` of the preceding page. */
   cursor?: string;
+}
+
+/** What {@link ScenepressClient.relabel} changes; what is absent stays, null removes. */
+export interface ChangedLabels {
+  title?: string | null;
+  tags?: readonly string[];
+  starred?: boolean;
+  project?: string | null;
 }
 
 /** A page of jobs. */

@@ -187,6 +187,10 @@ export interface JobRecord {
   selection: Selection | null;
   /** Sounds of the request; null when it had none. */
   audio: PlacedAudio[] | null;
+  /** Whether its owner marked it; null: never. */
+  starred: boolean | null;
+  /** The project that it is part of; null: none. */
+  project: string | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }
@@ -236,6 +240,10 @@ export interface Job {
   title: string | null;
   /** Words to find it by. */
   tags: string[];
+  /** Whether its owner marked it. */
+  starred: boolean;
+  /** The project that it is part of, like a folder; null: none. */
+  project: string | null;
   /** Of the scene's random numbers; null: another one in each render. */
   seed: number | null;
   /** Values of the scene's parameters, by name; null when the request had none. */
@@ -288,7 +296,7 @@ export interface Job {
   forgottenAt?: string;
 }
 
-/** A terminal job never changes. */
+/** A terminal job never changes, except for its labels and by being forgotten. */
 export function isTerminal(phase: JobPhase): phase is 'completed' | 'failed' {
   return phase === 'completed' || phase === 'failed';
 }
@@ -323,6 +331,8 @@ export function jobOf(record: JobRecord): Job {
     fps,
     title,
     tags: [...(tags ?? [])],
+    starred: record.starred ?? false,
+    project: record.project,
     seed,
     params,
     audio,

@@ -30,6 +30,8 @@ export interface EnqueueRequest extends RenderRequest, FrameSelection {
   title?: string;
   /** Words to find it by: at most 20 of at most 50 characters. */
   tags?: readonly string[];
+  /** The project that it is part of, like a folder: a name of at most 100 characters. */
+  project?: string;
   /** Of the scene's random numbers, from 0 to 4,294,967,295. Default: another one in each render. */
   seed?: number;
   /** Values of parameters that the scene declares, by name: JSON of at most 64 KiB. */
@@ -84,6 +86,18 @@ export interface RenderAgainOptions extends JobScope {
   changes?: Partial<Omit<EnqueueRequest, 'owner' | 'webhook' | 'idempotency' | 'earlierJobId'>>;
   /** As of {@link EnqueueRequest}. */
   idempotency?: Idempotency;
+}
+
+/** What {@link RenderService.relabel} changes of a job; what is absent stays. */
+export interface JobLabels {
+  /** A name for people, at most 200 characters; null: none. */
+  title?: string | null;
+  /** Words to find it by: at most 20 of at most 50 characters. */
+  tags?: readonly string[];
+  /** Whether it is marked. */
+  starred?: boolean;
+  /** The project that it is part of, at most 100 characters; null: none. */
+  project?: string | null;
 }
 
 /** Restricts a lookup to one owner's jobs; other jobs are reported as `not_found`. */

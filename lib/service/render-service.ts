@@ -4,10 +4,12 @@ import { abortable } from '../async/abortable.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { enqueueAgain, enqueueAll, enqueueOne } from '../jobs/accept/enqueue.ts';
+import { changedLabels } from '../jobs/accept/labels.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
 import { newJobsOf } from '../jobs/accept/new-jobs.ts';
 import { RENDER_AGAIN } from '../jobs/accept/render-again.ts';
 import { assertEnded, forgetJob, forgetJobsOf } from '../jobs/end/forget.ts';
+import { relabelJob } from '../jobs/end/relabel.ts';
 import { CHECK_REQUEST, checkManyOfOwner, checkOfOwner } from '../jobs/run/check-scenes.ts';
 import {
   INSPECT_REQUEST,
@@ -31,6 +33,7 @@ import type {
 import type {
   EnqueueManyOptions,
   EnqueueRequest,
+  JobLabels,
   JobScope,
   RenderAgainOptions,
   ScenesOptions,
@@ -181,6 +184,17 @@ export class RenderService extends ServiceReads {
     const { owner, signal } = known('cancel', options, WAIT);
     const ended = await abortable(this.#cancel(jobId, owner), signal);
     return ended ?? this.wait(jobId, signal ? { signal } : {});
+  }
+
+  /**
+   * Changes title, tags, star or project of a job, which may have ended; what `labels` leaves out stays. Errors:
+   * `invalid_request`, `not_found`; `conflict` once it is forgotten.
+   */
+  async relabel(jobId: string, labels: JobLabels, scope: JobScope = {}): Promise<Job> {
+    const { owner } = known('relabel', scope, SCOPE);
+    const changed = changedLabels(labels);
+    this.#assertAccepting();
+    return jobOf(await relabelJob(this.#parts, jobId, { labels: changed, owner }));
   }
 
   /**

@@ -50,6 +50,8 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     formats: 'sealed',
     selection: 'sealed',
     audio: 'sealed',
+    starred: 'sealed',
+    project: 'sealed',
   },
   {
     derived: {

@@ -24,6 +24,7 @@ import { jobStates } from './job-states.ts';
 import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
+import { type RelabeledQuery, relabel, relabeledJobs } from './relabeled-jobs.ts';
 import { resealRows } from './reseal-rows.ts';
 import { JOBS, REQUESTS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
@@ -127,6 +128,17 @@ export class SqlStorage implements Storage {
     this.#update(inside, job, textKey, { sameTexts: JOBS.sameTexts(job, before) });
   }
 
+  async relabelJob(tx: Transaction, job: JobRecord, atMs: number): Promise<void> {
+    const inside = this.#database.inside(tx);
+    const { textKey } = await this.#stored(inside, job.jobId);
+    relabel(inside, job.jobId, JOBS.sealTexts(job, textKey, this.#random), atMs);
+    this.#drop(inside, job.jobId);
+  }
+
+  relabeledJobs(page: RelabeledQuery): Promise<JobRecord[]> {
+    return relabeledJobs(this.#database, page);
+  }
+
   async deleteJob(tx: Transaction, jobId: string): Promise<void> {
     const inside = this.#database.inside(tx);
     const { job, textKey } = await this.#stored(inside, jobId);
@@ -134,8 +146,7 @@ export class SqlStorage implements Storage {
     await this.files.release(tx, jobId, job.createdAtMs);
     inside.write('DELETE FROM jobs WHERE job_id = ?', jobId);
     blankTextKey(inside, textKey);
-    this.#lockedJobs.drop(inside, jobId);
-    inside.afterCommit(() => this.#cache?.drop(jobId));
+    this.#drop(inside, jobId);
   }
 
   async forgetJob(tx: Transaction, job: JobRecord): Promise<FileRecord[]> {
@@ -267,13 +278,8 @@ export class SqlStorage implements Storage {
     return counts;
   }
 
-  async unfinishedJobs({
-    after = '',
-    phases = UNFINISHED_PHASES,
-  }: {
-    after?: string;
-    phases?: UnfinishedPhase[];
-  } = {}): Promise<JobRecord[]> {
+  async unfinishedJobs(page: { after?: string; phases?: UnfinishedPhase[] } = {}): Promise<JobRecord[]> {
+    const { after = '', phases = UNFINISHED_PHASES } = page;
     const each = `SELECT * FROM (SELECT ${JOBS.names} FROM jobs WHERE phase = ? AND job_id > ? ORDER BY job_id LIMIT ?) AS page`;
     const rows = await this.#database.all(
       `${phases.map(() => each).join(' UNION ALL ')} ORDER BY job_id LIMIT ?`,
@@ -344,15 +350,19 @@ export class SqlStorage implements Storage {
   }
 
   async #read(jobId: string): Promise<JobRecord | undefined> {
-    return recordOf(await this.#database.get(JOBS.byKey, jobId));
+    const row = await this.#database.get(JOBS.byKey, jobId);
+    return row && JOBS.record(row);
   }
 
   #update(tx: SqlTransaction, job: JobRecord, textKey: TextKey, { sameTexts = false } = {}): void {
-    const { jobId } = job;
-    tx.afterCommit(() => this.#cache?.drop(jobId));
-    this.#lockedJobs.drop(tx, jobId);
+    this.#drop(tx, job.jobId);
     if (sameTexts) tx.write(JOBS.update, ...JOBS.changes(job));
     else tx.write(JOBS.updateWithTexts, ...JOBS.changes(job, JOBS.sealTexts(job, textKey, this.#random)));
+  }
+
+  #drop(tx: SqlTransaction, jobId: string): void {
+    tx.afterCommit(() => this.#cache?.drop(jobId));
+    this.#lockedJobs.drop(tx, jobId);
   }
 
   async #stored(tx: SqlTransaction, jobId: string): Promise<StoredJob> {
@@ -370,10 +380,6 @@ function phasesOf(status: JobStatus, canceled: boolean | undefined): JobPhase[] 
 function canceledIn(phase: JobPhase, canceled: boolean | undefined): string {
   if (canceled === undefined || phase !== 'failed') return '';
   return canceled ? " AND failed_by = 'cancel'" : " AND coalesce(failed_by, '') <> 'cancel'";
-}
-
-function recordOf(row: object | undefined): JobRecord | undefined {
-  return row && JOBS.record(row);
 }
 
 /** Several callers may get the same record. */

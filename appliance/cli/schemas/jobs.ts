@@ -4,7 +4,7 @@ import { RENDER_WORK, type RenderStage } from '../../../lib/internal.ts';
 import type { JobDetails, JobInfo, ShownJob } from '../../admin/administration-views.ts';
 import type { Problem } from '../../admin/many.ts';
 import { diagnosis, failedBy, play } from './findings.ts';
-import { count, list, number, object, oneOf, quality, record, text, time } from './parts.ts';
+import { count, list, number, object, oneOf, quality, record, text, time, yes } from './parts.ts';
 
 const STAGES: Record<RenderStage, true> = { loading: true, rendering: true, finishing: true };
 
@@ -35,6 +35,10 @@ const ofJob = {
   account: text.description('The e-mail address of its account, or the user id of a deleted one.'),
   status: oneOf<JobInfo['status']>({ queued: true, running: true, completed: true, failed: true }),
   className: text.description('The scene; empty once it is forgotten.'),
+  title: text.allow(null).description('A name for people; null: none.'),
+  tags: list(text).description('Words to find it by.'),
+  starred: yes.description('Whether it is marked.'),
+  project: text.allow(null).description('The project that it is part of; null: none.'),
   quality,
   aspectRatio: text,
   fps: number.description('Frames per second.'),

@@ -52,6 +52,7 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'job show': jobs.foundJob,
     'job watch': jobs.shownJob,
     'job cancel': jobs.changedJobs,
+    'job label': jobs.job,
     'job forget': jobs.changedJobs,
     'job retry': jobs.changedJobs,
     'queue show': service.queue,

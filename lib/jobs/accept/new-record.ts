@@ -10,6 +10,7 @@ export function recordOf(
     request,
     title,
     tags,
+    project,
     seed,
     params,
     audio,
@@ -53,6 +54,8 @@ export function recordOf(
     params: params ?? null,
     selection: selection ?? null,
     audio: audio ? [...audio] : null,
+    starred: null,
+    project: project ?? null,
   };
 }
 

@@ -21,6 +21,7 @@ const CHANGES: Names<Changes> = {
   keyId: true,
   title: true,
   tags: true,
+  project: true,
   seed: true,
   params: true,
   audio: true,
@@ -48,8 +49,20 @@ export async function copyOf(
   { changes = {}, idempotency }: Pick<RenderAgainOptions, 'changes' | 'idempotency'> = {},
 ): Promise<NewJob> {
   known('changes', changes, CHANGES);
-  const { jobId, owner, className, quality, aspectRatio, title, tags, seed, params, audio, formats } =
-    earlier;
+  const {
+    jobId,
+    owner,
+    className,
+    quality,
+    aspectRatio,
+    title,
+    tags,
+    project,
+    seed,
+    params,
+    audio,
+    formats,
+  } = earlier;
   const code = changes.code ?? (await storage.readSource(jobId));
   if (code === undefined) throw new ScenepressError('not_found', 'The source of this job has been removed.');
   const isOwnRate = earlier.fps === QUALITIES[quality].fps && changes.quality !== undefined;
@@ -58,6 +71,7 @@ export async function copyOf(
     ...(!isOwnRate && { fps: earlier.fps }),
     ...(title !== null && { title }),
     ...(tags !== null && { tags }),
+    ...(project !== null && { project }),
     ...(seed !== null && { seed }),
     ...(params !== null && { params }),
     ...(audio !== null && { audio }),

@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /**
- * Erases the content of a terminal job: code, class name, title, tags, parameters, metadata, webhook URL, bodies and answers, error and
+ * Erases the content of a terminal job: code, class name, title, tags, star, project, parameters, metadata, webhook URL, bodies and answers, error and
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
@@ -40,6 +40,8 @@ export async function forgetJob(
     formats: null,
     selection: null,
     audio: null,
+    starred: null,
+    project: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

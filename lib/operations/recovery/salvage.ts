@@ -81,7 +81,7 @@ const INDEXES = "SELECT name, sql FROM sqlite_schema WHERE type = 'index' AND tb
 function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): Row {
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
   const labels = {
-    ...{ title: null, tags: null, seed: null, params: null, audio: null },
+    ...{ title: null, tags: null, seed: null, params: null, audio: null, starred: null, project: null },
     ...{ formats: null, selection: null },
   };
   const request = { ...labels, metadataJson: null, webhookUrl: null };

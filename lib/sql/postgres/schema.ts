@@ -10,10 +10,13 @@ import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { IDENTITIES } from '../schema/identities.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
+import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
+
+const DROP_END_ONCE = 'DROP TRIGGER jobs_end_once ON jobs; DROP FUNCTION jobs_end_once();';
 
 /** The tables that SQLite has, too; accounts, keys and settings; and what the processes of a service share. */
 export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
@@ -28,6 +31,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     inPostgres(FILES_TABLES + ACCOUNT_LIMITS + IDENTITIES),
     // Earlier programs would leave the links of a forgotten job.
     inPostgres(SHARES_TABLES),
+    // Earlier programs would drop a project when a render begins.
+    DROP_END_ONCE + inPostgres(RELABELED_JOBS + JOBS_KEEP_OUTCOMES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

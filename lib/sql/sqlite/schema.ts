@@ -2,6 +2,7 @@ import { Schema } from '../../databases/sqlite/migrated-schema.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
+import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
@@ -14,4 +15,5 @@ export const SQLITE_SCHEMA: Schema = new Schema([
   SNAPSHOTS_TABLE,
   FILES_TABLES,
   SHARES_TABLES,
+  `DROP TRIGGER jobs_end_once;${RELABELED_JOBS}${JOBS_KEEP_OUTCOMES}`,
 ]);

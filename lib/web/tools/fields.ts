@@ -196,6 +196,8 @@ export const JOB: Joi.ObjectSchema = named(
     fps: count,
     title: nullableText,
     tags: Joi.array().items(text).required(),
+    starred: Joi.boolean().required().description('Whether it is marked.'),
+    project: nullableText.description('The project that it is part of; null: none.'),
     seed: nullableCount,
     params: Joi.object().unknown().allow(null).required().description('Values of parameters of the scene.'),
     audio: Joi.array()

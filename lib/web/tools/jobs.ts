@@ -1,7 +1,9 @@
 import Joi from 'joi';
+import { CHANGED_LABELS } from '../../jobs/accept/labels.ts';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
 import type { JobListQuery } from '../../model/job-list-query.ts';
 import { QUALITY_NAMES } from '../../model/qualities.ts';
+import type { JobLabels } from '../../model/requests.ts';
 import { named } from '../openapi/endpoint.ts';
 import { JOB, WAITING_JOB, WHOLE_JOB } from './fields.ts';
 import { jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
@@ -10,6 +12,8 @@ import { toolJobJson } from './tool-job.ts';
 import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
 
 const LIMIT = 50;
+/** More than all labels take. */
+const LABELS_BYTES = 32 * 1024;
 const ID = { jobId: 'The id of the job.' };
 const time = (description: string) => Joi.date().iso().description(description);
 
@@ -98,6 +102,24 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
     responses: { 200: { description: 'The job.', schema: JOB }, ...toolErrors(401, 403, 404, 429, 503) },
     answer: async ({ service, caller: { owner }, params: { jobId = '' }, links, signal }) =>
       jsonText(200, toolJobJson(await service.cancel(jobId, { owner, signal }), links)),
+  },
+  {
+    method: 'POST',
+    path: `${TOOLS_PATH}/jobs/{jobId}/labels`,
+    operationId: 'relabelJob',
+    summary: 'Change title, tags, star or project of a job',
+    description: 'Also of a job that has ended. What the request leaves out stays.',
+    tag: 'Jobs',
+    scopes: ['render'],
+    params: ID,
+    body: { name: 'LabelsRequest', schema: Joi.object(CHANGED_LABELS).min(1), mostBytes: LABELS_BYTES },
+    responses: {
+      200: { description: 'The job.', schema: JOB },
+      409: { ...toolErrors(409)[409], description: 'The job is forgotten.' },
+      ...toolErrors(400, 401, 403, 404, 413, 429, 503),
+    },
+    answer: async ({ service, caller: { owner }, params: { jobId = '' }, body, links }) =>
+      jsonText(200, toolJobJson(await service.relabel(jobId, body as JobLabels, { owner }), links)),
   },
   {
     method: 'DELETE',

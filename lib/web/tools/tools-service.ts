@@ -20,6 +20,7 @@ export type ToolsService = Pick<
   | 'output'
   | 'plays'
   | 'progress'
+  | 'relabel'
   | 'renderAgain'
   | 'on'
   | 'off'

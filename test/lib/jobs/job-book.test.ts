@@ -122,6 +122,7 @@ for (const [name, open] of [
         ...{
           title: 'Ferns',
           tags: ['plants', 'è'],
+          project: 'garden',
           seed: 7,
           params: { name: 'Ada' },
           audio: [{ file: 'a.wav', atSeconds: 1 }],
@@ -139,6 +140,7 @@ for (const [name, open] of [
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
         ...{ outcome: null, artifacts: [], error: null, diagnosis: null, traceContext: null },
         selection: { fromPlay: 2, poster: { play: 3 } },
+        ...{ starred: null, project: 'garden' },
       };
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);

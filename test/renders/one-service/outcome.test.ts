@@ -52,6 +52,8 @@ t.test('a completed job has its request, times and artifacts', async (t) => {
     seed: null,
     params: null,
     audio: null,
+    starred: false,
+    project: null,
     formats: ['mp4'],
     fromPlay: null,
     toPlay: null,
