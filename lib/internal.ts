@@ -53,6 +53,7 @@ export { FINDING_KINDS } from './model/finding.ts';
 export { JOB_FORMATS, type JobFormat, othersOf } from './model/formats.ts';
 export { SortableIds } from './model/ids.ts';
 export { jobJson } from './model/job-json.ts';
+export type { FoundLabels, JobSearch } from './model/job-search.ts';
 export { DEFAULT_LIMITS } from './model/limits.ts';
 export type { InspectRequest } from './model/owned-pictures.ts';
 export type { OwnerFile } from './model/owner-file.ts';

@@ -250,6 +250,15 @@ export interface JobPage {
   next: string | null;
 }
 
+/** A page of found jobs. */
+export interface FoundJobs {
+  jobs: JobInfo[];
+  /** Continues as `cursor` of the next page; null at the end. */
+  next: string | null;
+  /** False while older jobs are still being read. */
+  isComplete: boolean;
+}
+
 /** A job with its source and options. */
 export interface JobDetails extends ShownJob {
   startedAt: string | null;

@@ -10,6 +10,7 @@ import type {
   RenderService,
 } from '../../lib/index.ts';
 import {
+  type FoundLabels,
   isScenepressError,
   JOB_FORMATS,
   type JobFormat,
@@ -31,6 +32,7 @@ import {
   time,
 } from './administration-requests.ts';
 import {
+  type FoundJobs,
   type JobDetails,
   type JobInfo,
   type JobPage,
@@ -58,6 +60,18 @@ export interface JobFilter {
   limit?: number | undefined;
   /** The last job of the previous page. */
   before?: string | undefined;
+}
+
+/** Which jobs to look for. */
+export interface JobFind extends Omit<JobFilter, 'before'> {
+  /** Words that begin words of their texts. */
+  text?: string | undefined;
+  tag?: string | undefined;
+  project?: string | undefined;
+  starred?: boolean | undefined;
+  order?: 'newest' | 'oldest' | undefined;
+  /** The `next` of the preceding page. */
+  cursor?: string | undefined;
 }
 
 type GivenParams = Readonly<Record<string, unknown>>;
@@ -121,6 +135,21 @@ export class JobAdministration {
     if (query.status !== undefined && query.status !== 'failed') return { jobs: [], examined: 0, next: null };
     const { jobs, examined, next } = await this.#service.searchErrors({ ...query, text });
     return { jobs: await Promise.all(jobs.map((job) => this.#jobInfo(job))), examined, next };
+  }
+
+  /** Jobs by words of their texts, and by labels. Forgotten ones are not found. */
+  async find({ text, tag, project, starred, order, cursor, ...filter }: JobFind): Promise<FoundJobs> {
+    const { metadata: _, before: __, after: ___, ...query } = await this.#queryOf(filter);
+    const labels = { text, tag, project, starred, order, cursor };
+    const given = Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));
+    const found = await this.#service.search({ ...query, ...given });
+    return { ...found, jobs: await Promise.all(found.jobs.map((job) => this.#jobInfo(job))) };
+  }
+
+  /** The projects and tags of the jobs, those that were read for {@link find}. */
+  async labels({ account }: { account?: string | undefined }): Promise<FoundLabels> {
+    const { owner } = await this.#queryOf({ account });
+    return this.#service.labels(owner === undefined ? {} : { owner });
   }
 
   /** The newest jobs that use a file. Error: `not_found`. */

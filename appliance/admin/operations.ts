@@ -78,6 +78,8 @@ export const OPERATIONS: {
   jobs: {
     list: reads('account'),
     search: reads('account'),
+    find: reads('account'),
+    labels: reads('account'),
     count: reads('account'),
     show: reads('job'),
     listUsing: reads('file'),

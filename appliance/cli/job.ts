@@ -3,7 +3,8 @@ import type { JobStatus, Quality } from '../../lib/index.ts';
 import { QUALITY_NAMES } from '../../lib/internal.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
 import { JOB_STATUSES } from '../admin/administration-requests.ts';
-import type { JobInfo, ShownJob } from '../admin/administration-views.ts';
+import type { JobInfo, JobPage, ShownJob } from '../admin/administration-views.ts';
+import type { JobFind } from '../admin/jobs.ts';
 import { forEachJob } from '../admin/many.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { shownWork } from '../support/work-times.ts';
@@ -35,6 +36,10 @@ interface ListFlags extends Flags {
   until?: string;
   limit?: number;
   before?: string;
+  text?: string;
+  tag?: string;
+  project?: string;
+  starred?: boolean;
 }
 
 /** `scenepress job …` */
@@ -54,6 +59,10 @@ export function jobCommand(): Command {
       .addOption(new Option('--status <status>', 'only jobs with this status').choices(JOB_STATUSES))
       .addOption(new Option('--quality <quality>', 'only jobs in this quality').choices(QUALITY_NAMES))
       .option('--error <text>', 'only failed jobs whose error contains this text, in any case')
+      .option('--text <words>', 'only jobs with words that begin so, in their titles, code and other texts')
+      .option('--tag <tag>', 'only jobs with this tag')
+      .option('--project <name>', 'only jobs of this project')
+      .option('--starred', 'only marked jobs')
       .option('--since <time>', 'only jobs created at this time or later, such as 2026-11-22T18:30:00Z')
       .option('--until <time>', 'only jobs created before this time')
       .option('--limit <number>', 'maximum number of jobs (default: 50)', wholeNumber)
@@ -62,8 +71,13 @@ export function jobCommand(): Command {
         // The configuration has an option `quality`, too, for workers.
         const { quality, ...options } = flags;
         const { account, status, error, since, until, limit, before } = options;
+        const { text, tag, project, starred } = options;
+        const labels = { text, tag, project, starred };
+        const isSearch = Object.values(labels).some((label) => label !== undefined);
         const { jobs, examined, next } = await withAdministration(configOf(options), (admin) =>
-          admin.jobs.search({ account, status, quality, error, since, until, limit, before }),
+          isSearch
+            ? foundBy(admin, { account, status, quality, since, until, limit, cursor: before, ...labels })
+            : admin.jobs.search({ account, status, quality, error, since, until, limit, before }),
         );
         if (examined !== null && next !== null) {
           process.stderr.write(
@@ -76,7 +90,7 @@ export function jobCommand(): Command {
           jobs.map((job) => [
             job.jobId,
             job.status,
-            job.className,
+            job.title === null ? job.className : printable(job.title),
             job.quality,
             shownTime(job.createdAt),
             shownDuration(job.durationMs),
@@ -188,6 +202,19 @@ export function jobCommand(): Command {
   );
 
   return job;
+}
+
+/** All jobs of a page: the first search after a while has to read them. */
+async function foundBy(admin: RemoteAdministration, asked: JobFind): Promise<JobPage> {
+  const { limit = 50 } = asked;
+  const jobs: JobInfo[] = [];
+  let cursor = asked.cursor;
+  for (;;) {
+    const found = await admin.jobs.find({ ...asked, limit: limit - jobs.length, cursor });
+    jobs.push(...found.jobs);
+    if (found.next === null || jobs.length >= limit) return { jobs, examined: null, next: found.next };
+    cursor = found.next;
+  }
 }
 
 type Apply = (admin: RemoteAdministration) => (request: { jobId: string }) => Promise<JobInfo>;

@@ -3,7 +3,7 @@ import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
-import { pathOf, sentRequest } from './sent-request.ts';
+import { JOBS_QUERY, pathOf, sentRequest } from './sent-request.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
 import { ClientShares } from './shares.ts';
 import type {
@@ -87,14 +87,6 @@ const INSPECT: Names<InspectOptions & WithFiles & RequestOptions> = {
   signal: true,
 };
 const CHECK: Names<CheckOptions & WithFiles & RequestOptions> = { ...INSPECT, dryRun: true };
-const JOBS_QUERY: Names<JobsQuery> = {
-  status: true,
-  quality: true,
-  since: true,
-  until: true,
-  limit: true,
-  cursor: true,
-};
 const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
 
 /**

@@ -1,4 +1,19 @@
-import type { ClientFile, ToolRequest } from './wire.ts';
+import type { Names } from '../base/known-options.ts';
+import type { ClientFile, JobsQuery, ToolRequest } from './wire.ts';
+
+/** The fields of a query for jobs. */
+export const JOBS_QUERY: Names<JobsQuery> = {
+  status: true,
+  quality: true,
+  text: true,
+  tag: true,
+  project: true,
+  starred: true,
+  since: true,
+  until: true,
+  limit: true,
+  cursor: true,
+};
 
 /** The fields that the contract does not have: a request with one goes to the tools API. */
 const OF_TOOLS: readonly (keyof ToolRequest)[] = [

@@ -243,6 +243,11 @@ export interface BatchRequest extends Omit<ToolRequest, 'files'> {
 export interface JobsQuery {
   status?: JobStatus;
   quality?: Quality;
+  /** Words that begin words of the texts of jobs, without case and accents. */
+  text?: string;
+  tag?: string;
+  project?: string;
+  starred?: boolean;
   /** ISO 8601: created at this time or later. */
   since?: string;
   /** ISO 8601: created before this time. */

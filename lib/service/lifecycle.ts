@@ -199,6 +199,7 @@ export class Lifecycle {
     await closeStores(this.#parts);
     ends.stop();
     followers.stop();
+    this.#parts.searches.stop();
     this.#state = 'stopped';
   }
 }

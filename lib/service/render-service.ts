@@ -207,6 +207,7 @@ export class RenderService extends ServiceReads {
     const job = await this.#record(jobId, owner);
     assertEnded(job);
     const forgotten = await forgetJob(this.#parts, job);
+    this.#parts.searches.forget(jobId);
     await this.#parts.storage.purge();
     return jobOf(forgotten);
   }
@@ -221,6 +222,7 @@ export class RenderService extends ServiceReads {
     await this.#parts.acceptance.settled();
     const count = await forgetJobsOf(validOwner(owner), this.#parts, (jobId) => this.cancel(jobId), signal);
     await this.#parts.shares.forget(owner);
+    this.#parts.searches.forgetAll(owner);
     await this.#parts.snapshots.forget(owner);
     await this.#parts.fileRemoval.forget(owner);
     await this.#parts.storage.purge();

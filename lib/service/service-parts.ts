@@ -23,6 +23,7 @@ import { Dispatcher } from '../jobs/run/dispatcher.ts';
 import { Gate } from '../jobs/run/gate.ts';
 import { JobClaims } from '../jobs/run/job-claims.ts';
 import { ShortRuns } from '../jobs/run/short-runs.ts';
+import { JobSearches } from '../jobs/search/job-searches.ts';
 import { Snapshots } from '../jobs/snapshots/snapshots.ts';
 import { JobEnds } from '../jobs/watch/job-ends.ts';
 import { JobFollowers } from '../jobs/watch/job-followers.ts';
@@ -93,6 +94,7 @@ export interface ServiceParts {
   ends: JobEnds;
   followers: JobFollowers;
   remoteJobs: RemoteJobs;
+  searches: JobSearches;
 }
 
 /** Components that act outside of the process, and the source of random bytes. */
@@ -368,6 +370,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     ends,
     followers,
     remoteJobs,
+    searches: new JobSearches({ storage, clock }),
   };
 }
 

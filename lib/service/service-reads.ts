@@ -11,6 +11,7 @@ import type { ArtifactName } from '../model/artifacts.ts';
 import { firstIdAt } from '../model/ids.ts';
 import { type Job, type JobStatus, jobOf } from '../model/job.ts';
 import type { JobCountQuery, JobListQuery } from '../model/job-list-query.ts';
+import type { FoundLabels, JobSearch, JobSearchResult } from '../model/job-search.ts';
 import type { Play, RenderProgress } from '../model/render-task.ts';
 import type { JobScope, WaitOptions } from '../model/requests.ts';
 import { type UsageOfDay, type UsageQuery, usageOf } from '../model/usage.ts';
@@ -85,6 +86,20 @@ export abstract class ServiceReads extends EmitterBase<RenderServiceEvents> {
    */
   searchErrors(query: ErrorSearch): Promise<ErrorSearchResult> {
     return searchErrors(this.#parts.storage, query);
+  }
+
+  /**
+   * Searches jobs by words of their texts and by labels. The first search of an owner after a while reads its jobs, the newest
+   * first, into an index in memory; what is found until then has `isComplete: false`. Error: `invalid_request`.
+   */
+  search(search: JobSearch = {}): Promise<JobSearchResult> {
+    return this.#parts.searches.search(search);
+  }
+
+  /** The projects and tags of an owner's jobs, or of all: those that are read for {@link search} already. */
+  labels(query: JobScope = {}): Promise<FoundLabels> {
+    const { owner } = known('labels', query, SCOPE);
+    return this.#parts.searches.labels(owner);
   }
 
   /** The number of jobs with each status, up to `limit`, created at `sinceMs` (epoch milliseconds) or later. */

@@ -98,6 +98,8 @@ const CALLS: Record<string, (given: any) => unknown> = {
   'RenderService.output': (given) => service.output('1', given),
   'RenderService.filesOf': (given) => service.filesOf('1', given),
   'RenderService.list': (given) => service.list(given),
+  'RenderService.search': (given) => service.search(given),
+  'RenderService.labels': (given) => service.labels(given),
   'RenderService.searchErrors': (given) => service.searchErrors(given),
   'RenderService.usage': (given) => service.usage({ owner: 'a', ...given }),
   'RenderService.count': (given) => service.count(given),

@@ -1,7 +1,10 @@
 import Joi from 'joi';
 import { CHANGED_LABELS } from '../../jobs/accept/labels.ts';
 import { MOST_TOGETHER } from '../../jobs/accept/new-jobs.ts';
+import type { Job } from '../../model/job.ts';
+import type { ArtifactLinks } from '../../model/job-json.ts';
 import type { JobListQuery } from '../../model/job-list-query.ts';
+import type { JobSearch } from '../../model/job-search.ts';
 import { QUALITY_NAMES } from '../../model/qualities.ts';
 import type { JobLabels } from '../../model/requests.ts';
 import { named } from '../openapi/endpoint.ts';
@@ -10,6 +13,8 @@ import { jsonText, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts'
 import { toolErrors } from './tool-errors.ts';
 import { toolJobJson } from './tool-job.ts';
 import { isEnded, WAIT_SECONDS, waited } from './wait.ts';
+
+type Labels = Pick<JobSearch, 'text' | 'tag' | 'project' | 'starred'>;
 
 const LIMIT = 50;
 /** More than all labels take. */
@@ -32,6 +37,14 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
         'Only those with this status.',
       ),
       quality: Joi.valid(...QUALITY_NAMES).description('Only those of this quality.'),
+      text: Joi.string()
+        .max(1000)
+        .description(
+          'Only those with words that begin so, in title, tags, project, class name, code, metadata, said texts, error or id. A page may be short before the end.',
+        ),
+      tag: Joi.string().description('Only those with this tag.'),
+      project: Joi.string().description('Only those of this project.'),
+      starred: Joi.boolean().description('Only those that are marked, or not.'),
       since: time('Only those created at this time or later, ISO 8601.'),
       until: time('Only those created before this time, ISO 8601.'),
       limit: Joi.number().integer().min(1).max(MOST_TOGETHER).description(`Default: ${LIMIT}.`),
@@ -151,21 +164,30 @@ async function list({ service, caller: { owner }, query, links }: ToolCall): Pro
     until,
     limit = LIMIT,
     cursor,
-  } = query as Pick<JobListQuery, 'status' | 'quality' | 'limit'> & {
-    since?: Date;
-    until?: Date;
-    cursor?: string;
-  };
-  const jobs = await service.list({
+    ...labels
+  } = query as Pick<JobListQuery, 'status' | 'quality' | 'limit'> &
+    Labels & {
+      since?: Date;
+      until?: Date;
+      cursor?: string;
+    };
+  const asked = {
     owner,
     limit,
     ...(status && { status }),
     ...(quality && { quality }),
     ...(since && { sinceMs: since.getTime() }),
     ...(until && { untilMs: until.getTime() }),
-    ...(cursor !== undefined && { before: cursor }),
-  });
-  const next = jobs.length < limit ? null : (jobs.at(-1)?.jobId ?? null);
+  };
+  if (Object.keys(labels).length > 0) {
+    const found = await service.search({ ...asked, ...labels, ...(cursor !== undefined && { cursor }) });
+    return page(found.jobs, found.next, links);
+  }
+  const jobs = await service.list({ ...asked, ...(cursor !== undefined && { before: cursor }) });
+  return page(jobs, jobs.length < limit ? null : (jobs.at(-1)?.jobId ?? null), links);
+}
+
+function page(jobs: Job[], next: string | null, links: ArtifactLinks): Response {
   const texts = jobs.map((job) => toolJobJson(job, links));
   return jsonText(200, `{"jobs":[${texts.join()}],"next":${JSON.stringify(next)}}`);
 }

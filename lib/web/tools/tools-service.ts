@@ -21,6 +21,7 @@ export type ToolsService = Pick<
   | 'plays'
   | 'progress'
   | 'relabel'
+  | 'search'
   | 'renderAgain'
   | 'on'
   | 'off'

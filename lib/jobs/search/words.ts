@@ -1,0 +1,45 @@
+/** Longer words are cut: a text such as base64 is none that is searched for. */
+const LONGEST = 40;
+/** Characters of a text that are read. */
+const MOST_CHARACTERS = 200_000;
+const WORD = /[\p{L}\p{N}]+/gu;
+/** Where a part of a name in camel case begins. */
+const PART = /(?<=[\p{Ll}\p{N}])(?=\p{Lu})/u;
+
+/** Most words of a code occur in others: their forms are kept. */
+const MOST_KEPT = 20_000;
+const kept = new Map<string, readonly string[]>();
+
+/** The words of a text, without case and accents; of a name such as `FourierSeries` also `series`. */
+export function wordsOf(text: string, into: Set<string> = new Set<string>()): Set<string> {
+  const read = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
+  for (const word of new Set(read.match(WORD))) for (const form of formsOf(word)) into.add(form);
+  return into;
+}
+
+function formsOf(word: string): readonly string[] {
+  const known = kept.get(word);
+  if (known) return known;
+  if (kept.size >= MOST_KEPT) kept.clear();
+  const forms = [folded(word)];
+  let rest = word.length;
+  for (const part of word.split(PART).toReversed().slice(0, -1)) {
+    rest -= part.length;
+    forms.push(folded(word.slice(rest)));
+  }
+  kept.set(word, forms);
+  return forms;
+}
+
+/** A word without case and accents. */
+export function folded(word: string): string {
+  const lower = word.slice(0, LONGEST).toLowerCase();
+  // Most words need no normalization, which takes longer than all the rest.
+  if (/^[\0-\x7f]*$/.test(lower)) return lower;
+  return lower.normalize('NFKD').replace(/\p{M}/gu, '').replaceAll('ß', 'ss').slice(0, LONGEST);
+}
+
+/** The words of a query, each of which begins a word that is looked for. */
+export function queryWords(text: string): string[] {
+  return [...new Set((text.match(WORD) ?? []).map(folded))];
+}
