@@ -11,6 +11,7 @@ import { jobRoutes } from './pages/job.ts';
 import { jobListRoutes } from './pages/job-list.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { languageRoutes } from './pages/language.ts';
+import { libraryRoutes } from './pages/library.ts';
 import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
@@ -47,6 +48,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...languageRoutes(parts),
     ...accountRoutes(parts),
     ...liveRoutes(parts),
+    ...libraryRoutes(),
     ...overviewRoutes(),
     ...playgroundRoutes(),
     ...jobListRoutes(),

@@ -72,7 +72,7 @@ export async function signIn(page: Page, url: string, email: string): Promise<vo
   await page.getByLabel('E-mail address').fill(email);
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { name: 'Library' }).waitFor();
 }
 
 /** Waits until a condition of the page holds. */

@@ -4,15 +4,26 @@ import { type Asset, asset } from './asset.ts';
 import { EXAMPLE_ASSETS } from './examples.ts';
 import { FILES_SCRIPT } from './generated/files-script.ts';
 import { PLAYGROUND_SCRIPT } from './generated/playground-script.ts';
+import { LIBRARY_SCRIPT } from './library-script.ts';
+import { LIBRARY_STYLE } from './library-style.ts';
 import { SCRIPT } from './script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
-export const STYLESHEET_ASSET: Asset = asset('dashboard', 'css', 'text/css', STYLESHEET);
+export const STYLESHEET_ASSET: Asset = asset('dashboard', 'css', 'text/css', STYLESHEET + LIBRARY_STYLE);
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
 export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);
 export const FILES_ASSET: Asset = asset('files', 'js', 'text/javascript', FILES_SCRIPT);
 
-const ASSETS = [STYLESHEET_ASSET, SCRIPT_ASSET, PLAYGROUND_ASSET, FILES_ASSET, ...EXAMPLE_ASSETS];
+export const LIBRARY_ASSET: Asset = asset('library', 'js', 'text/javascript', LIBRARY_SCRIPT);
+
+const ASSETS = [
+  LIBRARY_ASSET,
+  STYLESHEET_ASSET,
+  SCRIPT_ASSET,
+  PLAYGROUND_ASSET,
+  FILES_ASSET,
+  ...EXAMPLE_ASSETS,
+];
 
 /** Routes of the assets, which need no session. */
 export const ASSET_ROUTES: ServerRoute[] = ASSETS.map(({ path, type, content }) => {

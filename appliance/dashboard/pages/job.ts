@@ -4,11 +4,12 @@ import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.t
 import { type Html, html, longText, type Value } from '../html.ts';
 import { filled } from '../language/filled.ts';
 import { texts } from '../language/texts.ts';
-import { POLLED, page, postButton } from '../layout.ts';
+import { POLLED, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, type Route, type Visit } from '../route.ts';
 import { codeCard } from './code-view.ts';
 import { ADDRESS_BYTES, answerText, deliveryTag, isPending } from './delivery-views.ts';
 import { stateTag } from './job-views.ts';
+import { labelForm, starButton, videoName } from './library-views.ts';
 import { chosenFormats, otherFormats } from './other-formats.ts';
 import { outcome } from './outcome.ts';
 import { textBox, textRoute } from './texts.ts';
@@ -70,15 +71,18 @@ async function jobPage(visit: Visit): Promise<Html> {
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   return page(
     {
-      title: job.className || texts().job.forgottenJob,
+      title: videoName(job),
+      actions: starButton(job, visit),
       section: 'jobs',
       viewer,
       csrf,
       lead: html`<code>${jobId}</code>`,
     },
+    toldNote(visit.told),
     html`<div class="columns">
 <div class="stack">${region('outcome', await outcome(job, visit))}${region('source', source(job))}</div>
 <div class="stack">
+${region('labels', labelForm(job, visit))}
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('formats', otherFormats(job, csrf))}
 ${region('params', paramsCard(job))}

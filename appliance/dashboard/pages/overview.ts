@@ -13,9 +13,9 @@ const MOST_SHOWN = 8;
 /** Maximum count per status; counting 100,000 takes as long as all the rest. */
 const MOST_COUNTED = 10_000;
 
-/** The page that opens first. */
+/** The figures of today. */
 export function overviewRoutes(): Route[] {
-  return [{ method: 'GET', path: '', for: 'members', handler: overviewPage }];
+  return [{ method: 'GET', path: '/overview', for: 'members', handler: overviewPage }];
 }
 
 async function overviewPage(visit: Visit): Promise<Html> {

@@ -11,6 +11,7 @@ import { job } from './job.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
 import { layout } from './layout.ts';
+import { library } from './library.ts';
 import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
@@ -33,6 +34,7 @@ export const DE: Texts = {
   jobs,
   keys,
   layout,
+  library,
   overview,
   ownAccount,
   playground,

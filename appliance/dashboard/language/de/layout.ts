@@ -2,7 +2,7 @@ import type { Texts } from '../en/index.ts';
 
 export const layout: Texts['layout'] = {
   sections: {
-    overview: 'Übersicht',
+    overview: 'Bibliothek',
     playground: 'Editor',
     jobs: 'Aufträge',
     files: 'Dateien',

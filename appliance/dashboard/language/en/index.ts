@@ -10,6 +10,7 @@ import { job } from './job.ts';
 import { jobs } from './jobs.ts';
 import { keys } from './keys.ts';
 import { layout } from './layout.ts';
+import { library } from './library.ts';
 import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
@@ -36,6 +37,7 @@ export interface Texts {
   jobs: typeof jobs;
   keys: typeof keys;
   layout: typeof layout;
+  library: typeof library;
   overview: typeof overview;
   ownAccount: typeof ownAccount;
   playground: typeof playground;
@@ -59,6 +61,7 @@ export const EN: Texts = {
   jobs,
   keys,
   layout,
+  library,
   overview,
   ownAccount,
   playground,

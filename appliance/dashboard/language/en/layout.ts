@@ -1,6 +1,6 @@
 export const layout = {
   sections: {
-    overview: 'Overview',
+    overview: 'Library',
     playground: 'Playground',
     jobs: 'Jobs',
     files: 'Files',
