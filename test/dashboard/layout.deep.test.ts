@@ -53,7 +53,7 @@ t.test('on a phone, the navigation is one row, which shows the current page', as
     const [current] = await boxes(page, '.nav [aria-current]');
     t.ok(current && current.left >= 0 && current.right <= PHONE.width, `${path} is in sight`);
   }
-  await page.getByRole('link', { name: 'Overview' }).focus();
+  await page.getByRole('link', { name: 'Library' }).focus();
   const [first] = await boxes(page, '.nav a');
   t.ok(first && first.left >= 0, 'the keyboard reaches the others');
 });

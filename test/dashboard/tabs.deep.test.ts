@@ -60,7 +60,7 @@ t.test('two tabs: signing in and out in one of them', async (t) => {
   await other.getByRole('heading', { name: 'Sign in' }).waitFor();
 
   await signInHere(page, member);
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByRole('heading', { name: 'Library' }).waitFor();
   // Its form is of the time before.
   await signInHere(other, member);
   await other.getByRole('heading', { name: 'Jobs' }).waitFor();
