@@ -5,6 +5,7 @@ import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.t
 import type { IdempotentRequest, JobRecord } from '../model/job.ts';
 import type { FileRecord, FileSet } from '../model/owner-file.ts';
 import type { Play } from '../model/renderer-messages.ts';
+import type { DraftRecord, SceneRecord, VersionRecord } from '../model/scene.ts';
 import type { ShareRecord } from '../model/share.ts';
 import type { SnapshotRecord } from '../model/snapshot.ts';
 import type { DeliveryRecord } from '../storage/delivery.ts';
@@ -150,6 +151,34 @@ interface ShareViewsRow {
 export const SHARE_VIEWS: RowFormat<ShareViewsRow> = new RowFormat<ShareViewsRow>('share_views', {
   shareId: 'text',
   views: 'number',
+});
+export const SCENES: RowFormat<SceneRecord> = new RowFormat<SceneRecord>('scenes', {
+  sceneId: 'text',
+  owner: 'text',
+  name: 'sealed',
+  revision: 'number',
+  draftBytes: 'number',
+  createdAtMs: 'whole',
+  changedAtMs: 'whole',
+});
+export const SCENE_DRAFTS: RowFormat<DraftRecord> = new RowFormat<DraftRecord>(
+  'scene_drafts',
+  {
+    sceneId: 'text',
+    revision: 'number',
+    savedAtMs: 'whole',
+    sizeBytes: 'number',
+    className: 'sealed',
+    code: 'sealed',
+    settings: 'sealed',
+  },
+  { keyColumns: 2 },
+);
+export const SCENE_VERSIONS: RowFormat<VersionRecord> = new RowFormat<VersionRecord>('scene_versions', {
+  jobId: 'text',
+  sceneId: 'text',
+  number: 'number',
+  revision: 'number',
 });
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };

@@ -32,6 +32,7 @@ import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlFileStore } from './sql-file-store.ts';
 import { SqlIndexedVideos } from './sql-indexed-videos.ts';
 import { SqlQueue } from './sql-queue.ts';
+import { SqlSceneStore } from './sql-scene-store.ts';
 import { SqlShareStore } from './sql-share-store.ts';
 import { SqlSnapshotStore } from './sql-snapshot-store.ts';
 import { storedBytesOf } from './stored-bytes.ts';
@@ -64,6 +65,7 @@ export class SqlStorage implements Storage {
   readonly snapshots: SqlSnapshotStore;
   readonly files: SqlFileStore;
   readonly shares: SqlShareStore;
+  readonly scenes: SqlSceneStore;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -82,6 +84,7 @@ export class SqlStorage implements Storage {
     this.snapshots = new SqlSnapshotStore(database);
     this.files = new SqlFileStore(database);
     this.shares = new SqlShareStore(database, random);
+    this.scenes = new SqlSceneStore(database, random);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 

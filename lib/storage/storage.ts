@@ -16,9 +16,10 @@ import type { FileStore } from './file-store.ts';
 import type { IndexedVideoStore } from './indexed-videos.ts';
 import type { InstallationRecords } from './installation-records.ts';
 import type { Queue } from './queue/queue.ts';
+import type { SceneStore } from './scene-store.ts';
 import type { SettingsStore } from './settings-store.ts';
-import type { Signals } from './signals.ts';
 import type { ShareStore } from './share-store.ts';
+import type { Signals } from './signals.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 import type { Transaction, TransactionOptions } from './transaction.ts';
 
@@ -46,6 +47,8 @@ export interface Storage {
   readonly files: FileStore;
   /** Links to videos. They commit together with the jobs. */
   readonly shares: ShareStore;
+  /** The scenes of owners. They commit together with the jobs. */
+  readonly scenes: SceneStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */

@@ -54,6 +54,9 @@ const TABLES: Table[] = [
   checked(formats.SHARES),
   checked(formats.SHARE_JOBS),
   checked(formats.SHARE_VIEWS),
+  checked(formats.SCENES),
+  { ...checked(formats.SCENE_DRAFTS), expected: 'SELECT scene_id, revision FROM scenes' },
+  checked(formats.SCENE_VERSIONS),
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {

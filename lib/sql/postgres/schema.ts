@@ -11,6 +11,7 @@ import { IDENTITIES } from '../schema/identities.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts';
+import { SCENES_TABLES } from '../schema/scenes.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
@@ -33,6 +34,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     inPostgres(SHARES_TABLES),
     // Earlier programs would drop a project when a render begins.
     DROP_END_ONCE + inPostgres(RELABELED_JOBS + JOBS_KEEP_OUTCOMES),
+    // Earlier programs would leave the scenes of an account that they delete.
+    inPostgres(SCENES_TABLES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -3,6 +3,7 @@ import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
 import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts';
+import { SCENES_TABLES } from '../schema/scenes.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
@@ -16,4 +17,5 @@ export const SQLITE_SCHEMA: Schema = new Schema([
   FILES_TABLES,
   SHARES_TABLES,
   `DROP TRIGGER jobs_end_once;${RELABELED_JOBS}${JOBS_KEEP_OUTCOMES}`,
+  SCENES_TABLES,
 ]);
