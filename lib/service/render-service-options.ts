@@ -16,6 +16,7 @@ import type { SpeechOptions } from '../model/speech.ts';
 import type { FileOptions } from '../owner-files/file-limits.ts';
 import type { RendererOptions } from '../render/start/launcher.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
+import type { SceneOptions } from '../scenes/scene-limits.ts';
 import type { Delivery } from '../storage/delivery.ts';
 import type { QueueOptions } from '../storage/queue/queue-options.ts';
 import type { SettingsStore } from '../storage/settings-store.ts';
@@ -98,6 +99,8 @@ export interface RenderServiceOptions {
   speech?: SpeechOptions;
   /** Limits on the files of owners, which their scenes may read. */
   files?: Partial<FileOptions>;
+  /** Limits on the scenes that owners keep. */
+  scenes?: Partial<SceneOptions>;
   /**
    * Copies the frames of an earlier video of the scene that are equal, instead of encoding them again; default true.
    * Keeps an internal `video.index` beside each video in the asset store.

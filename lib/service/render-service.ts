@@ -40,6 +40,7 @@ import type {
   WaitOptions,
 } from '../model/requests.ts';
 import type { OwnerFiles } from '../owner-files/owner-files.ts';
+import { Scenes } from '../scenes/scenes.ts';
 import type { Shares } from '../shares/shares.ts';
 import { findJob } from '../storage/find-job.ts';
 import type { Deliveries } from '../webhooks/deliveries.ts';
@@ -72,6 +73,8 @@ export class RenderService extends ServiceReads {
   readonly files: OwnerFiles;
   /** Links under which others watch videos. */
   readonly shares: Shares;
+  /** Scenes of owners, with their drafts and versions. */
+  readonly scenes: Scenes;
   readonly #life: Lifecycle;
 
   constructor(options: RenderServiceOptions);
@@ -85,6 +88,7 @@ export class RenderService extends ServiceReads {
     this.deliveries = parts.deliveries;
     this.files = parts.files;
     this.shares = parts.shares;
+    this.scenes = new Scenes(parts, () => this.#assertWorking());
     announce(this, parts);
   }
 
@@ -215,7 +219,7 @@ export class RenderService extends ServiceReads {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error. Also removes the owner's pictures, files and shares. `signal` ends it between two jobs.
+   * repeated after an error. Also removes the owner's pictures, files, shares and scenes. `signal` ends it between two jobs.
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
@@ -225,6 +229,7 @@ export class RenderService extends ServiceReads {
     this.#parts.searches.forgetAll(owner);
     await this.#parts.snapshots.forget(owner);
     await this.#parts.fileRemoval.forget(owner);
+    await this.scenes.forgetAll(owner);
     await this.#parts.storage.purge();
     return count;
   }

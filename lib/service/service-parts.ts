@@ -43,6 +43,7 @@ import { UploadFolder } from '../owner-files/upload-folder.ts';
 import { Uploads } from '../owner-files/uploads.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
+import { SceneQuota } from '../scenes/scene-quota.ts';
 import { ShareViews } from '../shares/share-views.ts';
 import { Shares } from '../shares/shares.ts';
 import { Speaker } from '../speech/speaker.ts';
@@ -83,6 +84,10 @@ export interface ServiceParts {
   files: OwnerFiles;
   sentFiles: SentFiles;
   shares: Shares;
+  sceneQuota: SceneQuota;
+  /** Error: for an owner who may add nothing, or a full disk. */
+  assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
+  random: Random;
   uploadFolder: UploadFolder;
   fileRemoval: FileRemoval;
   trees: FileTrees | undefined;
@@ -122,6 +127,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     limits,
     budgets,
     files: fileOptions,
+    scenes,
     speech,
     retention,
     ...valid
@@ -343,6 +349,9 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       ...{ storage, admitsOwner, assertAdmitted, clock, random },
       views: new ShareViews({ store: storage.shares, clock, logger }),
     }),
+    sceneQuota: new SceneQuota(storage, scenes),
+    assertAdmitted,
+    random,
     uploadFolder,
     fileRemoval,
     trees,

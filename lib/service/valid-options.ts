@@ -10,6 +10,7 @@ import { ROLES, type Role } from '../model/roles.ts';
 import { DEFAULT_FILES, type FileOptions } from '../owner-files/file-limits.ts';
 import { LIMITS } from '../render/run/limit-options.ts';
 import { checkRenderer } from '../render/start/launcher.ts';
+import { DEFAULT_SCENES, type SceneOptions } from '../scenes/scene-limits.ts';
 import { SPEECH, type ValidSpeech } from '../speech/speech-options.ts';
 import { DEFAULT_QUEUE, type QueueOptions } from '../storage/queue/queue-options.ts';
 import type { WebhookOptions } from '../webhooks/webhook-secrets.ts';
@@ -24,6 +25,7 @@ export interface ValidOptions {
   limits: RenderLimits;
   budgets: BudgetOptions;
   files: FileOptions;
+  scenes: SceneOptions;
   speech: ValidSpeech | undefined;
   retention: RetentionOptions;
   incremental: boolean;
@@ -111,6 +113,10 @@ export const SERVICE_OPTIONS: Schemas<RenderServiceOptions> = {
     },
     DEFAULT_FILES,
   ),
+  scenes: group<SceneOptions>(
+    { mostScenes: LIMIT, mostBytes: LIMIT, limitsOf: Joi.function() },
+    DEFAULT_SCENES,
+  ),
   speech: SPEECH,
   retention: group<RetentionOptions>(
     { maxAgeDays: positiveOrInfinity, maxTotalBytes: positiveOrInfinity },
@@ -141,6 +147,7 @@ const SCHEMA = Joi.object<ValidOptions>(SERVICE_OPTIONS);
 export function validOptions(options: RenderServiceOptions): ValidOptions {
   const valid = checked('RenderService', options, SCHEMA);
   checkRenderer(options.renderer);
-  const { roles, workers, pricing, queue, limits, budgets, files, speech, retention, incremental } = valid;
-  return { roles, workers, pricing, queue, limits, budgets, files, speech, retention, incremental };
+  const { roles, workers, pricing, queue, limits, budgets, files, scenes, speech, retention, incremental } =
+    valid;
+  return { roles, workers, pricing, queue, limits, budgets, files, scenes, speech, retention, incremental };
 }

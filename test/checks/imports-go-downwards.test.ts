@@ -29,6 +29,7 @@ const LIB: Tree = {
       'webhooks',
     ],
     ...[
+      'scenes',
       'jobs',
       'cluster',
       'render',

@@ -303,11 +303,12 @@ export class Admission {
   }
 
   async #insert(tx: Transaction, job: JobRecord, newJob: NewJob, files: FileSet | undefined): Promise<void> {
-    const { request, idempotency, earlierJobId } = newJob;
+    const { request, idempotency, earlierJobId, scene } = newJob;
     const { jobId, owner, createdAtMs } = job;
     await this.#storage.insertJob(tx, job, request.code);
     if (files) await this.#storage.files.use(tx, jobId, files);
     if (earlierJobId !== undefined) await this.#storage.videos.noteEarlier(tx, jobId, earlierJobId);
+    if (scene) await this.#storage.scenes.addVersion(tx, { ...scene, jobId, owner, atMs: createdAtMs });
     if (!idempotency) return;
     await this.#storage.putIdempotentRequest(tx, { ...idempotency, owner, jobId, createdAtMs });
   }

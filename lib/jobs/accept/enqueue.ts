@@ -11,7 +11,7 @@ import type { NewJob } from './new-job.ts';
 import { copyOf } from './render-again.ts';
 
 interface Parts {
-  storage: Pick<Storage, 'getJob' | 'readSource'>;
+  storage: Pick<Storage, 'getJob' | 'readSource' | 'scenes'>;
   acceptance: Pick<Acceptance, 'acceptAll'>;
   sentFiles: Pick<SentFiles, 'with'>;
   webhooks: {
@@ -65,11 +65,16 @@ export async function enqueueOne(parts: Parts, newJob: NewJob, signal?: AbortSig
   return job;
 }
 
-/** Enqueues a copy of an earlier job. */
+/** Enqueues a copy of an earlier job. That of a version becomes a version of the same scene. */
 export async function enqueueAgain(
   parts: Parts,
   jobId: string,
   { owner, ...changed }: RenderAgainOptions,
 ): Promise<Job> {
-  return enqueueOne(parts, await copyOf(await findJob(parts.storage, jobId, owner), parts, changed));
+  const copy = await copyOf(await findJob(parts.storage, jobId, owner), parts, changed);
+  const version = await parts.storage.scenes.versionOf(jobId);
+  if (!version) return enqueueOne(parts, copy);
+  const { sceneId, revision } = version;
+  const scene = { sceneId, revision: Object.keys(changed.changes ?? {}).length > 0 ? null : revision };
+  return enqueueOne(parts, { ...copy, scene });
 }

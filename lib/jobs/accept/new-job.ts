@@ -6,6 +6,7 @@ import { newOwner } from '../../model/owner.ts';
 import type { GivenFiles } from '../../model/owner-file.ts';
 import { parseRenderRequest, type ValidRenderRequest } from '../../model/render-request.ts';
 import type { EnqueueRequest } from '../../model/requests.ts';
+import type { VersionRecord } from '../../model/scene.ts';
 import type { TraceContext } from '../../model/trace-context.ts';
 import { filesOfRequest, type JobFiles } from '../../owner-files/file-sets.ts';
 import { validTraceContext } from '../../tracing/trace-context.ts';
@@ -61,13 +62,15 @@ export interface NewJob extends Labels, JobFiles {
   earlierJobId?: string | undefined;
   /** The trace that it belongs to. */
   traceContext?: TraceContext | undefined;
+  /** The scene that it becomes a version of, and the draft that it renders. */
+  scene?: Pick<VersionRecord, 'sceneId' | 'revision'>;
 }
 
 /** Equal for equal requests. */
 export function fingerprintOf({
   traceContext: _,
   ...newJob
-}: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId' | 'given'>): string {
+}: Omit<NewJob, 'idempotency' | 'webhookSecret' | 'earlierJobId' | 'given' | 'scene'>): string {
   return createHash('sha256').update(JSON.stringify(newJob)).digest('hex');
 }
 

@@ -16,6 +16,7 @@ import {
 } from '../../../lib/index.ts';
 import { QUALITY_NAMES } from '../../../lib/model/qualities.ts';
 import { DEFAULT_FILES } from '../../../lib/owner-files/file-limits.ts';
+import { DEFAULT_SCENES } from '../../../lib/scenes/scene-limits.ts';
 import { validOptions } from '../../../lib/service/valid-options.ts';
 import { DEFAULT_SPEECH } from '../../../lib/speech/speech-options.ts';
 
@@ -77,6 +78,7 @@ t.test('valid options replace the defaults', async (t) => {
     queue: { ...queue, maxQueuedOf },
     limits: { timeoutMs: 0.5 },
     files: { mostFiles: 0 },
+    scenes: { mostScenes: 5 },
     speech: { command: 'say', concurrency: 1 },
     budgets: {
       ...{ failuresPerHour: 0, unpaidSecondsPerHour: 2.5, checkSecondsPerHour: 9 },
@@ -102,6 +104,7 @@ t.test('valid options replace the defaults', async (t) => {
       ...{ storedBytes: 7, jobsPerSecond: 0.5 },
     },
     files: { ...DEFAULT_FILES, mostFiles: 0 },
+    scenes: { ...DEFAULT_SCENES, mostScenes: 5 },
     speech: { ...DEFAULT_SPEECH, command: 'say', concurrency: 1 },
     incremental: false,
   });
@@ -161,6 +164,8 @@ const WRONG: [name: string, values: readonly (readonly [value: unknown, message:
   ['queue.maxQueuedOf', [[5, 'be of type function, not 5']]],
   ['files', OBJECT],
   ['files.mostBytes', NOT_NEGATIVE],
+  ['scenes', OBJECT],
+  ['scenes.mostBytes', NOT_NEGATIVE],
   ['files.limitsOf', [[5, 'be of type function, not 5']]],
   [
     'limits.timeoutMs',

@@ -135,7 +135,7 @@ t.test('a database whose artifacts are not where they should be is moved on requ
   t.same(moved.artifacts, { copied: 1, missing: 1 });
 });
 
-t.test('files, and which of them jobs use, are moved to a database and back', async (t) => {
+t.test('files, which of them jobs use, and scenes are moved to a database and back', async (t) => {
   const [folder, storage] = [await usedFolder(t), await openPostgres(t)];
   const service = fakeRenderService({ dataFolder: folder });
   await service.startWithoutWorkers();
@@ -145,6 +145,10 @@ t.test('files, and which of them jobs use, are moved to a database and back', as
   const removed = await put('b.txt', 'removed');
   const request = { owner: 'eve', className: 'A', code: 'x' };
   const { jobId } = await service.enqueue(request);
+  const scene = { owner: 'eve', name: 'Intro', code: 'one', className: 'A' };
+  const { sceneId } = await service.scenes.create(scene);
+  const version = await service.scenes.render(sceneId);
+  const saved = await service.scenes.save(sceneId, { revision: 1, code: 'two' });
   await service.files.remove(removed.fileId);
   await service.stop();
   await folder.start();
@@ -169,6 +173,9 @@ t.test('files, and which of them jobs use, are moved to a database and back', as
     (await again.filesOf(jobId)).files.map(({ name }) => name),
     ['a.txt', 'b.txt', 'same.txt'],
   );
+  t.same(await again.scenes.get(sceneId), saved);
+  t.same(await again.scenes.versions(sceneId), [version]);
+  t.match(await again.scenes.draft(sceneId, 1), { code: 'one' });
   const record = await back.storage.files.get(removed.fileId);
   t.equal(readFileSync(back.assets.path(contentKeyOf(record ?? { contentId: '' })), 'utf8'), 'removed');
 });

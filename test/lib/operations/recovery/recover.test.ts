@@ -15,7 +15,7 @@ import { systemRandom } from '../../../../lib/base/random.ts';
 import { Connection } from '../../../../lib/databases/sqlite/connection.ts';
 import { makeDatabase } from '../../../../lib/databases/sqlite/make-database.ts';
 import { Schema } from '../../../../lib/databases/sqlite/migrated-schema.ts';
-import { DataFolder, StoredLedger } from '../../../../lib/index.ts';
+import { DataFolder, RenderService, StoredLedger } from '../../../../lib/index.ts';
 import { salvage } from '../../../../lib/operations/recovery/salvage.ts';
 import { recover } from '../../../../lib/operations.ts';
 import { SQLITE_SCHEMA } from '../../../../lib/sql/sqlite/schema.ts';
@@ -318,6 +318,25 @@ t.test('a job whose set of files was lost is known to have had one, and others k
   await folder.storage.transaction(async (tx) => {
     t.ok(await files.isUsed(tx, 'f whole'), 'the index of sets was made again');
   });
+});
+
+t.test('a scene whose current draft was lost has the one before', async (t) => {
+  const path = await usedFolder(t);
+  const used = new RenderService({ folder: path });
+  await used.startWithoutWorkers();
+  const { sceneId } = await used.scenes.create({ owner: 'ada', name: 'Intro', code: 'first' });
+  await used.scenes.save(sceneId, { revision: 1, code: 'second' });
+  await used.stop();
+  const database = new DatabaseSync(databaseIn(path));
+  database.exec('UPDATE scene_drafts SET size_bytes = 999 WHERE revision = 2');
+  database.close();
+  const { lost } = await recover(path, { apply: true });
+  t.match(lost, [{ table: 'scene_drafts', key: `${sceneId}, 2` }]);
+  const service = new RenderService({ folder: path });
+  t.teardown(() => service.stop());
+  await service.startWithoutWorkers();
+  t.match(await service.scenes.get(sceneId), { name: 'Intro', revision: 2, code: 'first' });
+  t.match(await service.scenes.save(sceneId, { revision: 2, code: 'third' }), { revision: 3 });
 });
 
 t.test('ledger entries that cannot be counted are reported as such', async (t) => {
