@@ -45,10 +45,10 @@ const BODY_UNREAD = {
 } as const;
 const CORS = {
   headers: [
-    ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'Last-Event-ID', 'Prefer'],
+    ...['Accept', 'Authorization', 'Content-Type', 'Idempotency-Key', 'If-Match', 'Last-Event-ID', 'Prefer'],
     ...['Traceparent', 'Tracestate'],
   ],
-  exposedHeaders: ['Preference-Applied', 'Request-Id', 'Retry-After', 'WWW-Authenticate'],
+  exposedHeaders: ['ETag', 'Preference-Applied', 'Request-Id', 'Retry-After', 'WWW-Authenticate'],
   maxAge: 600,
 };
 

@@ -69,8 +69,8 @@ const OPTIONS: Names<WebOptions> = {
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 const CORS_REQUEST_HEADERS =
-  'Accept, Authorization, Content-Type, Idempotency-Key, Last-Event-ID, Prefer, Traceparent, Tracestate';
-const CORS_EXPOSED_HEADERS = 'Preference-Applied, Request-Id, Retry-After, WWW-Authenticate';
+  'Accept, Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, Prefer, Traceparent, Tracestate';
+const CORS_EXPOSED_HEADERS = 'ETag, Preference-Applied, Request-Id, Retry-After, WWW-Authenticate';
 const ARTIFACT_REQUEST_HEADERS = 'Accept, If-None-Match, If-Range, Range';
 
 /**

@@ -396,12 +396,70 @@ for (const [door, open] of Object.entries(DOORS))
       t.match(days, [{ keyId: 'key of ada', failures: { canceled: Number, scene: Number } }]);
     });
 
+    t.test('scenes are kept, saved with their revision, rendered and restored', async (t) => {
+      type Body = { sceneId: string; revision: number } & Record<string, unknown>;
+      const asked = async (request: string, init?: Parameters<Ask>[1]) =>
+        (await (await ask(request, init)).json()) as Body;
+      const json = { name: 'Intro', code: 'x', className: 'Main', settings: { quality: 'low' } };
+      const created = await ask('POST /scenes', { json });
+      t.match([created.status, created.headers.get('etag')], [201, '"1"']);
+      const { sceneId } = (await created.json()) as Body;
+      const path = `/scenes/${sceneId}`;
+      t.match(await asked(`POST ${path}/save`, { json: { revision: 1, code: 'y' } }), { revision: 2 });
+      const late = await ask(`POST ${path}/save`, { json: { code: 'z' }, headers: { 'if-match': '"1"' } });
+      t.equal(late.status, 409);
+      t.match(await late.json(), { message: /saved elsewhere/, scene: { revision: 2, code: 'y' } });
+      t.equal((await ask(`POST ${path}/save`, { json: { code: 'z' } })).status, 400);
+      const given = { json: { code: 'z' }, headers: { 'if-match': '"2"' } };
+      t.match(await asked(`POST ${path}/save`, given), { revision: 3, code: 'z', className: 'Main' });
+
+      const rendered = await ask(`POST ${path}/render`, { json: { revision: 3, metadata: { n: 1 } } });
+      t.equal(rendered.status, 202);
+      const { job } = (await rendered.json()) as { job: { jobId: string } };
+      t.match(job, { title: 'Intro', quality: 'low', metadata: { n: 1 } });
+      await service.wait(job.jobId);
+      t.equal((await ask(`POST ${path}/render`, { json: { revision: 2 } })).status, 409);
+      t.match(await asked(`GET ${path}/versions?limit=1`), {
+        versions: [{ version: 1, state: 'completed', job: { result: { video: /^https:/ } } }],
+        next: 1,
+      });
+      t.match(await asked(`GET ${path}/versions?cursor=1`), { versions: [], next: null });
+      t.match(await asked(`GET ${path}/versions/1`), { code: 'z', revision: 3 });
+      await asked(`POST ${path}/save`, { json: { revision: 3, code: 'worse' } });
+      t.match(await asked(`POST ${path}/restore`, { json: { revision: 4, version: 1 } }), { code: 'z' });
+      t.equal((await ask(`POST ${path}/restore`, { json: { revision: 5 } })).status, 400);
+      t.match(await asked(`GET ${path}/drafts`), { drafts: [{ revision: 5 }, { revision: 1 }] });
+      t.match(await asked(`GET ${path}/drafts/1`), { code: 'x' });
+
+      t.match(await asked(`POST ${path}/rename`, { json: { name: 'Outro' } }), { name: 'Outro' });
+      t.match(await asked(`POST ${path}/duplicate`), { name: 'Outro (copy)', code: 'z' });
+      t.match(await asked('GET /scenes?limit=1'), { scenes: [{ name: 'Outro (copy)' }], next: String });
+      const file = await ask(`GET ${path}/code`);
+      t.equal(file.headers.get('content-disposition'), "attachment; filename*=UTF-8''Outro.py");
+      t.equal(await file.text(), 'z');
+      const zip = Buffer.from(await (await ask('GET /scenes.zip')).arrayBuffer());
+      t.ok(zip.includes('Outro (copy).py') && zip.includes('scenes.json'));
+      t.equal((await ask(`DELETE ${path}?forgetJobs=true`)).status, 204);
+      t.equal((await ask(`GET ${path}`)).status, 404);
+      t.match(await service.get(job.jobId), { className: '' });
+    });
+
     t.test('every route needs a live key, its scope, and a job of the account', async (t) => {
       const { jobId } = await added();
       await service.wait(jobId);
       const { fileId } = await service.files.put({ owner: 'ada', name: 'ada.txt', content: 'x' });
+      const { sceneId } = await service.scenes.create({ owner: 'ada', name: 'Intro' });
+      const ids = Object.entries({ jobId, fileId, sceneId, revision: '1', version: '1' });
+      const bodies = Object.entries({
+        '/rename': { name: 'x.txt' },
+        '/save': { revision: 1 },
+        '/restore': { revision: 1, draft: 1 },
+      });
       for (const { method, path, scopes, body } of TOOL_ROUTES) {
-        const request = `${method} ${path.replace('/api/tools/v1', '').replace('{jobId}', jobId).replace('{fileId}', fileId)}`;
+        const request = ids.reduce(
+          (text, [name, id]) => text.replace(`{${name}}`, id),
+          `${method} ${path.replace('/api/tools/v1', '')}`,
+        );
         if (!scopes) {
           const picture = await ask(
             request.replace('{snapshotId}', 's1').replace('{name}', '..%2Fvideo.mp4'),
@@ -409,7 +467,8 @@ for (const [door, open] of Object.entries(DOORS))
           t.equal(picture.status, 404);
           continue;
         }
-        const json = body ? { json: path.endsWith('/rename') ? { name: 'x.txt' } : {} } : {};
+        const [, given = {}] = bodies.find(([end]) => path.endsWith(end)) ?? [];
+        const json = body ? { json: given } : {};
         t.equal((await ask(request, { token: 'eve', ...json })).status, 401, request);
         for (const token of ['render', 'check', 'read'] as const) {
           if (scopes.includes(token)) continue;
@@ -417,7 +476,7 @@ for (const [door, open] of Object.entries(DOORS))
           t.equal(refused.status, 403, `${request} with ${token}`);
           t.match(await refused.json(), { error: 'insufficient_scope', message: /does not have the scope/ });
         }
-        if (path.includes('{jobId}') || path.includes('{fileId}'))
+        if (/\{(?:job|file|scene)Id\}/.test(path))
           t.equal(
             (await ask(request, { token: 'bob', ...json })).status,
             404,

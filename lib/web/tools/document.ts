@@ -3,6 +3,7 @@ import { linkedSchemas } from '../openapi/linked-schemas.ts';
 import { DEFAULT_URL, documentOf, type Json, jsonSchemaOf, operationOf } from '../openapi/operation.ts';
 import { PARTS } from './fields.ts';
 import { TOOL_ROUTES } from './routes.ts';
+import { SCENE_PARTS } from './scene-fields.ts';
 
 const DESCRIPTION = `What programs that write scenes need beside the render API: checks, pictures, lists, waits, events and
 batches. The keys are those of the render API; a key may be limited to the scopes \`render\`, \`check\` and \`read\`.
@@ -15,6 +16,7 @@ const TAGS = {
   Renders: 'What adds jobs.',
   Jobs: 'Jobs that there are.',
   Files: 'Files of the account, which its scenes read.',
+  'Kept scenes': 'Scenes that the account keeps as documents, with drafts and versions.',
   Account: 'The account behind an API key.',
 };
 
@@ -39,7 +41,7 @@ const TRACE_HEADER: NonNullable<Endpoint['headers']> = {
 function describe(): Json {
   const schemas: Record<string, Json> = {};
   const paths: Record<string, Json> = {};
-  for (const part of PARTS) jsonSchemaOf(part, schemas);
+  for (const part of [...PARTS, ...SCENE_PARTS]) jsonSchemaOf(part, schemas);
   for (const { scopes, body, answer: _, ...route } of TOOL_ROUTES) {
     const endpoint: Endpoint = {
       ...route,

@@ -1,9 +1,11 @@
 import { EVENT_ROUTES } from './events.ts';
 import { FILE_ROUTES } from './files.ts';
 import { JOB_ROUTES } from './jobs.ts';
+import { KEPT_SCENE_ROUTES } from './kept-scenes.ts';
 import { KEY_ROUTES } from './key.ts';
 import { RENDER_ROUTES } from './renders.ts';
 import type { ToolRoute } from './route.ts';
+import { SCENE_VERSION_ROUTES } from './scene-versions.ts';
 import { SCENE_ROUTES } from './scenes.ts';
 import { SHARE_ROUTES } from './shares.ts';
 import { USAGE_ROUTES } from './usage.ts';
@@ -16,6 +18,8 @@ export const TOOL_ROUTES: readonly ToolRoute[] = [
   ...EVENT_ROUTES,
   ...FILE_ROUTES,
   ...SHARE_ROUTES,
+  ...KEPT_SCENE_ROUTES,
+  ...SCENE_VERSION_ROUTES,
   ...USAGE_ROUTES,
   ...KEY_ROUTES,
 ];

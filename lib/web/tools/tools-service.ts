@@ -23,6 +23,7 @@ export type ToolsService = Pick<
   | 'relabel'
   | 'search'
   | 'renderAgain'
+  | 'scenes'
   | 'on'
   | 'off'
   | 'shares'
