@@ -3,6 +3,8 @@ import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
 import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
+import { randomKey } from './random-key.ts';
+import { ClientScenes } from './scenes.ts';
 import { JOBS_QUERY, pathOf, sentRequest } from './sent-request.ts';
 import { type ServerSentEvent, serverSentEvents } from './server-sent-events.ts';
 import { ClientShares } from './shares.ts';
@@ -106,6 +108,7 @@ export class ScenepressClient {
   readonly files: ClientFiles;
   /** Links under which others watch videos. */
   readonly shares: ClientShares;
+  readonly scenes: ClientScenes;
   readonly #url: string;
   readonly #key: ClientOptions['key'];
   readonly #http: HttpOptions;
@@ -125,6 +128,7 @@ export class ScenepressClient {
     this.#http = { fetch: (...of) => fetch(...of), clock, attempts, timeoutMs };
     this.files = new ClientFiles((path, signal, init) => this.#tool(path, signal, init));
     this.shares = new ClientShares((path, signal, init) => this.#tool(path, signal, init));
+    this.scenes = new ClientScenes((path, signal, init) => this.#tool(path, signal, init));
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */
@@ -357,12 +361,6 @@ export class ScenepressClient {
     const headers = { ...(init.headers as Record<string, string>), authorization: `Bearer ${key}` };
     return send(this.#url + path, { ...init, headers }, this.#http, signal);
   }
-}
-
-/** A key that no other request has. Unlike `randomUUID`, `getRandomValues` also exists in pages without TLS. */
-function randomKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
 function isEnded(job: RenderJob): job is EndedJob {

@@ -7,6 +7,18 @@ export {
   ScenepressClient,
 } from './client.ts';
 export type {
+  ApiDraft,
+  ApiScene,
+  ApiSceneSummary,
+  ApiVersion,
+  NewApiScene,
+  RenderSceneRequest,
+  SavedApiScene,
+  ScenePage,
+  WholeApiDraft,
+  WholeApiVersion,
+} from './scene-wire.ts';
+export type {
   AccountEvent,
   ApiAccount,
   ApiFile,

@@ -254,3 +254,32 @@ t.test('the client imports no Node modules', async (t) => {
   for (const file of [...files, 'time/clock.ts'])
     t.notMatch(readFileSync(join(lib, file), 'utf8'), /from '(node:|[^.])/, file);
 });
+
+t.test('keeps scenes, saves and renders them, and reads versions and drafts', async (t) => {
+  const { client, service } = await open(t);
+  const { scenes } = client;
+  const { sceneId } = await scenes.create({ name: 'Intro', ...VALID, settings: { quality: 'low' } });
+  t.match(await scenes.save(sceneId, { revision: 1, code: 'y' }), { revision: 2, code: 'y' });
+  await t.rejects(scenes.save(sceneId, { revision: 1, code: 'z' }), {
+    status: 409,
+    message: /saved elsewhere/,
+  });
+  const { job } = await scenes.render(sceneId, { revision: 2, changes: { quality: 'high' } });
+  await client.wait(job.jobId);
+  t.match(await scenes.versions(sceneId, { limit: 5 }), { versions: [{ state: 'completed' }], next: null });
+  t.match(await scenes.version(sceneId, 1), { code: 'y', revision: null, job: { quality: 'high' } });
+  t.match(await scenes.drafts(sceneId), [{ revision: 2 }, { revision: 1 }]);
+  t.match(await scenes.draft(sceneId, 1), { code: VALID.code });
+  t.match(await scenes.restore(sceneId, { revision: 2, draft: 1 }), { revision: 3, code: VALID.code });
+  t.match(await scenes.rename(sceneId, 'Outro'), { name: 'Outro' });
+  const copy = await scenes.duplicate(sceneId, { name: 'Copy' });
+  t.match(await scenes.list({ limit: 1 }), {
+    scenes: [{ name: 'Copy' }],
+    next: String,
+    usage: { scenes: 2 },
+  });
+  t.ok((await (await scenes.archive()).bytes()).length > 100);
+  await scenes.remove(copy.sceneId, { forgetJobs: true });
+  await t.rejects(scenes.get(copy.sceneId), { name: 'ApiError', message: /no such scene/ });
+  t.match(await service.scenes.get(sceneId), { owner: 'ada', name: 'Outro' });
+});
