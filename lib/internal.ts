@@ -84,6 +84,7 @@ export { UnpackedRoot } from './render/setup/unpacked-root.ts';
 export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/start/scene-folder.ts';
 export { TexInstallation } from './render/tex/tex-installation.ts';
 export type { SandboxLimits, SandboxStatus } from './render/trial/sandbox-status.ts';
+export { fileNames } from './scenes/file-names.ts';
 export { SHARE_SETTINGS } from './shares/share-rules.ts';
 export { DEFAULT_SPEECH } from './speech/speech-options.ts';
 export type { WaitingWork } from './sql/waiting-work.ts';

@@ -33,6 +33,7 @@ const COMMANDS: Record<string, Record<string, () => Promise<Command>>> = {
     inspect: async () => (await import('./inspect.ts')).inspectCommand(),
     share: async () => (await import('./share.ts')).shareCommand(),
     file: async () => (await import('./file.ts')).fileCommand(),
+    scene: async () => (await import('./scene.ts')).sceneCommand(),
     skill: async () => (await import('./skill.ts')).skillCommand(),
     mcp: async () => (await import('./mcp.ts')).mcpCommand(),
   },

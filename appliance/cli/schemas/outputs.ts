@@ -9,6 +9,7 @@ import * as jobs from './jobs.ts';
 import { list } from './parts.ts';
 import * as program from './program.ts';
 import { renders } from './renders.ts';
+import * as scenes from './scenes.ts';
 import * as service from './service.ts';
 import { share } from './shares.ts';
 
@@ -26,6 +27,9 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'share create': share,
     'share list': list(share),
     'share revoke': share,
+    'scene list': list(scenes.scene),
+    'scene pull': list(scenes.movedScene),
+    'scene push': list(scenes.movedScene),
     'skill install': program.installedSkill,
     'skill show': program.skillPage,
     'account create': accounts.account,
