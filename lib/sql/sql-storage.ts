@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { allRowsAfter } from '../base/pages.ts';
 import type { Random } from '../base/random.ts';
 import type { ResealedStep, ResealStep } from '../keys/sealed-secrets.ts';
@@ -20,13 +19,14 @@ import type { SqlDatabase, SqlTransaction } from '../storage/sql.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction, TransactionOptions } from '../storage/transaction.ts';
 import { endedSums, recentEnds } from './ended-jobs.ts';
+import { idempotentRequest, putIdempotentRequest, removeIdempotentRequests } from './idempotent-requests.ts';
 import { jobStates } from './job-states.ts';
 import { LockedJobs, type StoredJob } from './locked-jobs.ts';
 import { inOrder } from './page-order.ts';
 import { RecordCache } from './record-cache.ts';
 import { type RelabeledQuery, relabel, relabeledJobs } from './relabeled-jobs.ts';
 import { resealRows } from './reseal-rows.ts';
-import { JOBS, REQUESTS, SOURCES, TIMELINES } from './row-formats.ts';
+import { JOBS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlFileStore } from './sql-file-store.ts';
@@ -41,8 +41,6 @@ import { addTextKey, blankTextKey, type TextKey } from './text-keys.ts';
 const DEFAULT_LIMIT = 50;
 /** Rows per query of a full scan. */
 const PAGE = 100;
-/** Idempotent requests removed by a statement, which has a time limit. */
-const MOST_REMOVED = 1000;
 /** For jobs that clients poll. */
 const CACHE_BYTES = 24 * 1024 * 1024;
 /** Jobs per page; each may have 200 KiB of metadata. */
@@ -172,40 +170,16 @@ export class SqlStorage implements Storage {
     return this.#database.purge();
   }
 
-  async getIdempotentRequest(
-    owner: string,
-    key: string,
-    tx: Transaction,
-  ): Promise<IdempotentRequest | undefined> {
-    const inside = this.#database.inside(tx);
-    const keyHash = hashOf(key);
-    // A missing row cannot be locked, and a new request would replace one that is added at the same time.
-    const [, row] = await Promise.all([
-      inside.lock(`request ${keyHash} of ${owner}`),
-      inside.get(REQUESTS.byKey, owner, keyHash),
-    ]);
-    if (!row) return undefined;
-    const { keyHash: _, ...request } = REQUESTS.record(row);
-    return { ...request, key };
+  getIdempotentRequest(owner: string, key: string, tx: Transaction): Promise<IdempotentRequest | undefined> {
+    return idempotentRequest(this.#database.inside(tx), owner, key);
   }
 
   async putIdempotentRequest(tx: Transaction, request: IdempotentRequest): Promise<void> {
-    const inside = this.#database.inside(tx);
-    const { key, ...rest } = request;
-    const keyHash = hashOf(key);
-    const { owner } = request;
-    inside.write('DELETE FROM idempotent_requests WHERE owner = ? AND key_hash = ?', owner, keyHash);
-    inside.write(REQUESTS.insert, ...REQUESTS.row({ ...rest, keyHash }));
+    putIdempotentRequest(this.#database.inside(tx), request);
   }
 
-  async removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean> {
-    const removed = await this.#database.inside(tx).run(
-      `DELETE FROM idempotent_requests WHERE (owner, key_hash) IN (
-         SELECT owner, key_hash FROM idempotent_requests WHERE created_at_ms < ? ORDER BY created_at_ms LIMIT ?)`,
-      createdBeforeMs,
-      MOST_REMOVED,
-    );
-    return removed === MOST_REMOVED;
+  removeIdempotentRequests(tx: Transaction, createdBeforeMs: number): Promise<boolean> {
+    return removeIdempotentRequests(this.#database.inside(tx), createdBeforeMs);
   }
 
   async getJob(jobId: string, tx?: Transaction): Promise<JobRecord | undefined> {
@@ -398,9 +372,4 @@ function frozen(job: JobRecord | undefined): JobRecord | undefined {
 function textBytesOf({ metadataJson, error, webhookUrl, diagnosis }: JobRecord): number {
   const said = diagnosis ? JSON.stringify(diagnosis).length : 0;
   return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0) + said);
-}
-
-/** Idempotency keys are hashed, because they may contain confidential data. */
-function hashOf(key: string): string {
-  return createHash('sha256').update(key).digest('hex');
 }

@@ -100,7 +100,7 @@ export class OwnerIndex {
   }
 
   #fillOn(): void {
-    if (this.#isComplete || this.#filling) return;
+    if (this.#isComplete || this.#filling !== undefined) return;
     this.#filling = this.#fill().finally(() => {
       this.#filling = undefined;
     });
