@@ -85,7 +85,8 @@ def exit_as(status: int) -> None:
     code = os.waitstatus_to_exitcode(status)
     if code >= 0:
         sys.exit(code)
-    signal.signal(-code, signal.SIG_DFL)
+    if -code not in (signal.SIGKILL, signal.SIGSTOP):
+        signal.signal(-code, signal.SIG_DFL)
     os.kill(os.getpid(), -code)
 
 

@@ -1,6 +1,6 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -41,8 +41,10 @@ export interface Machine {
   ended: Promise<number | null>;
   get: (path: string, headers?: Record<string, string>) => Promise<Response>;
   post: (key: string, body: object) => Promise<Response>;
-  /** Lets the job that lingers end. */
+  /** Lets the job that lingers end, and further ones. */
   release: () => void;
+  /** Lets jobs linger again. */
+  hold: () => void;
 }
 
 export async function cluster(t: Test, given: Record<string, string> = {}): Promise<Cluster> {
@@ -108,6 +110,12 @@ async function startMachine(t: Test, args: string[], env: NodeJS.ProcessEnv): Pr
     ]);
   }
   const port = Number(READY.exec(stderr)?.[1]);
+  const work = join(env['SCENEPRESS_DATA_DIR'] ?? '', 'work');
+  /** Files that each worker's renderer waits for. */
+  const signs = () =>
+    readdirSync(work)
+      .filter((name) => /^w\d+$/.test(name))
+      .map((worker) => join(work, worker, 'go'));
   const get = (path: string, headers: Record<string, string> = {}) =>
     fetch(`http://127.0.0.1:${port}${path}`, { headers, redirect: 'manual' });
   return {
@@ -125,9 +133,10 @@ async function startMachine(t: Test, args: string[], env: NodeJS.ProcessEnv): Pr
         body: JSON.stringify(body),
       }),
     release: () => {
-      const work = join(env['SCENEPRESS_DATA_DIR'] ?? '', 'work');
-      for (const worker of readdirSync(work).filter((name) => /^w\d+$/.test(name)))
-        writeFileSync(join(work, worker, 'go'), '');
+      for (const go of signs()) writeFileSync(go, '');
+    },
+    hold: () => {
+      for (const go of signs()) rmSync(go, { force: true });
     },
   };
 }

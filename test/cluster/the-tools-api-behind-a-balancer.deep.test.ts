@@ -183,6 +183,7 @@ t.test('events are resumed at the other server when the first one is killed', as
   const first = await added(HELLO);
   await all.until(new RegExp(`"jobId":"${first.jobId}".*"status":"completed"`));
 
+  worker.hold();
   const lingering = await added(LINGERING);
   await runs(lingering.jobId);
   await lastAt(killed === one ? other.port : one.port);

@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { backUp } from '../../../lib/operations.ts';
 import { DataFolder } from '../../../lib/index.ts';
 import { JobSearches } from '../../../lib/jobs/search/job-searches.ts';
 import { WordIndex } from '../../../lib/jobs/search/word-index.ts';
 import { queryWords, wordsOf } from '../../../lib/jobs/search/words.ts';
 import type { JobRecord } from '../../../lib/model/job.ts';
 import type { JobSearch } from '../../../lib/model/job-search.ts';
+import { backUp } from '../../../lib/operations.ts';
 import { FakeClock } from '../../fixtures/fake-clock.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
