@@ -94,6 +94,7 @@ export const MANUAL: Record<string, ManualPage[]> = {
     page('CHANGELOG.md', 'Changelog', 'what each version brought'),
     page('renderer/measurements.md', 'Measurements', 'how fast renders are, and what they cost'),
     page('lib/inside.md', 'Inside the library', 'folders, the life of a job, decisions'),
+    page('appliance/dashboard/README.md', 'Inside the dashboard', 'rules of its design, how a page is made'),
     page('scripts/README.md', 'Scripts', 'set-up, builds and benchmarks'),
     page('test/README.md', 'Tests', 'how they are organised and run'),
     page('.github/CONTRIBUTING.md', 'Contributing', 'how to change Scenepress, and a glossary'),

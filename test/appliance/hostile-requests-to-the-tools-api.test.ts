@@ -22,6 +22,7 @@ interface Parameter {
   in: 'path' | 'query' | 'header';
 }
 interface Operation {
+  operationId: string;
   parameters?: Parameter[];
   requestBody?: { content: Record<string, { schema: Schema }> };
 }
@@ -147,6 +148,11 @@ await send(DOORS.hapi, { method: 'POST', path: '/api/tools/v1/jobs', ...bobsRequ
 const own = await service.wait((await service.enqueue({ code: 'x', className: 'Main', owner: 'ada' })).jobId);
 const keep = (owner: string, content: string) => service.files.put({ owner, name: `${owner}.txt`, content });
 const [ownFile, bobsFile] = [await keep('ada', 'x'), await keep('bob', SECRET)];
+const scene = (owner: string, code: string) => service.scenes.create({ owner, name: owner, code });
+const [ownScene, bobsScene] = [await scene('ada', 'x'), await scene('bob', SECRET)];
+const share = (owner: string, jobId: string) =>
+  service.shares.create({ owner, jobIds: [jobId], description: owner === 'bob' ? SECRET : 'ours' });
+const [ownShare, bobsShare] = [await share('ada', own.jobId), await share('bob', ended.jobId)];
 const { still } = await service.still('x', { className: 'Main', owner: 'ada' });
 
 /** Valid values of the parameters in paths. */
@@ -155,8 +161,18 @@ const VALID: Record<string, string> = {
   fileId: ownFile.fileId,
   snapshotId: still?.snapshotId ?? '',
   name: 'still.png',
+  sceneId: ownScene.sceneId,
+  shareId: ownShare.shareId,
+  revision: '1',
+  version: '1',
 };
-const FOREIGN = [ended.jobId, running.jobId, bobsFile.fileId];
+/** Fields without which a body is refused, although each of them may be left out. */
+const NEEDED: Record<string, object> = {
+  relabelJob: { title: 'x' },
+  saveScene: { revision: 1 },
+  restoreScene: { revision: 1, draft: 1 },
+};
+const FOREIGN = [ended.jobId, running.jobId, bobsFile.fileId, bobsScene.sceneId, bobsShare.shareId];
 const TEXTS = [
   ...FOREIGN,
   ...[`${ended.jobId}/video.mp4`, `${ended.jobId}\0`, 'bob', 'key of bob', IDEMPOTENCY_KEY_OF_BOB],
@@ -236,12 +252,14 @@ async function tried(port: number, sent: Sent): Promise<string | undefined> {
 }
 
 async function stateOfBob(): Promise<string> {
-  const [jobs, usage, files] = [
+  const [jobs, usage, files, scenes, shares] = [
     await service.list({ owner: 'bob', limit: 500 }),
     await service.usage({ owner: 'bob' }),
     await service.files.list({ owner: 'bob' }),
+    await service.scenes.list({ owner: 'bob' }),
+    await service.shares.list({ owner: 'bob' }),
   ];
-  return JSON.stringify({ jobs, usage, files });
+  return JSON.stringify({ jobs, usage, files, scenes, shares });
 }
 const before = await stateOfBob();
 const bodyOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.schema;
@@ -301,7 +319,8 @@ for (const [door, port] of Object.entries(DOORS)) {
   t.test(`${door}: jobs of another account are not found`, async (t) => {
     for (const { method, path, operation } of OPERATIONS) {
       const schema = bodyOf(operation);
-      const body = schema && JSON.stringify(exampleOf(schema));
+      const example = schema && { ...(exampleOf(schema) as object), ...NEEDED[operation.operationId] };
+      const body = example && JSON.stringify(example);
       for (const { name, in: place } of operation.parameters ?? [])
         if (place === 'path')
           for (const id of FOREIGN) {

@@ -452,6 +452,7 @@ for (const [door, open] of Object.entries(DOORS))
       const ids = Object.entries({ jobId, fileId, sceneId, revision: '1', version: '1' });
       const bodies = Object.entries({
         '/rename': { name: 'x.txt' },
+        '/labels': { title: 'x' },
         '/save': { revision: 1 },
         '/restore': { revision: 1, draft: 1 },
       });
