@@ -40,7 +40,7 @@ function afterInBash(t: Test, ...words: string[]): Promise<string[]> {
 t.test('bash completes commands, options, their values and files', async (t) => {
   t.strictSame(await afterInBash(t, 'scenepress', 'que'), ['queue']);
   t.strictSame(await afterInBash(t, 'scenepress', 'queue', ''), ['show', 'pause', 'resume']);
-  t.strictSame(await afterInBash(t, 'scenepress', 'job', 'list', '--sta'), ['--status']);
+  t.strictSame(await afterInBash(t, 'scenepress', 'job', 'list', '--stat'), ['--status']);
   t.strictSame(await afterInBash(t, 'scenepress', 'job', 'list', '--status', 'c'), ['completed']);
   t.strictSame(await afterInBash(t, 'scenepress', 'render', 'sc'), ['scene.py']);
   t.strictSame(await afterInBash(t, 'scenepress', '--config', 'x', 'render', '--asp'), ['--aspect']);
