@@ -55,7 +55,7 @@ const LIB: Tree = {
 /** How a job goes through the library, and a render through its processes. */
 const JOBS: Tree = {
   root: 'lib/jobs',
-  order: ['run', 'snapshots', 'watch', 'end', 'accept', 'fairness'],
+  order: ['search', 'run', 'snapshots', 'watch', 'end', 'accept', 'fairness'],
   loose: [],
   upwards: {},
 };

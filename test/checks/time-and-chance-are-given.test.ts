@@ -14,7 +14,7 @@ const SOURCES = [
   {
     what: 'random bytes',
     taken: /Math\.random|getRandomValues|\brandom(Bytes|UUID|Int|Fill|FillSync)\b/,
-    by: ['client/client.ts', 'base/random.ts'],
+    by: ['client/random-key.ts', 'base/random.ts'],
   },
   {
     what: 'the clock or the random source of the system',
@@ -24,7 +24,7 @@ const SOURCES = [
       'accounts/accounts.ts',
       'assets/s3/s3-asset-store.ts',
       'assets/store-failure.ts',
-      'client/client.ts',
+      'client/random-key.ts',
       'data-folder/data-folder.ts',
       'files/folder-lock.ts',
       'internal.ts',

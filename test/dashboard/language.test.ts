@@ -152,7 +152,7 @@ t.test('a language is chosen before signing in, and on each page', async (t) => 
   reader.headers['referer'] = `http://127.0.0.1:${port}/dashboard/webhooks/failed/send-again`;
   const { headers } = await reader.post('/dashboard/language', { language: 'de' });
   t.equal(headers.location, '/dashboard', 'a path that has no page leads to the overview');
-  t.match((await reader.get('/dashboard')).text, '<h1>Übersicht</h1>');
+  t.match((await reader.get('/dashboard')).text, '<h1>Bibliothek</h1>');
   t.match((await reader.get('/dashboard/nothing-here')).text, 'Diese Seite gibt es nicht.');
   await reader.post('/dashboard/language', { language: 'fr' });
   t.match((await reader.get('/dashboard/account')).text, '<h1>Konto</h1>', 'an unknown one changes nothing');

@@ -30,6 +30,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'queue.resume': 'Warteschlange fortgesetzt',
   'jobs.cancel': 'Auftrag abgebrochen',
   'jobs.forget': 'Auftrag vergessen',
+  'jobs.relabel': 'Beschriftung eines Auftrags geändert',
   'jobs.renderAgain': 'Auftrag erneut gerendert',
   'jobs.render': 'Szene gerendert',
   'files.put': 'Datei hochgeladen',
