@@ -24,7 +24,7 @@ const SOURCES = [
       'accounts/accounts.ts',
       'assets/s3/s3-asset-store.ts',
       'assets/store-failure.ts',
-      'client/random-key.ts',
+      'client/client.ts',
       'data-folder/data-folder.ts',
       'files/folder-lock.ts',
       'internal.ts',

@@ -50,11 +50,13 @@ t.test('the first machine decides, and others wait until none with its settings 
 
 t.test('of machines that start at the same time with different settings, one may work', async (t) => {
   const { report, storage } = await openMachines(t);
-  const held = Promise.withResolvers<void>();
+  const [locked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   const holding = storage.database.transaction(async (tx) => {
     await tx.lock('machines');
+    locked.resolve();
     await held.promise;
   });
+  await locked.promise;
   const reports = ['a', 'b'].map((id) => report(id, { price: id }));
   // Both have begun, and neither has committed.
   await lockAwaited('machines', storage);
