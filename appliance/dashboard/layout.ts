@@ -96,7 +96,7 @@ export function plainPage({ title, csrf }: { title: string; csrf?: string }, ...
 export function languageChoice(csrf: string): Html {
   const { layout } = texts();
   const others = (Object.keys(LANGUAGES) as Language[]).filter((code) => code !== language());
-  return html`<form method="post" action="${BASE}/language" class="languages" aria-label="${layout.language}">${csrfField(csrf)}${others.map(
+  return html`<form method="post" action="${BASE}/language" class="languages">${csrfField(csrf)}${others.map(
     (code) =>
       html`<button class="link" name="language" value="${code}" lang="${code}">${layout.languages[code]}</button>`,
   )}</form>`;

@@ -7,7 +7,7 @@ import { signedIn } from './client.ts';
 const INSTANT_PYTHON = join(import.meta.dirname, '../fixtures/instant-renderer/bin/python');
 const JPEG = readFileSync(join(import.meta.dirname, '../../appliance/dashboard/examples/01-hello.jpg'));
 
-t.test('the overview shows what running renders draw, to those who may see them', async (t) => {
+t.test('the library shows what running renders draw, to those who may see them', async (t) => {
   const { url, port, member, installation, service } = await peopledAppliance(t, {
     python: INSTANT_PYTHON,
     insecureNoSandbox: true,
@@ -21,15 +21,15 @@ t.test('the overview shows what running renders draw, to those who may see them'
   const page = await openPage(t, await launchBrowser(t));
   await signIn(page, url, member);
   await page.locator('html[data-connected]').waitFor();
-  t.equal(await page.locator('.thumb img').count(), 0);
+  t.equal(await page.locator('[data-picture] img').count(), 0);
   service.emit('preview', jobId, JPEG);
-  await page.locator('.thumb img').waitFor();
+  await page.locator('[data-picture] img').waitFor();
   // It is there again after a reload, and after the list was replaced.
   await page.reload();
-  await page.locator('.thumb img').waitFor();
+  await page.locator('[data-picture] img').waitFor();
   await service.enqueue({ owner: accountId, className: 'Another', code: 'x' });
   await page.getByRole('link', { name: 'Another' }).first().waitFor();
-  await page.locator('.thumb img').waitFor();
+  await page.locator('[data-picture] img').waitFor();
 
   const path = `/dashboard/jobs/${jobId}/picture`;
   const own = await signedIn(t, port, member);
