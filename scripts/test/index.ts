@@ -3,7 +3,8 @@
  * files.
  *
  *   --deep        runs all tests, instead of the quick ones (`npm run test:deep`)
- *   --rest        runs those that the quick ones leave
+ *   --rest        runs those of the deep ones that the quick ones leave
+ *   --release     runs all, with all their cases (`npm run test:release`)
  *   --shard 1/4   runs a part of them, on one of several machines
  *   --limit 30    ends a program after so many seconds, instead of a small multiple of its usual time
  *   --record      stores how long the files have taken, in `test/usual-times.json`
@@ -20,6 +21,9 @@ import { printTimes } from './report.ts';
 import { runPlan } from './run-plan.ts';
 import { keepTimes, recordTimes, usualTimes } from './usual-times.ts';
 
+/** How much longer programs may take with all their cases. */
+const RELEASE_FACTOR = 5;
+
 process.chdir(join(import.meta.dirname, '../..'));
 mkdirSync('.setup', { recursive: true });
 // Hundreds of processes run the same sources: cache them without types.
@@ -30,13 +34,15 @@ const { values, positionals } = parseArgs({
   options: {
     deep: { type: 'boolean', default: false },
     rest: { type: 'boolean', default: false },
+    release: { type: 'boolean', default: false },
     shard: { type: 'string' },
     limit: { type: 'string' },
     record: { type: 'boolean', default: false },
   },
 });
-const suite: Suite = values.rest ? 'deep' : values.deep ? 'all' : 'quick';
+const suite: Suite = values.release ? 'release' : values.rest ? 'rest' : values.deep ? 'deep' : 'quick';
 const isDeep = suite !== 'quick';
+const level = suite === 'rest' ? 'deep' : suite;
 const usual = usualTimes(isDeep);
 const files = chosenFiles();
 if (files.length === 0) {
@@ -45,10 +51,12 @@ if (files.length === 0) {
 }
 
 const programs = programsFor(files, usual);
+if (suite === 'release') for (const program of programs) program.limitS *= RELEASE_FACTOR;
 if (values.limit !== undefined) for (const program of programs) program.limitS = Number(values.limit);
-const outcome = await runPlan(programs, isDeep);
-keepTimes(outcome.times, isDeep);
-if (values.record) recordTimes(outcome.times, isDeep, testFiles([], 'all'));
+const outcome = await runPlan(programs, level);
+// With all its cases a file takes longer.
+if (suite !== 'release') keepTimes(outcome.times, isDeep);
+if (values.record) recordTimes(outcome.times, isDeep, testFiles([], 'release'));
 printTimes(outcome, suite);
 if (outcome.failures.length > 0) console.log(`\nFailed:\n  ${outcome.failures.join('\n  ')}`);
 const { passed, failed, skipped } = outcome;

@@ -16,8 +16,11 @@ export interface Program {
   weight: number;
 }
 
-/** `quick`: what `npm test` runs; `deep`: only what it does not run. */
-export type Suite = 'quick' | 'deep' | 'all';
+/** How many of their cases the files run that belong to several suites. */
+export type Level = 'quick' | 'deep' | 'release';
+
+/** `quick`: what `npm test` runs; `rest`: what only the deep suite runs; `deep`: both; `release`: all. */
+export type Suite = 'quick' | 'rest' | 'deep' | 'release';
 
 /** The weights of programs that run at once, on two cores: most of them often wait for the disk or a process. */
 export const CAPACITY = 6;
@@ -42,8 +45,8 @@ const [USE_EXECUTABLE, BUILD_S] = ['test/binary/', 600];
 
 /** A file for tap or for pytest. */
 const TEST_FILE = /\.test\.ts$|(^|\/)test_\w+\.py$/;
-/** What only the deep suite runs. */
-const DEEP = /\.deep\.test\.ts$/;
+/** What only the deep suite runs, and what only runs before a release. */
+const [DEEP, RELEASE] = [/\.deep\.test\.ts$/, /\.release\.test\.ts$/];
 /** In files that both suites run, the quick one with a sample of their cases. */
 const SAMPLES = { ts: /fixtures\/depth\.ts';$/m, py: /^@pytest\.mark\.(deep|sampled)/m };
 /** Run several files, or those of pytest. */
@@ -61,14 +64,16 @@ function filesBelow(folder: string, suite: Suite): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .map((name) => join(folder, name))
     .filter((path) => TEST_FILE.test(path) && !path.includes('/node_modules/'))
-    .filter((path) => suite === 'all' || isOf(suite, path))
+    .filter((path) => isOf(suite, path))
     .filter((path) => COMMANDS.every((command) => !path.startsWith(command) || folder.startsWith(command)))
     .sort();
 }
 
-function isOf(suite: 'quick' | 'deep', path: string): boolean {
-  if (DEEP.test(path)) return suite === 'deep';
-  return suite === 'quick' || SAMPLES[path.endsWith('.py') ? 'py' : 'ts'].test(readFileSync(path, 'utf8'));
+function isOf(suite: Suite, path: string): boolean {
+  if (suite === 'release') return true;
+  if (RELEASE.test(path)) return false;
+  if (DEEP.test(path)) return suite !== 'quick';
+  return suite !== 'rest' || SAMPLES[path.endsWith('.py') ? 'py' : 'ts'].test(readFileSync(path, 'utf8'));
 }
 
 /** The path of tests; of a folder or a file of the sources, that of its tests. */

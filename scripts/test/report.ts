@@ -40,8 +40,9 @@ function line([name = '', ...figures]: (string | number)[]): string {
 }
 
 function budgetsOf(suite: Suite): Map<string, number> {
+  if (suite === 'release') return new Map(); // It has none.
   const rows = readFileSync('test/README.md', 'utf8').matchAll(BUDGET);
-  const ofRow = (quick: number, added: number) => ({ quick, deep: added, all: quick + added })[suite];
+  const ofRow = (quick: number, added: number) => ({ quick, rest: added, deep: quick + added })[suite];
   return new Map(
     [...rows].map(([, folder = '', quick, added]) => [folder, ofRow(Number(quick), Number(added))]),
   );

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Program } from './plan.ts';
+import type { Level, Program } from './plan.ts';
 import { failedTitles, parseEnd, withoutPassed } from './tap-lines.ts';
 
 /** What a program, or the whole run, has used. */
@@ -31,8 +31,8 @@ const TAP_OUTPUT = '.setup/tests.tap';
 /** The plan, and what its programs have used. */
 const RUN = '.setup/test-run';
 
-/** `isDeep`: files of both suites run all their cases. */
-export async function runPlan(programs: Program[], isDeep: boolean): Promise<Outcome> {
+/** Files of several suites run as many of their cases as the level says. */
+export async function runPlan(programs: Program[], level: Level): Promise<Outcome> {
   rmSync(RUN, { recursive: true, force: true });
   mkdirSync(RUN);
   const plan = join(RUN, 'plan.json');
@@ -42,7 +42,7 @@ export async function runPlan(programs: Program[], isDeep: boolean): Promise<Out
   const measured = ['-I', '-S', join(import.meta.dirname, 'measured.py'), total];
   const tap = spawn('python3', [...measured, process.execPath, script, plan], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SCENEPRESS_TESTS: isDeep ? 'deep' : 'quick' },
+    env: { ...process.env, SCENEPRESS_TESTS: level },
   });
   const ended = once(tap, 'close');
   const raw = createWriteStream(TAP_OUTPUT);

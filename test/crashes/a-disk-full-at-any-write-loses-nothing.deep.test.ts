@@ -1,6 +1,6 @@
 /**
  * Runs a sequence of steps on a data folder while the disk gets full: before each part of the sequence a number of pages
- * is left free, none or one in the first run and two more in each later run. Steps that fail must leave nothing, and steps that
+ * is left free, a few in the first run and so many more in each later run. Steps that fail must leave nothing, and steps that
  * succeed must be stored, both for this process and for one that starts after a crash. Once there is space, the same
  * process repeats the failed steps.
  */
@@ -9,6 +9,7 @@ import { copyFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import type { DataFolder } from '../../lib/data-folder/data-folder.ts';
+import { isRelease } from '../fixtures/depth.ts';
 import { ledgerOf, openedBy, reportsFullDisk, type Step, stepsOn } from '../fixtures/full-disk-steps.ts';
 import { fill, smallDisk } from '../fixtures/small-disk.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
@@ -18,8 +19,8 @@ const skip = process.getuid?.() === 0 ? false : 'only root may mount a disk';
 const DISK_MIB = 6;
 /** The unit in which files grow on the disk. */
 const PAGE_BYTES = 4096;
-/** One would take twice as long. Each run of the file tries one half. */
-const STEP_PAGES = 2;
+/** Each run of the file tries another part of the numbers of pages. */
+const STEP_PAGES = isRelease ? 2 : 6;
 /** The files that a crash leaves. The log is copied first, because a checkpoint may be running. */
 const LEFT = [/-wal$/, /\.sqlite$/, /\.json$/];
 
@@ -30,7 +31,7 @@ t.test(
     const disk = smallDisk(t, DISK_MIB) as string;
     const failures = new Map<string, number>();
     const hadEnoughSpace = new Set<number>();
-    for (let [pages, hasFailed] = [randomInt(2), true]; hasFailed; pages += STEP_PAGES) {
+    for (let [pages, hasFailed] = [randomInt(STEP_PAGES), true]; hasFailed; pages += STEP_PAGES) {
       const failed = await runWith(t, disk, pages, hadEnoughSpace);
       for (const name of failed) failures.set(name, (failures.get(name) ?? 0) + 1);
       hasFailed = failed.length > 0;

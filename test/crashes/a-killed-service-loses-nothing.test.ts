@@ -9,7 +9,7 @@ import { times } from '../fixtures/depth.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
-const LIVES = times('LIVES', { quick: 5, deep: 20 });
+const LIVES = times('LIVES', { quick: 5, deep: 10 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const DRIVERS = 6;
 const MAX_ACTS = 60;

@@ -17,7 +17,7 @@ import type { Finding, Flip } from '../fixtures/flipped-bits/flips-program.ts';
 import { filesWithLog, makeSampleDatabase } from '../fixtures/flipped-bits/sample-database.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 
-const FLIPS = times('FLIPS', { quick: 8, deep: 80 });
+const FLIPS = times('FLIPS', { quick: 8, deep: 32 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { SAMPLE, FLIP } = process.env;
 /** One in this many databases is recovered, too. */

@@ -19,7 +19,7 @@ import { times } from '../fixtures/depth.ts';
 import { type FuzzedExchange, type FuzzMaterial, fuzzedExchange } from '../fixtures/http-fuzz.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
-const EXCHANGES = times('EXCHANGES', { quick: 1_000, deep: 4_000 });
+const EXCHANGES = times('EXCHANGES', { quick: 1_000, deep: 2_000 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const LANES = 12;
 /** One in this many exchanges goes to the service with TLS. */

@@ -1,4 +1,8 @@
-"""A hook of pytest: what is marked ``deep`` or ``sampled`` runs in the deep suite only, or in part."""
+"""A hook of pytest: what is marked ``deep`` or ``sampled`` runs in the deep suite only, or in part.
+
+``@pytest.mark.sampled(8)`` runs one of eight cases in the quick suite and all in the deep one, and
+``@pytest.mark.sampled(8, deep=2)`` one of two in the deep suite and all before a release.
+"""
 
 import os
 from collections import Counter
@@ -7,15 +11,17 @@ import pytest
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what only the deep suite runs."""
-    if os.environ.get("SCENEPRESS_TESTS") == "deep":
+    """Leave out what another suite runs."""
+    level = os.environ.get("SCENEPRESS_TESTS", "quick")
+    if level == "release":
         return
     left: list[pytest.Item] = []
     cases: Counter[str] = Counter()
     for item in items:
         sampled = item.get_closest_marker("sampled")
         name = item.nodeid.partition("[")[0]
-        if not item.get_closest_marker("deep") and (sampled is None or cases[name] % sampled.args[0] == 0):
+        one_of = 1 if sampled is None else sampled.args[0] if level == "quick" else sampled.kwargs.get("deep", 1)
+        if (level == "deep" or not item.get_closest_marker("deep")) and cases[name] % one_of == 0:
             left.append(item)
         cases[name] += 1
     config.hook.pytest_deselected(items=[item for item in items if item not in left])

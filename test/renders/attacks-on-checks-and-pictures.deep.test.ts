@@ -1,6 +1,7 @@
 // Runs attacks in checks, inspections and stills, which have the sandbox and the limits of renders.
 import { join } from 'node:path';
 import t from 'tap';
+import { oneOf } from '../fixtures/depth.ts';
 
 const ATTACKS = `become-root connect-to-loopback connect-to-the-admin-socket daemonise-a-grandchild disk-bomb endless-stream
   escape-by-proc files-with-the-names-of-artifacts find-an-earlier-source-in-memory flood-with-flushes fork-bomb
@@ -11,10 +12,12 @@ const ATTACKS = `become-root connect-to-loopback connect-to-the-admin-socket dae
   video-larger-than-requested write-outside-of-the-job-folder write-to-the-encoders-folder`;
 
 const test = join(import.meta.dirname, 'attacks.test.ts');
-for (const call of ['check', 'inspect', 'still']) {
+const CALLS = ['check', 'inspect', 'still'];
+for (const [index, call] of CALLS.entries()) {
+  const attacks = oneOf(CALLS.length, ATTACKS.split(/\s+/), index);
   const env = {
     ...process.env,
-    SCENEPRESS_TEST_ATTACKS: process.env['ATTACKS'] ?? ATTACKS.split(/\s+/).join(' '),
+    SCENEPRESS_TEST_ATTACKS: process.env['ATTACKS'] ?? attacks.join(' '),
     SCENEPRESS_TEST_ATTACKS_BY: call,
   };
   await t.spawn(process.execPath, [...process.execArgv, test], { env }, `attacks by ${call}`);

@@ -61,7 +61,7 @@ async function run(folder: string, ...args: string[]) {
 t.test('failures are reported wherever they are, by the suite that runs them', async (t) => {
   const folder = checkout(t, {
     lib: { 'a.test.ts': PASSES, 'b.test.ts': FAILS, 'c.deep.test.ts': FAILS },
-    renders: { 'd.test.ts': FAILS, 'e.deep.test.ts': PASSES },
+    renders: { 'd.test.ts': FAILS, 'e.deep.test.ts': PASSES, 'g.release.test.ts': FAILS },
     simulator: { 'f.test.ts': SAMPLED },
     renderer: { 'conftest.py': 'from depth import *\n', 'depth.py': DEPTH, 'test_g.py': PYTHON },
   });
@@ -73,15 +73,18 @@ t.test('failures are reported wherever they are, by the suite that runs them', a
   t.match(failed, /renderer\/test_g\.py\n +test_bad\n/);
   t.match(quick.stdout, /^ok test\/lib\/a\.test\.ts \(/m);
   t.match(quick.stdout, /^lib +2 +\d+ +0 +\d+ {2}over its budget$/m);
-  t.notMatch(quick.stdout, /deep\.test|test_slow/);
+  t.notMatch(quick.stdout, /(deep|release)\.test|test_slow/);
 
   const rest = await run(folder, '--rest');
   t.match(rest, { code: 1, lastLine: '2 passed, 4 failed' });
   for (const title of [/c\.deep\.test\.ts\n +bad\n/, /a rare case/, /test_slow/]) t.match(rest.stdout, title);
-  t.notMatch(rest.stdout, /(a|b|d)\.test\.ts/);
+  t.notMatch(rest.stdout, /(a|b|d)\.test\.ts|release\.test/);
 
   const all = await run(folder, '--deep');
   t.equal(all.lastLine, '3 passed, 6 failed');
+  const release = await run(folder, '--release');
+  t.equal(release.lastLine, '3 passed, 7 failed');
+  t.match(release.stdout, /g\.release\.test\.ts\n +bad\n/);
 
   t.match(await run(folder, 'lib/a.ts'), { code: 0, lastLine: '1 passed, 0 failed' }, 'tests of a source');
   t.match(await run(folder, 'test/lib/c.deep.test.ts'), { code: 1, lastLine: '0 passed, 1 failed' });

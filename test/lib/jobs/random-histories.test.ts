@@ -388,7 +388,7 @@ async function check({ folder, ledger, model }: World): Promise<void> {
   }
 }
 
-const RUNS = times('RUNS', { quick: 8, deep: 80 });
+const RUNS = times('RUNS', { quick: 8, deep: 40 });
 const seed = process.env['FC_SEED'] ? { seed: Number(process.env['FC_SEED']) } : {};
 
 t.test('with a ledger that joins transactions, random histories stay consistent', async (t) => {

@@ -316,11 +316,11 @@ t.test('in one process after another, with SQLite', async (t) => {
   await dataFolder.start();
   t.teardown(() => dataFolder.stop());
   const { storage } = dataFolder;
-  await histories(t, [storage, storage], times('FILE_HISTORIES', { quick: 5, deep: 100 }));
+  await histories(t, [storage, storage], times('FILE_HISTORIES', { quick: 5, deep: 30 }));
 });
 
 t.test('in two processes at once, with Postgres', async (t) => {
   const schema = newSchema();
   const storages = [await openPostgres(t, { schema }), await openPostgres(t, { schema })] as const;
-  await histories(t, [storages[0], storages[1]], times('FILE_HISTORIES', { quick: 10, deep: 100 }));
+  await histories(t, [storages[0], storages[1]], times('FILE_HISTORIES', { quick: 10, deep: 30 }));
 });

@@ -51,7 +51,7 @@ def test_a_video_has_the_pictures_that_were_sent(encoder: Zygote, tmp_path: Path
 
 @pytest.mark.parametrize("fps", [1, 7, 59, 120, 1001, 4999, 5000, 36_000])
 @pytest.mark.parametrize("sound", [False, True], ids=["silent", "with sound"])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, deep=2)
 def test_every_rate_can_be_encoded(encoder: Zygote, tmp_path: Path, fps: int, *, sound: bool) -> None:
     def send(connection: socket.socket) -> None:
         sender = Sender(connection)

@@ -41,7 +41,7 @@ def bench() -> Iterator[DryBench]:
     made.close()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, deep=2)
 @pytest.mark.parametrize("name", [*(f"scenes:{name}" for name in _OWN), *_DOCUMENTED])
 def test_each_play_ends_as_in_a_render(bench: DryBench, name: str) -> None:
     (example,) = [example for example in own_scenes() + documented() if example.name == name]
@@ -50,7 +50,7 @@ def test_each_play_ends_as_in_a_render(bench: DryBench, name: str) -> None:
 
 @pytest.mark.deep
 def test_each_play_of_many_examples_ends_as_in_a_render(bench: DryBench) -> None:
-    examples = own_scenes() + bench_scenes() + documented()[::3]
+    examples = own_scenes() + bench_scenes() + documented()[::9]
     found = {example.name: bench.compare(example).difference for example in examples}
     assert {name: difference for name, difference in found.items() if difference} == {}
 

@@ -181,7 +181,7 @@ TABLE = [
 
 
 @pytest.mark.parametrize(("source", "parts"), [row[1:] for row in TABLE], ids=[row[0] for row in TABLE])
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, deep=2)
 def test_an_error_has_a_message_and_a_line(
     zygote: Zygote, tmp_path: Path, source: str, parts: list[str]
 ) -> None:

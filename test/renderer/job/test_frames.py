@@ -114,7 +114,7 @@ def compared(request: pytest.FixtureRequest) -> dict[str, Comparison]:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(9, deep=3)
 def test_frames_equal_manims(compared: dict[str, Comparison], name: str) -> None:
     comparison = compared[name]
     assert comparison.verdict is Verdict.EQUAL, comparison.reason

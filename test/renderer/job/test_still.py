@@ -54,7 +54,7 @@ def _still(zygote: Zygote, folder: Path, job: Any, at: str, value: float = 0) ->
     return np.asarray(picture)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(8, deep=2)
 @pytest.mark.parametrize("name", _NAMES)
 def test_a_still_is_the_frame_of_a_render(bench: Bench, zygote: Zygote, tmp_path: Path, name: str) -> None:
     (example,) = [one for one in own_scenes() + documented() if one.name == name]

@@ -190,7 +190,7 @@ def test_latex_loads_a_format_that_has_read_what_the_preamble_begins_with(
     assert replaced.formats == [name]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, deep=2)
 @pytest.mark.parametrize("name", ["amsmath.sty", "standalone.cfg", "physics.sty", "umsa.fd"])
 def test_formats_are_not_used_where_latex_would_find_other_files(
     name: str, replaced: Started, folder: Path
@@ -290,7 +290,7 @@ def test_known_expressions_are_what_latex_makes_of_them(folder: Path, sample: te
         assert characters.convert_known(known, source) == characters.convert(result.read_bytes())
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(6, deep=2)
 @pytest.mark.parametrize("text", ["7", r"\alpha", "-12", "W", r"\sum", "|"])
 def test_known_expressions_are_those_of_manim(
     text: str, replaced: list[str], monkeypatch: pytest.MonkeyPatch
@@ -302,7 +302,7 @@ def test_known_expressions_are_those_of_manim(
     assert ours == _without_replacements(monkeypatch, MathTex, text)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(4, deep=2)
 @pytest.mark.parametrize("change", ["variable", "file", "folder", "studio", "template"])
 def test_expressions_are_not_known_in_other_surroundings(
     change: str, replaced: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
