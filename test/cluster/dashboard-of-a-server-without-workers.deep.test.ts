@@ -45,7 +45,7 @@ t.test('the dashboard shows and drains machines, and jobs that they render', asy
   const { jobId } = await api.service.enqueue({ owner: accountId, className: 'A', code: 'linger' });
   t.match(await heard, [{ jobId, owner: accountId, status: 'running' }]);
   t.match((await client.get(`/dashboard/jobs/${jobId}`)).text, /Running/);
-  t.match((await client.get('/dashboard')).text, /1 worker/);
+  t.match((await client.get('/dashboard/overview')).text, /1 worker/);
   const code = 'class Base(MovingCameraScene):\n  pass\nclass Part:\n  pass\n';
   const { text: scenes } = await client.post('/dashboard/playground/scenes', { code });
   t.same(JSON.parse(scenes), { scenes: ['Base'] });

@@ -188,7 +188,7 @@ t.test('pages with the most that an account can make are small and do not block 
     ['jobs: failed', '/jobs?status=failed'],
     ['jobs: search', '/jobs?error=nothing'],
   );
-  pages.push(['jobs: search that finds', '/jobs?error=line'], ['overview', '']);
+  pages.push(['jobs: search that finds', '/jobs?error=line'], ['library', ''], ['overview', '/overview']);
   let keyId = '';
   for (let index = 0; index < 100; index += 1) {
     const webhookUrl = `https://a.test/${filled('&', 60_000)}`;
@@ -258,7 +258,7 @@ t.test('pages for administrators are small and do not block others', async (t) =
     ['account', `/accounts/${accountId}`],
     ['acts', '/acts'],
     ['service', '/service'],
-    ['overview', ''],
+    ['library', ''], ['overview', '/overview'],
     ['webhooks', '/webhooks'],
   ]);
 });

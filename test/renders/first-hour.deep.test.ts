@@ -34,7 +34,7 @@ t.test('set-up link, first key, first video, first webhook, revocation', async (
   await page.getByLabel('E-mail address').fill('grace@example.org');
   await page.getByLabel('Password').fill(PASSWORD);
   await page.getByRole('button', { name: 'Set up and sign in' }).click();
-  await page.getByText('Nothing rendered yet').waitFor();
+  await page.getByText('Make your first video').waitFor();
   t.same(
     (await administration.accounts.list()).accounts.map(({ email, role }) => [email, role]),
     [['grace@example.org', 'admin']],

@@ -17,6 +17,7 @@ const TAGS = {
   Jobs: 'Jobs that there are.',
   Files: 'Files of the account, which its scenes read.',
   'Kept scenes': 'Scenes that the account keeps as documents, with drafts and versions.',
+  Shares: 'Addresses at which people watch videos without an account.',
   Account: 'The account behind an API key.',
 };
 

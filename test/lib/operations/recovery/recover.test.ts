@@ -6,6 +6,7 @@ import {
   readFileSync,
   renameSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -140,8 +141,9 @@ const damages: [title: string, harm: (path: string) => void, maxJobsLost: number
   ['a wiped page of an index', (path) => wipePage(path, pagesOf(path, 'jobs_of_owner').at(-1) as number), 0],
   ['a wiped page of accounts', (path) => wipePage(path, pagesOf(path, 'ledger_accounts')[0] as number), 0],
   [
+    // The last page of the jobs: an inner one of the tree, with many leaves.
     'a truncated file',
-    (path) => writeFileSync(databaseIn(path), readFileSync(databaseIn(path)).subarray(0, -12 * PAGE_BYTES)),
+    (path) => truncateSync(databaseIn(path), ((pagesOf(path, 'jobs').at(-1) as number) - 1) * PAGE_BYTES),
     30,
   ],
 ];
