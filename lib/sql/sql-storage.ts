@@ -136,7 +136,7 @@ export class SqlStorage implements Storage {
     this.#drop(inside, job.jobId);
   }
 
-  relabeledJobs(page: RelabeledQuery): Promise<JobRecord[]> {
+  relabeledJobs(page: RelabeledQuery): Promise<string[]> {
     return relabeledJobs(this.#database, page);
   }
 

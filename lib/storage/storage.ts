@@ -108,8 +108,8 @@ export interface Storage {
   updateJob(tx: Transaction, job: JobRecord): Promise<void>;
   /** Replaces the labels of a job, which may be terminal, and records the time, which grows with each change. */
   relabelJob(tx: Transaction, job: JobRecord, atMs: number): Promise<void>;
-  /** Jobs whose labels were changed at that time or later, oldest change first. */
-  relabeledJobs(page: { sinceMs: number; owner?: string; limit: number }): Promise<JobRecord[]>;
+  /** The ids of jobs whose labels were changed at that time or later, oldest change first. */
+  relabeledJobs(page: { sinceMs: number; owner?: string; limit: number }): Promise<string[]>;
   /** Removes a job that never became visible (phase `reserving`), with its source. Needs the owner's lock. */
   deleteJob(tx: Transaction, jobId: string): Promise<void>;
 

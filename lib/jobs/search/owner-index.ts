@@ -142,7 +142,10 @@ export class OwnerIndex {
       limit: MOST_RELABELED,
       ...(owner !== undefined && { owner }),
     });
-    for (const job of relabeled) this.#jobs.update(job);
+    for (const jobId of relabeled) {
+      const job = await storage.getJob(jobId);
+      if (job) this.#jobs.update(job);
+    }
     this.#syncedMs = now;
     this.#jobs.purge();
   }

@@ -1,5 +1,7 @@
 /** Longer words are cut: a text such as base64 is none that is searched for. */
 const LONGEST = 40;
+/** Longer names are cut before their parts are found. */
+const LONGEST_NAME = 200;
 /** Characters of a text that are read. */
 const MOST_CHARACTERS = 200_000;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -13,7 +15,8 @@ const kept = new Map<string, readonly string[]>();
 /** The words of a text, without case and accents; of a name such as `FourierSeries` also `series`. */
 export function wordsOf(text: string, into: Set<string> = new Set<string>()): Set<string> {
   const read = text.length > MOST_CHARACTERS ? text.slice(0, MOST_CHARACTERS) : text;
-  for (const word of new Set(read.match(WORD))) for (const form of formsOf(word)) into.add(form);
+  for (const word of new Set(read.match(WORD)))
+    for (const form of formsOf(word.slice(0, LONGEST_NAME))) into.add(form);
   return into;
 }
 
