@@ -11,7 +11,7 @@ import t from 'tap';
 import { toolsApi } from '../../appliance/http/render-api.ts';
 import { type Caller, nodeHandler, webHandler } from '../../lib/web/index.ts';
 import { toolsDocument } from '../../lib/web/tools/document.ts';
-import { isDeep } from '../fixtures/depth.ts';
+import { isDeep, isRelease } from '../fixtures/depth.ts';
 import { HOSTILE_SEGMENTS, HOSTILE_TEXTS, hostileUrls } from '../fixtures/hostile-values.ts';
 import { instantService } from '../fixtures/instant-service.ts';
 import { until } from '../fixtures/until.ts';
@@ -32,8 +32,8 @@ interface Document {
 }
 const { paths, components } = JSON.parse(JSON.stringify(toolsDocument('https://a.test'))) as Document;
 
-/** The quick suite tries every value and every place, but only this share of their combinations. */
-const SHARE = isDeep ? 1 : 14;
+/** Before a release all combinations are tried; otherwise every value and every place, but only this share. */
+const SHARE = isRelease ? 1 : isDeep ? 9 : 14;
 let combinations = 0;
 const isChosen = () => combinations++ % SHARE === 0;
 /** Only in what belongs to the other account. */
