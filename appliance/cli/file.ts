@@ -7,22 +7,23 @@ import type { ReadableStream } from 'node:stream/web';
 import { Command } from 'commander';
 import type { ApiFile, ScenepressClient } from '../../lib/client/index.ts';
 import { UserError } from '../support/user-error.ts';
-import { addExamples, type Example } from './describe.ts';
+import { addExamples } from './describe.ts';
 import { counted, print, printable, printJson, printTable, shownSize, shownTime } from './output.ts';
-import { ofTools, RemoteService } from './remote-service.ts';
-import { type ServerFlags, serverOf } from './server-flags.ts';
+import { callService, remoteCommand } from './remote-command.ts';
+import { ofTools, type RemoteServiceOptions } from './remote-service.ts';
+import type { ServerFlags } from './server-flags.ts';
 
 interface Flags extends ServerFlags {
   json?: boolean;
   folder?: string;
 }
 
-const HERE = 'http://127.0.0.1:8080';
 const MIB = 1024 ** 2;
 /** Of a file that is fetched. */
 const MOST_BYTES = 4096 * MIB;
 /** How long a service may take to receive a file. */
 const TIMEOUT_MS = 10 * 60_000;
+const HTTP: RemoteServiceOptions = { mostBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS };
 const PAGE = 500;
 
 /** `scenepress file …` */
@@ -33,7 +34,7 @@ export function fileCommand(): Command {
   addExamples(file, 'scenepress file put logo.png --server http://127.0.0.1:8080', 'scenepress file list');
 
   file.addCommand(
-    remote(
+    remoteCommand(
       'put <file...>',
       'Keep files, or all files in folders; each replaces the file of the same name',
       'scenepress file put logo.png narration/ --server http://127.0.0.1:8080',
@@ -43,7 +44,7 @@ export function fileCommand(): Command {
       .option('--name <name>', 'the name of the file, if it is one')
       .action(async (paths: string[], flags: Flags & { name?: string }) => {
         const named = await namesOf(paths, flags);
-        const kept = await callWith(flags, (client, signal) =>
+        const kept = await callService(flags, HTTP, (client, signal) =>
           inTurn(named, ([path, name]) => put(client, path, name, signal)),
         );
         if (flags.json) return printJson(kept);
@@ -52,12 +53,14 @@ export function fileCommand(): Command {
   );
 
   file.addCommand(
-    remote('list', 'List files, by name', 'scenepress file list --folder voices')
+    remoteCommand('list', 'List files, by name', 'scenepress file list --folder voices')
       .option('--folder <folder>', 'only those in this folder and below it')
       .option('--search <text>', 'only those whose names contain the text')
       .action(async (flags: Flags & { search?: string }) => {
         const { folder, search } = flags;
-        const files = await callWith(flags, (client, signal) => all(client, { folder, search }, signal));
+        const files = await callService(flags, HTTP, (client, signal) =>
+          all(client, { folder, search }, signal),
+        );
         if (flags.json) return printJson(files);
         printTable(
           ['NAME', 'KIND', 'SIZE', 'CREATED', 'FILE ID'],
@@ -69,11 +72,11 @@ export function fileCommand(): Command {
   );
 
   file.addCommand(
-    remote('get <name>', 'Download a file', 'scenepress file get logo.png -o copy.png')
+    remoteCommand('get <name>', 'Download a file', 'scenepress file get logo.png -o copy.png')
       .option('-o, --output <path>', 'where to write it; default: under its name, without its folder')
       .action(async (name: string, flags: Flags & { output?: string }) => {
         const path = flags.output ?? basename(name);
-        const found = await callWith(flags, async (client, signal) => {
+        const found = await callService(flags, HTTP, async (client, signal) => {
           const one = await named(client, name, signal);
           const { body } = await client.files.download(one.fileId, { signal });
           if (body) await pipeline(Readable.fromWeb(body as ReadableStream), createWriteStream(path));
@@ -85,12 +88,12 @@ export function fileCommand(): Command {
   );
 
   file.addCommand(
-    remote(
+    remoteCommand(
       'rename <name> <new-name>',
       'Rename a file; jobs that were added before find it under its earlier name',
       'scenepress file rename logo.png brand/logo.png',
     ).action(async (name: string, newName: string, flags: Flags) => {
-      const renamed = await callWith(flags, async (client, signal) => {
+      const renamed = await callService(flags, HTTP, async (client, signal) => {
         const one = await named(client, name, signal);
         return ofTools(client.files.rename(one.fileId, newName, { signal }));
       });
@@ -100,12 +103,12 @@ export function fileCommand(): Command {
   );
 
   file.addCommand(
-    remote(
+    remoteCommand(
       'remove <name...>',
       'Remove files; jobs that were added before keep them',
       'scenepress file remove logo.png',
     ).action(async (names: string[], flags: Flags) => {
-      const removed = await callWith(flags, (client, signal) =>
+      const removed = await callService(flags, HTTP, (client, signal) =>
         inTurn(names, async (name) => {
           const one = await named(client, name, signal);
           await client.files.remove(one.fileId, { signal });
@@ -117,27 +120,6 @@ export function fileCommand(): Command {
     }),
   );
   return file;
-}
-
-/** A command that calls a service. */
-function remote(name: string, description: string, ...examples: Example[]): Command {
-  const [word = '', ...operands] = name.split(' ');
-  const command = new Command(word).description(description).option('--json', 'print JSON');
-  for (const operand of operands) command.argument(operand);
-  command
-    .option('--server <url>', `address of the service (default: ${HERE})`)
-    .option('--key <key>', 'API key of the account (SCENEPRESS_KEY)');
-  return addExamples(command, ...examples);
-}
-
-function callWith<T>(
-  flags: Flags,
-  work: (client: ScenepressClient, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const server = serverOf({ server: HERE, ...flags });
-  if (!server) throw new Error('a service is always named');
-  const service = new RemoteService(server, { mostBytes: MOST_BYTES, timeoutMs: TIMEOUT_MS });
-  return service.call(({ client, signal }) => work(client, signal));
 }
 
 async function put(

@@ -11,9 +11,10 @@ import { fileNames } from '../../lib/internal.ts';
 import { UserError } from '../support/user-error.ts';
 import { addExamples, type Example } from './describe.ts';
 import { counted, print, printable, printJson, printTable, shownTime } from './output.ts';
-import { ofTools, RemoteService } from './remote-service.ts';
+import { callService, remoteCommand } from './remote-command.ts';
+import { ofTools, type RemoteServiceOptions } from './remote-service.ts';
 import { digestOf, type FolderState, readState, writeState } from './scene-state.ts';
-import { type ServerFlags, serverOf } from './server-flags.ts';
+import type { ServerFlags } from './server-flags.ts';
 
 interface Flags extends ServerFlags {
   json?: boolean;
@@ -30,8 +31,8 @@ export interface MovedScene {
   state: 'written' | 'pushed' | 'created' | 'unchanged';
 }
 
-const HERE = 'http://127.0.0.1:8080';
 const MOST_BYTES = 1024 ** 2;
+const HTTP: RemoteServiceOptions = { mostBytes: MOST_BYTES };
 const PAGE = 500;
 
 /** `scenepress scene …` */
@@ -39,9 +40,9 @@ export function sceneCommand(): Command {
   const scene = new Command('scene').description('Scenes that an account keeps in a service, as .py files');
   addExamples(scene, 'scenepress scene pull --folder scenes', 'scenepress scene push --folder scenes');
   scene.addCommand(
-    remote('list', 'List scenes, those that were changed last first', 'scenepress scene list').action(
+    remoteCommand('list', 'List scenes, those that were changed last first', 'scenepress scene list').action(
       async (flags: Flags) => {
-        const scenes = await callWith(flags, (client, signal) => all(client, signal));
+        const scenes = await callService(flags, HTTP, (client, signal) => all(client, signal));
         if (flags.json) return printJson(scenes);
         printTable(
           ['NAME', 'REVISION', 'VERSIONS', 'CHANGED', 'SCENE ID'],
@@ -60,7 +61,10 @@ export function sceneCommand(): Command {
     )
       .option('--force', 'replace files that were changed here')
       .action(async (names: string[], flags: Flags) => {
-        told(flags, await callWith(flags, (client, signal, url) => pull(client, url, names, flags, signal)));
+        told(
+          flags,
+          await callService(flags, HTTP, (client, signal, url) => pull(client, url, names, flags, signal)),
+        );
       }),
   );
   scene.addCommand(
@@ -71,7 +75,10 @@ export function sceneCommand(): Command {
     )
       .option('--force', 'save them also then; what was saved elsewhere stays among the drafts')
       .action(async (files: string[], flags: Flags) => {
-        told(flags, await callWith(flags, (client, signal, url) => push(client, url, files, flags, signal)));
+        told(
+          flags,
+          await callService(flags, HTTP, (client, signal, url) => push(client, url, files, flags, signal)),
+        );
       }),
   );
   return scene;
@@ -214,27 +221,10 @@ function told({ json, folder }: Flags, moved: readonly MovedScene[]): void {
   if (unchanged > 0) print(`${counted(unchanged, 'file')} unchanged.`);
 }
 
-/** A command that calls a service. */
-function remote(name: string, description: string, ...examples: Example[]): Command {
-  const [word = '', ...operands] = name.split(' ');
-  const command = new Command(word).description(description).option('--json', 'print JSON');
-  for (const operand of operands) command.argument(operand);
-  command
-    .option('--server <url>', `address of the service (default: ${HERE})`)
-    .option('--key <key>', 'API key of the account (SCENEPRESS_KEY)');
-  return addExamples(command, ...examples);
-}
-
 function inFolder(name: string, description: string, ...examples: Example[]): Command {
-  return remote(name, description, ...examples).option('--folder <folder>', 'the folder of the files', '.');
-}
-
-function callWith<T>(
-  flags: ServerFlags,
-  work: (client: ScenepressClient, signal: AbortSignal, url: string) => Promise<T>,
-): Promise<T> {
-  const server = serverOf({ server: HERE, ...flags });
-  if (!server) throw new Error('a service is always named');
-  const service = new RemoteService(server, { mostBytes: MOST_BYTES });
-  return service.call(({ client, signal }) => work(client, signal, service.url));
+  return remoteCommand(name, description, ...examples).option(
+    '--folder <folder>',
+    'the folder of the files',
+    '.',
+  );
 }

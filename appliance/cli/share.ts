@@ -2,17 +2,18 @@ import { Command } from 'commander';
 import type { ApiShare, ScenepressClient, ShareSettings } from '../../lib/client/index.ts';
 import { SHARE_VISIBILITIES } from '../../lib/internal.ts';
 import { UserError } from '../support/user-error.ts';
-import { addExamples, type Example } from './describe.ts';
+import { addExamples } from './describe.ts';
 import { print, printable, printJson, printTable, shownTime } from './output.ts';
-import { ofTools, RemoteService } from './remote-service.ts';
-import { type ServerFlags, serverOf } from './server-flags.ts';
+import { callService, remoteCommand } from './remote-command.ts';
+import { ofTools, type RemoteServiceOptions } from './remote-service.ts';
+import type { ServerFlags } from './server-flags.ts';
 
 interface Flags extends ServerFlags {
   json?: boolean;
 }
 
-const HERE = 'http://127.0.0.1:8080';
 const MOST_BYTES = 64 * 1024 ** 2;
+const HTTP: RemoteServiceOptions = { mostBytes: MOST_BYTES };
 const PAGE = 500;
 
 /** `scenepress share …` */
@@ -21,7 +22,7 @@ export function shareCommand(): Command {
   addExamples(share, 'scenepress share create JOB --title Pythagoras', 'scenepress share list');
 
   share.addCommand(
-    remote(
+    remoteCommand(
       'create <job-id...>',
       'Make a link to the video of a job, or to those of several, in their order',
       'scenepress share create JOB --title Pythagoras --server http://127.0.0.1:8080',
@@ -35,7 +36,7 @@ export function shareCommand(): Command {
       .option('--no-download', 'offer no files to keep')
       .action(async (jobIds: string[], flags: Flags & SettingFlags) => {
         const settings = settingsOf(flags);
-        const made = await callWith(flags, (client, signal) =>
+        const made = await callService(flags, HTTP, (client, signal) =>
           ofTools(client.shares.create({ jobIds, ...settings }, { signal })),
         );
         if (flags.json) printJson(made);
@@ -44,10 +45,10 @@ export function shareCommand(): Command {
   );
 
   share.addCommand(
-    remote('list', 'List links, newest first', 'scenepress share list --job JOB')
+    remoteCommand('list', 'List links, newest first', 'scenepress share list --job JOB')
       .option('--job <job-id>', 'only those with the video of this job')
       .action(async (flags: Flags & { job?: string }) => {
-        const shares = await callWith(flags, (client, signal) => all(client, flags.job, signal));
+        const shares = await callService(flags, HTTP, (client, signal) => all(client, flags.job, signal));
         if (flags.json) return printJson(shares);
         printTable(
           ['SHARE ID', 'TITLE', 'STATE', 'VIEWS', 'CREATED', 'LINK'],
@@ -59,12 +60,12 @@ export function shareCommand(): Command {
   );
 
   share.addCommand(
-    remote(
+    remoteCommand(
       'revoke <share-id>',
       'End a link at once, for good',
       'scenepress share revoke SHARE --server http://127.0.0.1:8080',
     ).action(async (shareId: string, flags: Flags) => {
-      const revoked = await callWith(flags, (client, signal) =>
+      const revoked = await callService(flags, HTTP, (client, signal) =>
         ofTools(client.shares.revoke(shareId, { signal })),
       );
       if (flags.json) printJson(revoked);
@@ -105,28 +106,6 @@ function settingsOf({
     ...(poster !== undefined && { poster: { seconds } }),
     ...(!download && { allowDownload: false }),
   };
-}
-
-/** A command that calls a service. */
-function remote(name: string, description: string, ...examples: Example[]): Command {
-  const [word = '', ...operands] = name.split(' ');
-  const command = new Command(word).description(description).option('--json', 'print JSON');
-  for (const operand of operands) command.argument(operand);
-  command
-    .option('--server <url>', `address of the service (default: ${HERE})`)
-    .option('--key <key>', 'API key of the account (SCENEPRESS_KEY)');
-  return addExamples(command, ...examples);
-}
-
-function callWith<T>(
-  flags: Flags,
-  work: (client: ScenepressClient, signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const server = serverOf({ server: HERE, ...flags });
-  if (!server) throw new Error('a service is always named');
-  return new RemoteService(server, { mostBytes: MOST_BYTES }).call(({ client, signal }) =>
-    work(client, signal),
-  );
 }
 
 async function all(
