@@ -182,6 +182,8 @@ export interface JobInfo {
   creditsCost: number;
   /** Milliseconds; null until it has ended. */
   durationMs: number | null;
+  /** Length of its video; null without one. */
+  videoSeconds: number | null;
   artifacts: { name: string; sizeBytes: number; url: string }[];
   error: string | null;
   /** What it failed by, such as `scene`, `tex`, `limit:time` or `cancel`; null unless it failed. */
@@ -345,6 +347,7 @@ export function jobInfo(
     attempts,
     creditsCost,
     durationMs,
+    videoSeconds: job.usage?.videoSeconds ?? null,
     artifacts: job.artifacts.map(({ name, sizeBytes }) => ({
       name,
       sizeBytes,

@@ -44,6 +44,15 @@ export function shownDuration(ms: number | null): string {
   return seconds % 60 === 0 ? minutes : `${minutes} ${seconds % 60} s`;
 }
 
+/** Of a video: `0:07`, `12:30`, `1:02:03`. */
+export function shownLength(seconds: number): string {
+  const whole = Math.max(1, Math.round(seconds));
+  const [hours, minutes] = [Math.floor(whole / 3600), Math.floor(whole / 60) % 60];
+  const two = (value: number) => String(value).padStart(2, '0');
+  const rest = two(whole % 60);
+  return hours > 0 ? `${hours}:${two(minutes)}:${rest}` : `${minutes}:${rest}`;
+}
+
 /** `812 B`, `1.4 MB`, `3.2 TB`. */
 export function shownSize(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;

@@ -198,6 +198,8 @@ export interface RenderUsage {
   peakMemoryBytes: number | null;
   /** How many frames were copied from an earlier video of the scene, because they are equal. */
   copiedFrames: number;
+  /** Length of the video; absent without one. */
+  videoSeconds?: number;
 }
 
 /** Why a scene failed: in a sentence for its author, what it failed by, and what else is known about it. */

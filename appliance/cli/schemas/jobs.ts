@@ -26,6 +26,7 @@ export const usage: Joi.ObjectSchema = object<RenderUsage>({
     .description('Wall-clock time by kind of work, in milliseconds; absent if it was not reported.'),
   peakMemoryBytes: count.allow(null).description('Memory of all processes of the scene; null: not measured.'),
   copiedFrames: count.description('Frames that were copied from the last video of the scene.'),
+  videoSeconds: number.optional().description('Length of the video; absent without one.'),
 })
   .allow(null)
   .description('Time and memory of the render; null unless it ended by itself.');
@@ -45,6 +46,7 @@ const ofJob = {
   attempts: count.description('How often it was begun.'),
   creditsCost: count.description('What it was charged; 0 until it completes.'),
   durationMs: number.allow(null).description('How long it took, in milliseconds; null until it has ended.'),
+  videoSeconds: number.allow(null).description('Length of its video; null without one.'),
   artifacts: list(
     object<JobInfo['artifacts'][number]>({
       name: text.description('Such as `video.mp4`.'),

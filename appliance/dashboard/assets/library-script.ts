@@ -1,4 +1,4 @@
-/** Plays the video of a card, muted, while it is pointed at or has the focus; unless motion is unwanted. */
+/** Plays the video of a card, muted, while it is pointed at or has the focus, unless motion is unwanted; applies filters. */
 export const LIBRARY_SCRIPT: string = `
 const still = matchMedia('(prefers-reduced-motion: reduce)');
 const PAUSE_MS = 250;
@@ -31,6 +31,10 @@ const schedule = ({ target }) => {
 };
 document.addEventListener('pointerover', schedule);
 document.addEventListener('focusin', schedule);
+// A choice in a menu applies at once.
+document.querySelector('.finder')?.addEventListener('change', ({ target, currentTarget }) => {
+  if (target.matches('select, [type="checkbox"]')) currentTarget.requestSubmit();
+});
 document.addEventListener('keydown', (event) => {
   if (event.key !== '/' || event.target.closest('input, select, textarea')) return;
   event.preventDefault();

@@ -4,6 +4,10 @@ export const LIBRARY_STYLE: string = `
 .finder input[type="search"] { flex: 1 1 18rem; max-width: 34rem; height: 2.5rem; border-color: var(--line); }
 .finder select { width: auto; max-width: 12rem; height: 2.5rem; border-color: var(--line); }
 .finder button { height: 2.5rem; }
+.finder details { flex: none; }
+.finder details[open] { order: 1; flex: 1 1 100%; }
+.finder summary { cursor: pointer; padding: 0.5rem 0.25rem; color: var(--muted); font-size: var(--small); }
+.finder details > div { display: flex; flex-wrap: wrap; gap: 0.5rem 0.625rem; padding-top: 0.25rem; }
 .videos { list-style: none; display: grid; gap: 1.75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); }
 .video { position: relative; min-width: 0; display: grid; gap: 0.625rem; align-content: start; }
 .frame { position: relative; display: block; border-radius: 12px; overflow: hidden; background: #000; aspect-ratio: 16 / 9; box-shadow: 0 0 0 1px var(--line); }
@@ -11,6 +15,23 @@ export const LIBRARY_STYLE: string = `
 .frame [data-picture] img { width: 100%; height: 100%; object-fit: contain; display: block; }
 .frame video { position: absolute; inset: 0; }
 .thumbnail.none { display: grid; place-items: center; padding: 1rem; background: var(--sunken); color: var(--muted); font: 500 var(--small) var(--mono); overflow-wrap: anywhere; }
+.pick { position: absolute; top: 0.375rem; right: 0.375rem; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; opacity: 0; }
+.pick input { width: 1.25rem; height: 1.25rem; margin: 0; box-shadow: 0 0 0 1px #fff8, 0 1px 6px #0008; border-radius: 4px; }
+.video:hover .pick, .pick:focus-within, .videos:has(.pick :checked) .pick { opacity: 1; }
+.video:has(.pick :checked) .frame { box-shadow: 0 0 0 3px var(--accent); }
+.length { position: absolute; bottom: 0.5rem; right: 0.5rem; padding: 0.0625rem 0.375rem; border-radius: 5px; background: #000c; color: #fff; font-size: var(--small); }
+.selection { display: none; position: sticky; bottom: 1rem; z-index: 3; grid-template-columns: none; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: center; padding: 0.75rem 1rem; box-shadow: 0 8px 30px #0004; }
+:has(> .stack > .videos .pick :checked) > .selection { display: flex; }
+.join { display: flex; }
+.join input { width: 9rem; border-radius: 8px 0 0 8px; border-right: 0; }
+.join button { border-radius: 0 8px 8px 0; }
+.tools { display: flex; align-items: center; gap: 0.125rem; }
+.menu { position: relative; }
+.menu > summary { list-style: none; cursor: pointer; padding: 0.375rem; margin: -0.25rem; border-radius: 7px; line-height: 0; color: var(--muted); }
+.menu > summary::-webkit-details-marker { display: none; }
+.menu > summary:hover { background: var(--sunken); color: var(--text); }
+.menu > summary svg { width: 1.25rem; height: 1.25rem; fill: currentColor; }
+.menu > .card { position: absolute; z-index: 2; right: 0; top: calc(100% + 0.375rem); width: 18rem; max-width: 80vw; box-shadow: 0 8px 30px #0004; }
 .video .over { position: absolute; top: 0.625rem; left: 0.625rem; box-shadow: 0 0 0 1px var(--line); }
 .about { display: flex; gap: 0.5rem; justify-content: space-between; align-items: start; }
 .about > div { min-width: 0; display: grid; gap: 0.125rem; }
@@ -30,6 +51,7 @@ export const LIBRARY_STYLE: string = `
 .example:hover { background: none; }
 .example .thumbnail { width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 12px; box-shadow: 0 0 0 1px var(--line); }
 .example:hover .thumbnail { box-shadow: 0 0 0 2px var(--accent); }
+@media (hover: none) { .pick { opacity: 1; } }
 @media (max-width: 40rem) {
   .finder select { flex: 1 1 8rem; max-width: none; }
   .videos { gap: 1.5rem; }

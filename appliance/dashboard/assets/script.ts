@@ -179,6 +179,8 @@ let isStale = false;
 const show = (page) => {
   for (const region of regions()) {
     const next = page.getElementById(region.id);
+    // A later change shows what is left out while somebody types.
+    if (region.querySelector('input:not([type=checkbox]):focus')) continue;
     // Equal elements are kept, so that a video that plays isn't interrupted.
     if (next && next.innerHTML !== region.dataset.last) {
       region.dataset.last = next.innerHTML;

@@ -13,7 +13,8 @@ type Reason = keyof Texts['jobs']['reasons'];
 
 interface Action {
   name: ActionName;
-  apply: (admin: RemoteAdministration) => (request: { jobId: string }) => Promise<unknown>;
+  /** `text`: what was entered beside the button. */
+  apply: (admin: RemoteAdministration, text: string) => (request: { jobId: string }) => Promise<unknown>;
   /** Why it doesn't succeed. */
   problems: Partial<Record<ErrorCode, Reason>>;
 }
@@ -42,13 +43,43 @@ const ACTIONS: Record<ActionName, Action> = {
     apply: (admin) => admin.jobs.forget,
     problems: { conflict: 'notEnded', too_many_requests: 'tooMany' },
   },
+  star: labeling(
+    'star',
+    (admin) =>
+      ({ jobId }) =>
+        admin.jobs.relabel({ jobId, starred: true }),
+  ),
+  unstar: labeling(
+    'unstar',
+    (admin) =>
+      ({ jobId }) =>
+        admin.jobs.relabel({ jobId, starred: false }),
+  ),
+  move: labeling('move', (admin, text) => ({ jobId }) => {
+    return admin.jobs.relabel({ jobId, project: text.trim() || null });
+  }),
+  tag: labeling('tag', (admin, text) => async ({ jobId }) => {
+    const { tags } = await admin.jobs.show({ jobId });
+    return admin.jobs.relabel({ jobId, tags: [...new Set([...tags, ...tagsIn(text)])] });
+  }),
 };
+
+function labeling(name: ActionName, apply: Action['apply']): Action {
+  return { name, apply, problems: { conflict: 'forgotten' } };
+}
+
+/** Tags that are separated by commas. */
+export function tagsIn(text: string): string[] {
+  const tags = new Set(text.split(',').map((tag) => tag.trim()));
+  tags.delete('');
+  return [...tags];
+}
 
 const OTHERWISE: Partial<Record<ErrorCode, Reason>> = { not_found: 'notFound' };
 
 const MOST_SELECTED = 200;
 
-/** Cancels, renders again or forgets the selected jobs; the list then says how many succeeded, and why others didn't. */
+/** Does something with the selected jobs; the list then says how many succeeded, and why others didn't. */
 export function selectionRoute(): Route {
   return {
     method: 'POST',
@@ -60,25 +91,33 @@ export function selectionRoute(): Route {
       const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name as ActionName] : undefined;
       const jobIds = formValues('jobId').slice(0, MOST_SELECTED);
       if (!action || jobIds.length === 0) {
-        return backTo(form['back'], { kind: 'warn', text: texts().jobs.noneSelected });
+        return backTo(form, { kind: 'warn', text: texts().jobs.noneSelected });
       }
       if (name === 'forget' && form['confirmed'] === undefined) return confirmPage(visit, jobIds);
-      const { done, problems } = await forEachJob(jobIds, action.apply(admin));
-      return backTo(form['back'], result(action, done.length, problems));
+      const { done, problems } = await forEachJob(jobIds, action.apply(admin, form[`${name}To`] ?? ''));
+      return backTo(form, result(action, done.length, problems));
     },
   };
 }
 
-/** The list as it was. */
-function backTo(search: string | undefined, note: Note): Answer {
-  const query = new URLSearchParams(search ?? '').toString();
-  return { to: `/jobs${query && `?${query}`}`, tell: { note } };
+/** The page as it was. */
+function backTo(form: Visit['form'], note: Note): Answer {
+  return { to: pathBack(form), tell: { note } };
+}
+
+/** The library or the list of jobs, with its filters. */
+function pathBack({ back, page }: Visit['form']): string {
+  const query = new URLSearchParams(back ?? '').toString();
+  return `${page === 'library' ? '' : '/jobs'}${query && `?${query}`}`;
 }
 
 /** `1 job was canceled. 2 were not: already ended.` */
 function result({ name, problems: reasons }: Action, count: number, problems: Problem[]): Note {
   const { jobs: t, counts } = texts();
-  const reasonOf = ({ code }: Problem) => t.reasons[reasons[code] ?? OTHERWISE[code] ?? 'error'];
+  const reasonOf = ({ code, message }: Problem) =>
+    code === 'invalid_request'
+      ? message.replace(/\.$/, '')
+      : t.reasons[reasons[code] ?? OTHERWISE[code] ?? 'error'];
   const groups = [...Map.groupBy(problems, reasonOf)];
   if (count === 0) {
     const why = groups.map(([reason, { length }]) =>
@@ -94,14 +133,20 @@ function result({ name, problems: reasons }: Action, count: number, problems: Pr
 function confirmPage({ viewer, csrf, form }: Visit, jobIds: string[]): Html {
   const { jobs: t, common, counts } = texts();
   const back = new URLSearchParams(form['back'] ?? '').toString();
+  const { page: of } = form;
   return page(
-    { title: t.forgetTitle(counts.jobs(jobIds.length)), section: 'jobs', viewer, csrf },
+    {
+      title: t.forgetTitle(counts.jobs(jobIds.length)),
+      section: of === 'library' ? 'overview' : 'jobs',
+      viewer,
+      csrf,
+    },
     html`<section class="card">
 <p>${filled(jobIds.length === 1 ? t.forgetOne : t.forgetSeveral, { count: html`<strong>${jobIds.length}</strong>` })}</p>
 <form method="post" action="${BASE}/jobs/selection" class="actions">${csrfField(csrf)}
-<input type="hidden" name="back" value="${back}"><input type="hidden" name="confirmed" value="yes">
+<input type="hidden" name="back" value="${back}"><input type="hidden" name="page" value="${of}"><input type="hidden" name="confirmed" value="yes">
 ${jobIds.map((jobId) => html`<input type="hidden" name="jobId" value="${jobId}">`)}
-<button name="action" value="forget" class="danger">${t.forgetConfirmed}</button><a class="button" href="${BASE}/jobs?${back}">${common.cancel}</a></form>
+<button name="action" value="forget" class="danger">${t.forgetConfirmed}</button><a class="button" href="${BASE}${pathBack(form)}">${common.cancel}</a></form>
 </section>`,
   );
 }

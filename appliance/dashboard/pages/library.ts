@@ -9,13 +9,17 @@ import { texts } from '../language/texts.ts';
 import { emptyState, note, page, toldNote } from '../layout.ts';
 import { type Answer, BASE, pathWithin, type Route, type Visit } from '../route.ts';
 import { filtersOf, requestOf } from './job-filter.ts';
+import { tagsIn } from './job-selection.ts';
 import { JOB_STATES } from './job-views.ts';
-import { firstVideos, grid } from './library-views.ts';
+import { firstVideos, grid, selectionBar } from './library-views.ts';
 
 const CARDS = 24;
 const MOST_RUNNING = 12;
 /** Labels that a menu offers; of others there is the search. */
 const MOST_LABELS = 100;
+/** Of the menu of times. */
+const DAYS = [1, 7, 30, 365] as const;
+const DAY_MS = 24 * 3_600_000;
 
 /** The home of the dashboard: a grid of videos. */
 export function libraryRoutes(): Route[] {
@@ -47,10 +51,15 @@ function askedOf({ query }: Visit): Asked {
   };
 }
 
+function timeOf({ query }: Visit): { from?: string } {
+  const days = DAYS.find((count) => String(count) === query['days']);
+  return days === undefined ? {} : { from: new Date(Date.now() - days * DAY_MS).toISOString() };
+}
+
 async function libraryPage(visit: Visit): Promise<Answer> {
   const { admin, query } = visit;
   const asked = askedOf(visit);
-  const { error: _, ...filters } = filtersOf(visit);
+  const { error: _, ...filters } = { ...filtersOf(visit), ...timeOf(visit) };
   const isFiltered = Object.keys(asked).length + Object.keys(filters).length > 0;
   const cursor = query['cursor'] || undefined;
   try {
@@ -75,6 +84,10 @@ async function libraryPage(visit: Visit): Promise<Answer> {
       searchBar(visit, asked, labels),
       toldNote(visit.told),
       live(videos(visit, jobs)),
+      selectionBar(
+        visit,
+        labels.projects.slice(0, MOST_LABELS).map(({ name }) => name),
+      ),
       paging(visit, { ...found, cursor }),
     ]);
   } catch (error) {
@@ -120,45 +133,23 @@ function searchBar(
 ): Html {
   const { library } = texts();
   const isSet = Object.keys(query).length > 0;
+  const { text: _, starred: __, cursor: ___, ...others } = query;
+  const named = (all: Label[]) => all.slice(0, MOST_LABELS).map(({ name }): [string, string] => [name, name]);
+  const days = DAYS.map((count): [string, string] => [String(count), library.times[count]]);
+  const states = JOB_STATES.map((state): [string, string] => [state, library.states[state]]);
+  const qualities = QUALITY_NAMES.map((name): [string, string] => [name, shownQuality(name)]);
   return html`<form method="get" action="${BASE}" class="finder" role="search">
 <input type="search" name="text" value="${text}" placeholder="${library.search}" aria-label="${library.search}" maxlength="200" autocomplete="off">
-${menu(
-  'status',
-  library.state,
-  library.anyState,
-  query['status'],
-  JOB_STATES.map((state) => [state, library.states[state]]),
-)}
-${
-  labels.projects.length > 0 &&
-  menu(
-    'project',
-    library.project,
-    library.anyProject,
-    project,
-    labels.projects.slice(0, MOST_LABELS).map(({ name }) => [name, name]),
-  )
-}
-${
-  labels.tags.length > 0 &&
-  menu(
-    'tag',
-    library.tag,
-    library.anyTag,
-    tag,
-    labels.tags.slice(0, MOST_LABELS).map(({ name }) => [name, name]),
-  )
-}
-${menu(
-  'quality',
-  library.quality,
-  library.anyQuality,
-  query['quality'],
-  QUALITY_NAMES.map((name) => [name, shownQuality(name)]),
-)}
-${menu('order', library.order, library.newest, order, [['oldest', library.oldest]])}
+<button>${library.find}</button>
 <label class="check"><input type="checkbox" name="starred" value="yes" ${starred === true && 'checked'}>${library.onlyStarred}</label>
-<button>${library.find}</button>${isSet && html`<a class="small" href="${BASE}">${library.clear}</a>`}<a class="small" href="${BASE}/jobs">${library.asList}</a></form>`;
+<details ${Object.keys(others).length > 0 && 'open'}><summary>${library.filters}</summary><div>
+${menu('status', library.state, library.anyState, query['status'], states)}
+${labels.projects.length > 0 && menu('project', library.project, library.anyProject, project, named(labels.projects))}
+${labels.tags.length > 0 && menu('tag', library.tag, library.anyTag, tag, named(labels.tags))}
+${menu('quality', library.quality, library.anyQuality, query['quality'], qualities)}
+${menu('days', library.time, library.anyTime, query['days'], days)}
+${menu('order', library.order, library.newest, order, [['oldest', library.oldest]])}</div></details>
+${isSet && html`<a class="small" href="${BASE}">${library.clear}</a>`}<a class="small" href="${BASE}/jobs">${library.asList}</a></form>`;
 }
 
 function menu(
@@ -201,9 +192,8 @@ async function star({ admin, params, form }: Visit): Promise<Answer> {
 
 async function relabel({ admin, params, form }: Visit): Promise<Answer> {
   const jobId = params['jobId'] ?? '';
-  const tags = new Set((form['tags'] ?? '').split(',').map((tag) => tag.trim()));
-  tags.delete('');
   const [title, project] = [form['title']?.trim() || null, form['project']?.trim() || null];
-  await admin.jobs.relabel({ jobId, title, project, tags: [...tags] });
-  return { to: `/jobs/${jobId}`, tell: { note: { kind: 'good', text: texts().library.saved } } };
+  await admin.jobs.relabel({ jobId, title, project, tags: tagsIn(form['tags'] ?? '') });
+  const to = form['back'] === undefined ? `/jobs/${jobId}` : pathWithin(form['back']);
+  return { to, tell: { note: { kind: 'good', text: texts().library.saved } } };
 }

@@ -3,7 +3,13 @@ import { makeFolderWithin } from '../../files/disk.ts';
 import { newShortage } from '../../files/shortage.ts';
 import { findingOf } from '../../model/finding.ts';
 import type { RenderLimits } from '../../model/limits.ts';
-import type { Inspection, RenderResult, SceneFailure, StopReason } from '../../model/render-task.ts';
+import type {
+  Inspection,
+  RenderResult,
+  RenderUsage,
+  SceneFailure,
+  StopReason,
+} from '../../model/render-task.ts';
 import type {
   EncodeJob,
   FailedReport,
@@ -263,9 +269,10 @@ export function inspectionOf(
   return { frames, seconds, readsPixels, moves, pictures, findings, params };
 }
 
-/** How many frames of the video were copied, as reported by the fork. */
-export function copiedFramesOf({ verdict }: ForkOutcome): number {
-  return verdict?.type === 'encoded' ? verdict.copiedFrames : 0;
+/** The video, as reported by the fork that encoded it. */
+export function videoOf({ verdict }: ForkOutcome): Pick<RenderUsage, 'copiedFrames' | 'videoSeconds'> {
+  if (verdict?.type !== 'encoded') return { copiedFrames: 0 };
+  return { copiedFrames: verdict.copiedFrames, videoSeconds: verdict.seconds };
 }
 
 /**

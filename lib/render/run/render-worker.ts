@@ -29,7 +29,6 @@ import { bringEarlier } from './earlier-video.ts';
 import type { Encoding } from './encoding.ts';
 import { silentEnd } from './end-messages.ts';
 import {
-  copiedFramesOf,
   type EndReason,
   type ForkOutcome,
   Forks,
@@ -38,6 +37,7 @@ import {
   JobNotRead,
   lengthOf,
   type Occupied,
+  videoOf,
   withFinding,
 } from './forks.ts';
 import { linksBeside } from './job-files.ts';
@@ -112,7 +112,7 @@ export class RenderWorker {
     const drawings: DrawingTimes[] = [];
     let keepOutFolder = false;
     let peakMemoryBytes: number | null = null;
-    let copiedFrames = 0;
+    let video: ReturnType<typeof videoOf> = { copiedFrames: 0 };
     const withDetails = <Result extends RenderResult>(result: Result): Result => {
       if (startedAtMs === undefined || !hasDetails(result)) return result;
       const { output } = reports;
@@ -121,7 +121,7 @@ export class RenderWorker {
       return {
         ...result,
         output,
-        usage: { stagesMs, ...(workMs && { workMs }), peakMemoryBytes, copiedFrames },
+        usage: { stagesMs, ...(workMs && { workMs }), peakMemoryBytes, ...video },
       };
     };
 
@@ -163,7 +163,7 @@ export class RenderWorker {
         const [first, second] = drawingsOf(task.formats ?? []);
         const { rendered, encoded, failure, reason } = await draw(first, { jobFolder, outFolder }, reports);
         if (failure) return withDetails(await this.#orDiskFull(failure, reason));
-        copiedFrames = copiedFramesOf(encoded);
+        video = videoOf(encoded);
         if (second) {
           const others = { jobFolder: otherFolder, outFolder: `${otherFolder}.out` };
           const unheard = new SceneReports({ nowMs, onOutput: () => {} });

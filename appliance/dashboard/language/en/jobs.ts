@@ -44,11 +44,19 @@ export const jobs = {
       `${counted} ${count === 1 ? 'is' : 'are'} rendered again.`,
     forget: (count: number, counted: string): string =>
       `${counted} ${count === 1 ? 'was' : 'were'} forgotten.`,
+    star: (count: number, counted: string): string => `${counted} ${count === 1 ? 'has' : 'have'} a star.`,
+    unstar: (count: number, counted: string): string => `${counted} ${count === 1 ? 'has' : 'have'} no star.`,
+    move: (count: number, counted: string): string => `${counted} ${count === 1 ? 'was' : 'were'} moved.`,
+    tag: (count: number, counted: string): string => `${counted} ${count === 1 ? 'has' : 'have'} the tag.`,
   },
   noneDone: {
     cancel: (why: string): string => `No job was canceled: ${why}.`,
     retry: (why: string): string => `No job is rendered again: ${why}.`,
     forget: (why: string): string => `No job was forgotten: ${why}.`,
+    star: (why: string): string => `No job got a star: ${why}.`,
+    unstar: (why: string): string => `No job lost its star: ${why}.`,
+    move: (why: string): string => `No job was moved: ${why}.`,
+    tag: (why: string): string => `No job got the tag: ${why}.`,
   },
   others: (count: number, why: string): string => ` ${count} ${count === 1 ? 'was' : 'were'} not: ${why}.`,
   reasons: {
@@ -61,6 +69,7 @@ export const jobs = {
     tooMuchStored: 'the jobs of the account take as much space as they may',
     queueFull: 'too many are waiting',
     notEnded: 'not ended yet, cancel first',
+    forgotten: 'forgotten',
     notFound: 'not found',
     error: 'an error',
   },
