@@ -28,6 +28,10 @@ const CHECK_OUTPUT = z.strictObject({
       column: z.number().nullable(),
       hint: z.string().nullable(),
       candidates: z.array(z.string()),
+      fix: z
+        .strictObject({ line: z.number(), column: z.number(), endColumn: z.number(), text: z.string() })
+        .nullable()
+        .describe('Replaces these columns of the line by the text; null: none is known to work.'),
     }),
   ),
 });
@@ -66,8 +70,8 @@ export function addSceneTools(server: McpServer, options: McpOptions): void {
     ({ noRun = false, ...question }, { mcpReq: { signal } }) =>
       answered(options, async () => {
         const { ok, findings } = await engine.check({ ...question, dryRun: !noRun }, signal);
-        const told = findings.map(({ kind, severity, message, line, column, hint, candidates }) => ({
-          ...{ kind, severity, message, line, column, hint, candidates },
+        const told = findings.map(({ kind, severity, message, line, column, hint, candidates, fix }) => ({
+          ...{ kind, severity, message, line, column, hint, candidates, fix },
         }));
         return { content: [textBlock(checkText(findings))], structuredContent: { ok, findings: told } };
       }),

@@ -17,6 +17,7 @@ from manim_slides import Slide
 class Deck(Slide):
     def construct(self):
         title = Text("Circles & <squares>", font_size=64)
+        self.add_subcaption("Circles & <b>squares</b>", duration=0.3)
         self.play(FadeIn(title), run_time=0.4)
         self.next_slide(notes="Say hello.\\n</script><b>Not markup</b>")
         ring = Circle(color=BLUE).shift(2 * LEFT)
@@ -102,6 +103,14 @@ t.test('the slides of a scene are presented from a file, without a network', asy
   await page.keyboard.press('ArrowLeft');
   t.same(await stateOf(page), [3, false]);
   await page.keyboard.press('Home');
+
+  await page.getByRole('button', { name: 'Captions' }).click();
+  t.equal(await page.evaluate('track.mode'), 'showing');
+  t.same(await page.evaluate('[...track.cues].map((cue) => cue.getCueAsHTML().textContent)'), [
+    'Circles & <b>squares</b>',
+  ]);
+  await page.keyboard.press('c');
+  t.equal(await page.evaluate('track.mode'), 'hidden');
 
   await page.keyboard.press('ArrowRight');
   await rests(page, 0);

@@ -121,11 +121,11 @@ class _Encoding:
             output.finish()
         texts = self._texts()
         self._channel.await_end_of_render()
-        for name, output in outputs.items():
-            self._write(name, output)
         for name, text in texts.items():
             if text:
                 (self._folder / name).write_text(text, encoding="utf-8", errors="replace")
+        for name, output in outputs.items():
+            self._write(name, output)
         if "m4a" in self._job.formats and self._sound:
             self._sound.write(self._folder / "sound.m4a", formats.SOUND)
         chosen.write(self._folder)

@@ -20,8 +20,9 @@ from .picture import Shown
 from .sound import Track
 
 STEPS_MAX = 200
-# Next to it in the folder, and written before.
+# Next to it in the folder, and written before; captions only if there are some.
 _VIDEO = "video.mp4"
+_CAPTIONS = "captions.vtt"
 _TEMPLATE = Path(__file__).with_name("slides.html").read_text(encoding="utf-8")
 _JPEG_QUALITY = 90
 _SLIDE = "presentation."
@@ -97,10 +98,11 @@ class SlidesPage(Presentation):
 
     def write(self, path: Path, _: Track) -> None:
         """Write the file."""
-        video, steps = path.with_name(_VIDEO), self.steps()
+        video, steps, captions = path.with_name(_VIDEO), self.steps(), path.with_name(_CAPTIONS)
         stills = _stills(video, [0, *(step.end for step in steps)])
         about = {
             "fps": self.form.fps,
+            "captions": captions.read_text(encoding="utf-8") if captions.exists() else "",
             "first": _data_url(stills[0]),
             "steps": [_described(step, stills[step.end]) for step in steps],
         }
