@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { scenepress } from '../appliance/command.ts';
+import { oneOf } from '../fixtures/depth.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
 
 const BIN = join(import.meta.dirname, '../../.venv/bin');
@@ -103,7 +104,7 @@ async function manim(args: string[]): Promise<string[]> {
   return files.filter((it) => it.isFile()).map((it) => join(it.parentPath, it.name));
 }
 
-for (const [line, files] of LINES) {
+for (const [line, files] of oneOf(2, LINES)) {
   t.test(`scene.py ${line}`, async (t) => {
     const args = line.split(' ');
     const theirs = await manim(args);
