@@ -235,6 +235,8 @@ function bootstrap(repository: string, packages: string[], hooks: string[]): voi
     '--skip=cleanup',
     '--aptopt=Acquire::Languages "none"',
     '--aptopt=APT::Install-Recommends "false"',
+    // The tree is temporary: a power cut may damage it.
+    '--dpkgopt=force-unsafe-io',
     '--dpkgopt=path-exclude=/usr/share/man/*',
     '--dpkgopt=path-exclude=/usr/share/locale/*',
     '--dpkgopt=path-exclude=/usr/share/info/*',

@@ -41,7 +41,7 @@ const RENDERING = /^test\/render(er|s)\//;
 /** A program may take {@link LIMIT_S}, and as many times what it usually takes; longer on a first run. */
 const [LIMIT_S, LIMIT_FACTOR, UNKNOWN_S] = [60, 4, 600];
 /** The first file that needs the single executable builds it if it is not up to date. */
-const [USE_EXECUTABLE, BUILD_S] = ['test/binary/', 600];
+const [USE_EXECUTABLE, BUILD_S] = ['test/binary/', 1200];
 
 /** A file for tap or for pytest. */
 const TEST_FILE = /\.test\.ts$|(^|\/)test_\w+\.py$/;
