@@ -1,6 +1,6 @@
 import './one-disk-thread.ts';
 import t, { type Test } from 'tap';
-import { isDeep } from '../fixtures/depth.ts';
+import { isDeep, isRelease } from '../fixtures/depth.ts';
 import { type History, Simulation, type SimulationOptions } from './simulation.ts';
 import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
@@ -22,20 +22,20 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: isDeep ? 2 : 1, hours: isDeep ? 1 : 0.5, options: {} },
+  'with a busy service': { runs: isRelease ? 3 : 1, hours: isDeep ? 1 : 0.5, options: {} },
   'with stores that answer late': {
-    runs: isDeep ? 2 : 1,
+    runs: isRelease ? 3 : 1,
     hours: isDeep ? 1 : 0.5,
     options: { isLate: true },
   },
   'with the real pool of renderers': {
-    runs: isDeep ? 2 : 1,
+    runs: isRelease ? 3 : 1,
     hours: isDeep ? 1 : 0.5,
     options: { hasPool: true },
   },
   'over a month': {
     runs: 1,
-    hours: (isDeep ? 20 : 5) * 24,
+    hours: (isRelease ? 30 : isDeep ? 10 : 5) * 24,
     options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS },
   },
 };
@@ -73,7 +73,7 @@ for (const [name, kind] of Object.entries(KINDS)) {
 
 t.test(`the same seed makes the same history, SEED=${SEED}`, async (t) => {
   for (const options of [{}, { isLate: true }, { hasPool: true }]) {
-    const kind = { runs: 1, hours: isDeep ? 0.5 : 0.05, options };
+    const kind = { runs: 1, hours: isDeep ? 0.2 : 0.05, options };
     const first = await simulated(t, kind, SEED);
     t.same(await simulated(t, kind, SEED), first);
     t.not((await simulated(t, kind, SEED + 1)).hash, first.hash);
