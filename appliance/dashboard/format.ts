@@ -73,5 +73,8 @@ export function shownUse({ bytes, mostBytes }: { bytes: number | null; mostBytes
 
 /** `High`, `2K`. */
 export function shownQuality(quality: string): string {
-  return Object.hasOwn(QUALITIES, quality) ? texts().format.qualities[quality as Quality] : quality;
+  const names: Partial<Record<string, string>> = texts().format.qualities;
+  return (
+    names[quality] ?? (Object.hasOwn(QUALITIES, quality) ? QUALITIES[quality as Quality].label : quality)
+  );
 }

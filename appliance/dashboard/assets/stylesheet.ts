@@ -66,7 +66,7 @@ h1, h2 { overflow-wrap: anywhere; }
 .person .email { overflow: hidden; text-overflow: ellipsis; white-space: nowrap; color: var(--muted); }
 .main { padding: 2rem 2.25rem 4rem; max-width: 114rem; width: 100%; display: grid; gap: 1.75rem; align-content: start; grid-template-columns: minmax(0, 1fr); }
 .main > footer { display: flex; flex-wrap: wrap; gap: 0.35rem 1.25rem; }
-.main > footer a { color: var(--muted); }
+.main > footer :is(a, button.link) { color: var(--muted); }
 .head { display: flex; flex-wrap: wrap; align-items: center; justify-content: space-between; gap: 0.75rem 1.5rem; }
 .head > div:first-child { min-width: 0; flex: 1 1 20rem; }
 .head p { color: var(--muted); margin-top: 0.25rem; max-width: 42rem; }
