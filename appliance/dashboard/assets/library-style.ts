@@ -10,7 +10,7 @@ export const LIBRARY_STYLE: string = `
 .finder details > div { display: flex; flex-wrap: wrap; gap: 0.5rem 0.625rem; padding-top: 0.25rem; }
 .videos { list-style: none; display: grid; gap: 1.75rem 1.25rem; grid-template-columns: repeat(auto-fill, minmax(min(17rem, 100%), 1fr)); }
 .video { position: relative; min-width: 0; display: grid; gap: 0.625rem; align-content: start; }
-.frame { position: relative; display: block; border-radius: 12px; overflow: hidden; background: #000; aspect-ratio: 16 / 9; box-shadow: 0 0 0 1px var(--line); }
+.frame { position: relative; display: block; text-decoration: none; border-radius: 12px; overflow: hidden; background: #000; aspect-ratio: 16 / 9; box-shadow: 0 0 0 1px var(--line); }
 .frame .thumbnail, .frame video { width: 100%; height: 100%; max-height: none; object-fit: contain; display: block; border-radius: 0; }
 .frame [data-picture] img { width: 100%; height: 100%; object-fit: contain; display: block; }
 .frame video { position: absolute; inset: 0; }
@@ -27,14 +27,13 @@ export const LIBRARY_STYLE: string = `
 .join button { border-radius: 0 8px 8px 0; }
 .tools { display: flex; align-items: center; gap: 0.125rem; }
 .menu { position: relative; }
-.menu > summary { list-style: none; cursor: pointer; padding: 0.375rem; margin: -0.25rem; border-radius: 7px; line-height: 0; color: var(--muted); }
+.menu > summary { list-style: none; cursor: pointer; padding: 0.375rem; margin: -0.25rem; border-radius: 7px; min-width: 2rem; text-align: center; font-size: 1.25rem; line-height: 1; color: var(--muted); }
 .menu > summary::-webkit-details-marker { display: none; }
 .menu > summary:hover { background: var(--sunken); color: var(--text); }
-.menu > summary svg { width: 1.25rem; height: 1.25rem; fill: currentColor; }
 .menu > .card { position: absolute; z-index: 2; right: 0; top: calc(100% + 0.375rem); width: 18rem; max-width: 80vw; box-shadow: 0 8px 30px #0004; }
 .video .over { position: absolute; top: 0.625rem; left: 0.625rem; box-shadow: 0 0 0 1px var(--line); }
 .about { display: flex; gap: 0.5rem; justify-content: space-between; align-items: start; }
-.about > div { min-width: 0; display: grid; gap: 0.125rem; }
+.about > div:first-child { min-width: 0; display: grid; gap: 0.125rem; }
 .about p { overflow: hidden; text-overflow: ellipsis; }
 .video .name { font-weight: 600; color: var(--text); text-decoration: none; overflow-wrap: anywhere; display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; }
 .video .name:hover { color: var(--accent); }

@@ -10,7 +10,8 @@ import { firstLine, progressText, stateOf } from './job-views.ts';
 /** Of the gallery, in the empty library. */
 const SHOWN_EXAMPLES = ['02-fourier', '03-pythagoras', '06-lorenz'];
 const STAR = html`<svg viewBox="0 0 24 24" aria-hidden="true"><path d="m12 3.6 2.6 5.3 5.8.8-4.2 4.1 1 5.8-5.2-2.7-5.2 2.7 1-5.8L3.6 9.7l5.8-.8z"/></svg>`;
-const MORE = html`<svg viewBox="0 0 24 24" aria-hidden="true"><circle cx="12" cy="5" r="1.7"/><circle cx="12" cy="12" r="1.7"/><circle cx="12" cy="19" r="1.7"/></svg>`;
+/** The form that all stars of a page belong to. */
+const STARS = 'stars';
 const LOOKS = { queued: '', running: 'busy', completed: 'good', failed: 'bad', canceled: '', forgotten: '' };
 
 /** The name of a video: its title, or its class. */
@@ -23,7 +24,7 @@ const SELECTION = 'selection';
 
 /** The cards of videos, and what is done with the selected ones. */
 export function grid(jobs: JobInfo[], visit: Visit): Html {
-  return html`<ul class="videos">${jobs.map((job) => card(job, visit))}</ul>`;
+  return html`${starForm(visit)}<ul class="videos">${jobs.map((job) => card(job, visit))}</ul>`;
 }
 
 /** What is done with selected videos: shown while there are some. */
@@ -31,8 +32,8 @@ export function selectionBar({ csrf, request }: Visit, projects: readonly string
   const { library } = texts();
   return html`<form method="post" action="${BASE}/jobs/selection" id="${SELECTION}" class="card selection" aria-label="${library.selected}">${csrfField(csrf)}<input type="hidden" name="page" value="library"><input type="hidden" name="back" value="${request.url.search}">
 <strong>${library.selected}</strong><button name="action" value="star">${library.starSelected}</button>
-<span class="join"><input name="tagTo" aria-label="${library.tags}" maxlength="200" autocomplete="off"><button name="action" value="tag">${library.addTag}</button></span>
-<span class="join"><input name="moveTo" list="projects" aria-label="${library.project}" maxlength="100" autocomplete="off"><button name="action" value="move">${library.move}</button></span><datalist id="projects">${projects.map((name) => html`<option value="${name}"></option>`)}</datalist>
+<span class="join"><input name="tagTo" placeholder="${library.tag}" aria-label="${library.tags}" maxlength="200" autocomplete="off"><button name="action" value="tag">${library.addTag}</button></span>
+<span class="join"><input name="moveTo" list="projects" placeholder="${library.project}" aria-label="${library.project}" maxlength="100" autocomplete="off"><button name="action" value="move">${library.move}</button></span><datalist id="projects">${projects.map((name) => html`<option value="${name}"></option>`)}</datalist>
 <button name="action" value="retry">${library.again}</button><button name="action" value="forget" class="danger">${library.forget}</button></form>`;
 }
 
@@ -48,7 +49,7 @@ ${state !== 'completed' && html`<span class="tag ${LOOKS[state]} over">${texts()
 <div class="about"><div><a class="name" href="${BASE}/jobs/${jobId}">${name}</a>
 <p class="small muted">${visit.viewer.role === 'admin' && html`<span class="by">${account}</span> · `}${shownTime(createdAt)} · ${shownQuality(quality)}${project !== null && html` · ${project}`}</p>
 ${state === 'running' && html`<p class="small">${progressText(jobId, progress)}</p>`}${state === 'failed' && html`<p class="small muted clip">${firstLine(error ?? '')}</p>`}</div>
-<div class="tools">${starButton(job, visit)}${cardMenu(job, visit)}</div></div></li>`;
+<div class="tools">${starOf(job)}${cardMenu(job, visit)}</div></div></li>`;
 }
 
 /** The thumbnail of a video, its newest frame while it renders, or an empty frame. */
@@ -62,12 +63,25 @@ function picture({ jobId, status, artifacts, aspectRatio, ...job }: JobInfo, { a
 }
 
 /** Stars a video, or removes its star. */
-export function starButton(job: JobInfo, { csrf, request }: Visit): Html | false {
-  if (job.forgottenAt !== null) return false;
+export function starButton(job: JobInfo, visit: Visit): Html | false {
+  return job.forgottenAt === null && html`${starForm(visit)}${starOf(job)}`;
+}
+
+/** The form of all stars of a page. */
+function starForm({ csrf, request }: Visit): Html {
+  return html`<form method="post" id="${STARS}" hidden>${csrfField(csrf)}${backField(request)}</form>`;
+}
+
+function starOf(job: JobInfo): Html {
   const { library } = texts();
   const name = videoName(job);
   const label = job.starred ? library.unstar(name) : library.star(name);
-  return html`<form method="post" action="${BASE}/jobs/${job.jobId}/star" class="star">${csrfField(csrf)}<input type="hidden" name="back" value="${request.path}${request.url.search}"><button name="starred" value="${job.starred ? 'no' : 'yes'}" aria-label="${label}" title="${label}" aria-pressed="${job.starred ? 'true' : 'false'}">${STAR}</button></form>`;
+  return html`<span class="star"><button form="${STARS}" formaction="${BASE}/jobs/${job.jobId}/star" name="starred" value="${job.starred ? 'no' : 'yes'}" aria-label="${label}" aria-pressed="${job.starred ? 'true' : 'false'}">${STAR}</button></span>`;
+}
+
+/** The page that a form returns to. */
+function backField({ path, url }: Visit['request']): Html {
+  return html`<input type="hidden" name="back" value="${path}${url.search}">`;
 }
 
 /** The library without videos: examples that are rendered with one click. */
@@ -83,9 +97,8 @@ export function firstVideos({ csrf }: Visit): Html {
 
 /** Opens the form that changes the labels of a card. */
 function cardMenu(job: JobInfo, visit: Visit): Html {
-  const { request } = visit;
   const label = texts().library.options(videoName(job));
-  return html`<details class="menu"><summary id="menu-${job.jobId}" aria-label="${label}" title="${label}">${MORE}</summary><div class="card">${labelFields(job, visit, `${request.path}${request.url.search}`)}</div></details>`;
+  return html`<details class="menu"><summary id="menu-${job.jobId}" aria-label="${label}">⋮</summary><div class="card">${labelFields(job, visit, backField(visit.request))}</div></details>`;
 }
 
 /** The form that changes title, tags and project of a job. */
@@ -95,9 +108,9 @@ export function labelForm(job: JobInfo, visit: Pick<Visit, 'csrf'>): Html | fals
 }
 
 /** `back`: the page that it returns to; otherwise that of the job. */
-function labelFields(job: JobInfo, { csrf }: Pick<Visit, 'csrf'>, back?: string): Html {
+function labelFields(job: JobInfo, { csrf }: Pick<Visit, 'csrf'>, back?: Html): Html {
   const { library } = texts();
-  return html`<form method="post" action="${BASE}/jobs/${job.jobId}/labels" class="fields">${csrfField(csrf)}${back !== undefined && html`<input type="hidden" name="back" value="${back}">`}
+  return html`<form method="post" action="${BASE}/jobs/${job.jobId}/labels" class="fields">${csrfField(csrf)}${back}
 <label>${library.name}<input name="title" value="${job.title}" placeholder="${job.className}" maxlength="200" autocomplete="off"></label>
 <label>${library.project}<input name="project" value="${job.project}" maxlength="100" autocomplete="off"></label>
 <label>${library.tags}<input name="tags" value="${job.tags.join(', ')}" autocomplete="off"></label>
