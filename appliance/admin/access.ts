@@ -86,6 +86,9 @@ async function permit(
     case 'file':
       await service.files.get(String(request['fileId']), { owner: accountId });
       return request;
+    case 'share':
+      await service.shares.get(String(request['shareId']), { owner: accountId });
+      return request;
     case 'delivery':
       await service.deliveries.get(String(request['deliveryId']), { owner: accountId });
       return request;
@@ -108,7 +111,7 @@ async function accountIn(request: Request, { accounts }: AccessParts): Promise<s
 }
 
 function idIn(value: unknown): string | null {
-  const ids = ['keyId', 'jobId', 'fileId', 'deliveryId', 'machineId', 'userId'].map(
+  const ids = ['keyId', 'jobId', 'fileId', 'shareId', 'deliveryId', 'machineId', 'userId'].map(
     (name) => (value as Request | null)?.[name],
   );
   return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;

@@ -61,8 +61,18 @@ export class ActAdministration {
         return (await this.#service.get(subject).catch(() => undefined))?.className || null;
       case 'files':
         return (await this.#service.files.get(subject).catch(() => undefined))?.name ?? null;
+      case 'shares':
+        return this.#shareName(subject);
       default:
         return null;
     }
+  }
+
+  /** The title of a share, or that of its first video. */
+  async #shareName(shareId: string): Promise<string | null> {
+    const share = await this.#service.shares.get(shareId).catch(() => undefined);
+    if (!share || share.title !== null) return share?.title ?? null;
+    const job = await this.#service.get(share.jobIds[0] ?? '').catch(() => undefined);
+    return job?.title ?? (job?.className || null);
   }
 }

@@ -24,6 +24,7 @@ import { KeyAdministration } from './keys.ts';
 import { MachineAdministration } from './machines.ts';
 import { QueueAdministration } from './queue.ts';
 import type { RetentionInfo } from './service-views.ts';
+import { ShareAdministration } from './shares.ts';
 
 export interface AdministrationParts {
   accounts: Accounts;
@@ -66,6 +67,7 @@ export class Administration {
   readonly queue: QueueAdministration;
   readonly jobs: JobAdministration;
   readonly files: FileAdministration;
+  readonly shares: ShareAdministration;
   readonly credits: CreditAdministration;
   readonly acts: ActAdministration;
   readonly machines: MachineAdministration;
@@ -78,6 +80,7 @@ export class Administration {
     this.queue = new QueueAdministration(parts);
     this.jobs = new JobAdministration(parts);
     this.files = new FileAdministration(parts);
+    this.shares = new ShareAdministration(parts);
     this.credits = new CreditAdministration(parts);
     this.acts = new ActAdministration(parts);
     this.machines = new MachineAdministration(parts);

@@ -4,9 +4,9 @@ import type { Administration } from './administration.ts';
 export interface Operation {
   /**
    * On what a member may carry it out, as named by the request: its own `account` (also when the request names none),
-   * a `key`, `job`, `file` or `delivery` of it, or anything.
+   * a `key`, `job`, `file`, `share` or `delivery` of it, or anything.
    */
-  members: 'account' | 'key' | 'job' | 'file' | 'delivery' | 'anything' | 'nothing';
+  members: 'account' | 'key' | 'job' | 'file' | 'share' | 'delivery' | 'anything' | 'nothing';
   /** Whether it is recorded as an act. */
   isAct: boolean;
   /** What the actor did, for people. */
@@ -104,6 +104,14 @@ export const OPERATIONS: {
     put: { ...acts('account', 'Uploaded a file'), hasStream: true },
     rename: acts('file', 'Renamed a file'),
     remove: acts('file', 'Removed a file'),
+  },
+  shares: {
+    create: acts('account', 'Shared videos'),
+    list: reads('account'),
+    show: reads('share'),
+    update: acts('share', 'Changed a link'),
+    revoke: acts('share', 'Revoked a link'),
+    remove: acts('share', 'Removed a link'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -26,6 +26,7 @@ const SECTIONS = {
   overview: ['', false],
   playground: ['/playground', false],
   jobs: ['/jobs', false],
+  shares: ['/shares', false],
   files: ['/files', false],
   keys: ['/keys', false],
   webhooks: ['/webhooks', false],

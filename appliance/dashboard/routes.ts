@@ -18,6 +18,8 @@ import { accountRoutes } from './pages/own-account.ts';
 import { playgroundRoutes } from './pages/playground.ts';
 import { serviceRoutes } from './pages/service.ts';
 import { setupRoutes } from './pages/set-up.ts';
+import { shareRoutes } from './pages/share.ts';
+import { shareListRoutes } from './pages/shares.ts';
 import { signInRoutes } from './pages/sign-in.ts';
 import { webhookTestRoutes } from './pages/webhook-test.ts';
 import { webhookRoutes } from './pages/webhooks.ts';
@@ -53,6 +55,8 @@ export function routesOf(parts: RouteParts): Route[] {
     ...playgroundRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
+    ...shareListRoutes(),
+    ...shareRoutes(),
     ...fileListRoutes(),
     ...fileRoutes(),
     ...keyRoutes(),

@@ -1,7 +1,7 @@
 import { ScenepressError } from '../../lib/internal.ts';
 import { HttpRejection } from '../../lib/web/index.ts';
 import { texts } from '../dashboard/language/texts.ts';
-import { embedCode, embedUrl, watchUrl } from '../dashboard/share-links.ts';
+import { embedCode, embedUrl, fitted, watchUrl } from '../dashboard/share-links.ts';
 import { shownVideo, type WatchService } from './shown-video.ts';
 
 const PATH = /^\/(?:w|embed)\/([\w-]{1,100})\/?$/;
@@ -25,7 +25,10 @@ export async function oembedAnswer(
   const video = await shownVideo(service, token, place);
   const { share, job } = video;
   const title = video.title ?? texts().watch.untitled;
-  const size = fitted(video, { width: sizeOf(query['maxwidth']), height: sizeOf(query['maxheight']) });
+  const size = fitted(video, {
+    widthPx: sizeOf(query['maxwidth']),
+    heightPx: sizeOf(query['maxheight']),
+  });
   const frame = embedUrl(base, share.token) + (place === 1 ? '' : `?v=${place}`);
   const hasPicture = job.artifacts.some(({ name }) => name === 'thumbnail.jpg');
   return {
@@ -47,14 +50,6 @@ export function placeOf(text: unknown): number {
   const place = typeof text === 'string' && /^[1-9]\d{0,2}$/.test(text) ? Number(text) : 0;
   if (place === 0) throw new ScenepressError('not_found', 'There is no such video under this link.');
   return place;
-}
-
-function fitted(
-  { widthPx, heightPx }: { widthPx: number; heightPx: number },
-  most: { width: number; height: number },
-): { widthPx: number; heightPx: number } {
-  const scale = Math.min(1, most.width / widthPx, most.height / heightPx);
-  return { widthPx: Math.round(widthPx * scale), heightPx: Math.round(heightPx * scale) };
 }
 
 function sizeOf(text: unknown): number {

@@ -10,13 +10,18 @@ const PLAYS = ['Create(Circle)', 'Wait()', 'Write(<b>)'].map((shows, at) => ({
   ...{ line: 1, shows, startSeconds: at * 2, seconds: 2 },
 }));
 
-/** Completes a job of the key of an appliance whose renders never begin, with these artifacts. Returns its id. */
+/**
+ * Completes a job of an owner, else of the key, of an appliance whose renders never begin, with these artifacts. Returns its
+ * id.
+ */
 export async function completedJob(
-  { post, installation }: Pick<ListeningAppliance, 'post' | 'installation'>,
-  { files = { 'video.mp4': 'video' }, title = null }: CompletedJob = {},
+  { post, installation, service }: Pick<ListeningAppliance, 'post' | 'installation' | 'service'>,
+  { files = { 'video.mp4': 'video' }, title = null, owner }: CompletedJob = {},
 ): Promise<string> {
   const { storage, assets } = installation.place;
-  const { jobId } = (await post(VALID)).json as { jobId: string };
+  const { jobId } = (
+    owner === undefined ? (await post(VALID)).json : await service.enqueue({ ...VALID, owner })
+  ) as { jobId: string };
   const folder = await mkdtemp(join(tmpdir(), 'artifacts-'));
   const artifacts: JobRecord['artifacts'] = [];
   for (const [name, content] of Object.entries(files) as [ArtifactName, string | Buffer][]) {
@@ -40,4 +45,5 @@ export async function completedJob(
 interface CompletedJob {
   files?: { [Name in ArtifactName]?: string | Buffer };
   title?: string | null;
+  owner?: string;
 }

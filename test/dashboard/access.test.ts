@@ -1,6 +1,7 @@
 import t from 'tap';
 import { OPERATIONS } from '../../appliance/admin/operations.ts';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
+import type { ShareRecord } from '../../lib/model/share.ts';
 import type { SnapshotRecord } from '../../lib/model/snapshot.ts';
 import type { Storage } from '../../lib/storage/storage.ts';
 import { peopledAppliance } from './browser.ts';
@@ -30,7 +31,9 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
     name: 'file-of-the-admin.txt',
     content,
   });
-  const snapshotId = await snapshotOf(installation.place.storage, accountId);
+  const { storage } = installation.place;
+  const snapshotId = await snapshotOf(storage, accountId);
+  const shareId = await shareOf(storage, accountId, jobId);
   await administration.credits.grant({ account: admin, paid: 7_654_321 });
   const state = async () =>
     JSON.stringify([
@@ -38,10 +41,21 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
       await administration.jobs.list({ account: admin }),
       (await administration.deliveries.list({ account: admin })).length,
       await administration.files.list({ account: admin }),
+      await administration.shares.list({ account: admin }),
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
-  return { ...appliance, keyId, jobId, fileId, deliveryId, snapshotId, accountId, member, state };
+  return { ...appliance, keyId, jobId, fileId, shareId, deliveryId, snapshotId, accountId, member, state };
+}
+
+async function shareOf(storage: Storage, owner: string, jobId: string): Promise<string> {
+  const share: ShareRecord = {
+    ...{ shareId: 's1', owner, token: 'token-of-the-admin', tokenHash: 'x', jobIds: [jobId], views: 0 },
+    ...{ title: 'share-of-the-admin', description: null, poster: null, visibility: 'link', allowDownload: 1 },
+    ...{ createdAtMs: 0, expiresAtMs: null, revokedAtMs: null },
+  };
+  await storage.transaction((tx) => storage.shares.insert(tx, share));
+  return share.shareId;
 }
 
 /** Pictures of an account. Who may not see them gets the same answer whether there are files or not. */
@@ -56,7 +70,7 @@ async function snapshotOf(storage: Storage, owner: string): Promise<string> {
 
 /** Texts that no response to another person contains. */
 const THEIRS =
-  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|file-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
+  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
 t.test('without a session every route except public ones leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
@@ -75,12 +89,12 @@ t.test('without a session every route except public ones leads to the sign-in', 
 });
 
 t.test("a member can read and change other accounts' data by id on no route", async (t) => {
-  const { port, admin, member, keyId, jobId, fileId, deliveryId, snapshotId, accountId, state } =
+  const { port, admin, member, keyId, jobId, fileId, shareId, deliveryId, snapshotId, accountId, state } =
     await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
   const ids: Record<string, string> = {
-    ...{ keyId, jobId, fileId, deliveryId, userId: accountId, machineId: 'any' },
+    ...{ keyId, jobId, fileId, shareId, deliveryId, userId: accountId, machineId: 'any' },
     ...{ snapshotId, name: 'sheet.jpg' },
   };
   // Ends the session, or never ends.
@@ -94,6 +108,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
         keyId,
         key: keyId,
         jobId,
+        job: jobId,
         action: 'forget',
         confirmed: 'yes',
         since: '2020-01-01T00:00',
@@ -108,7 +123,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
       t.notMatch(
         answer.text.replaceAll(admin, account),
         account === admin
-          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|file-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
+          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
           : THEIRS,
         `${method} ${url}`,
       );
@@ -120,7 +135,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
 });
 
 t.test("other accounts' data gets the same answer as missing data", async (t) => {
-  const { port, member, keyId, jobId } = await ownedByAdmin(t);
+  const { port, member, keyId, jobId, shareId } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const textOf = async (path: string) => {
     const { status, text } = await client.get(path);
@@ -133,10 +148,12 @@ t.test("other accounts' data gets the same answer as missing data", async (t) =>
     await textOf(`/dashboard/keys/${absent}`),
   );
   t.equal(await textOf(`/dashboard/jobs/${jobId}`), await textOf(`/dashboard/jobs/${'0'.repeat(48)}`));
+  t.equal(await textOf(`/dashboard/shares/${shareId}`), await textOf('/dashboard/shares/s2'));
 });
 
 t.test('every operation of the administration is limited for members', async (t) => {
-  const { installation, admin, member, keyId, jobId, fileId, deliveryId, state } = await ownedByAdmin(t);
+  const { installation, admin, member, keyId, jobId, fileId, shareId, deliveryId, state } =
+    await ownedByAdmin(t);
   const { accountId } = await installation.accounts.find(member);
   const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
   const before = await state();
@@ -144,7 +161,9 @@ t.test('every operation of the administration is limited for members', async (t)
     account: admin,
     keyId,
     jobId,
+    jobIds: [jobId],
     fileId,
+    shareId,
     deliveryId,
     paid: 1,
     name: 'x',

@@ -42,6 +42,9 @@ const EQUAL = new Set([
   'service.installation',
   'service.isolation',
   'service.inFolder',
+  'shares.link',
+  'shares.video',
+  'shares.videos',
   'watch.untitled',
   // The names of keys.
   'watch.keyList.1.0',

@@ -58,6 +58,7 @@ const PAGES: Record<string, string> = {
   keys: 'keys',
   jobs: 'jobs',
   files: 'files',
+  shares: 'shares',
   deliveries: 'webhooks',
 };
 

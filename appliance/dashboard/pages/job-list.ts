@@ -49,12 +49,12 @@ function jobCard({ viewer, csrf, query, request }: Visit, filters: JobFilters, {
   if (jobs.length === 0) {
     return html`<section class="card flush" id="live" data-live>${noJobs(filters, query['before'])}</section>`;
   }
-  const { jobs: t, common } = texts();
+  const { jobs: t, shares, common } = texts();
   return html`<form method="post" action="${BASE}/jobs/selection" class="card flush" autocomplete="off">
 ${csrfField(csrf)}<input type="hidden" name="back" value="${request.url.search}">
 <div class="bulk" role="group" aria-label="${t.selected}">
 <label class="check" hidden><input type="checkbox" data-all="jobId"> ${t.allOnThisPage}</label>
-<button name="action" value="cancel">${common.cancel}</button><button name="action" value="retry">${common.renderAgain}</button><button name="action" value="forget">${t.forget}</button>
+<button name="action" value="cancel">${common.cancel}</button><button name="action" value="retry">${common.renderAgain}</button><button name="action" value="share">${shares.share}</button><button name="action" value="forget">${t.forget}</button>
 </div>
 <div id="live" data-live>${jobTable(jobs, { accounts: viewer.role === 'admin', select: true })}</div></form>`;
 }

@@ -7,6 +7,7 @@ import { filled } from '../language/filled.ts';
 import { texts } from '../language/texts.ts';
 import { csrfField, page } from '../layout.ts';
 import { type Answer, BASE, type Note, type Route, type Visit } from '../route.ts';
+import { shareSelected } from './share-selection.ts';
 
 type ActionName = keyof Texts['jobs']['done'];
 type Reason = keyof Texts['jobs']['reasons'];
@@ -79,7 +80,10 @@ const OTHERWISE: Partial<Record<ErrorCode, Reason>> = { not_found: 'notFound' };
 
 const MOST_SELECTED = 200;
 
-/** Does something with the selected jobs; the list then says how many succeeded, and why others didn't. */
+/**
+ * Does something with the selected jobs; the list then says how many succeeded, and why others didn't. Or shares their videos,
+ * which leads to the page of the link.
+ */
 export function selectionRoute(): Route {
   return {
     method: 'POST',
@@ -90,9 +94,10 @@ export function selectionRoute(): Route {
       const name = form['action'] ?? '';
       const action = Object.hasOwn(ACTIONS, name) ? ACTIONS[name as ActionName] : undefined;
       const jobIds = formValues('jobId').slice(0, MOST_SELECTED);
-      if (!action || jobIds.length === 0) {
+      if ((!action && name !== 'share') || jobIds.length === 0) {
         return backTo(form, { kind: 'warn', text: texts().jobs.noneSelected });
       }
+      if (!action) return shareSelected(visit, jobIds, (text) => backTo(form, { kind: 'bad', text }));
       if (name === 'forget' && form['confirmed'] === undefined) return confirmPage(visit, jobIds);
       const { done, problems } = await forEachJob(jobIds, action.apply(admin, form[`${name}To`] ?? ''));
       return backTo(form, result(action, done.length, problems));

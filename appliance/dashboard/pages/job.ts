@@ -12,12 +12,13 @@ import { stateTag } from './job-views.ts';
 import { labelForm, starButton, videoName } from './library-views.ts';
 import { chosenFormats, otherFormats } from './other-formats.ts';
 import { outcome } from './outcome.ts';
+import { shareCard, shareSettings, sharesOf } from './share-card.ts';
 import { textBox, textRoute } from './texts.ts';
 import { usageCard } from './usage-view.ts';
 
-/** Of the files that a job uses. */
 /** Characters of a value of a parameter. */
 const MOST_VALUE = 300;
+/** Of the files that a job uses. */
 const MOST_FILES = 50;
 
 /** The page of each job. */
@@ -69,6 +70,7 @@ async function jobPage(visit: Visit): Promise<Html> {
   const { jobId } = job;
   const files = await admin.files.ofJob({ jobId });
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
+  const shares = await sharesOf(job, visit);
   return page(
     {
       title: videoName(job),
@@ -82,6 +84,8 @@ async function jobPage(visit: Visit): Promise<Html> {
     html`<div class="columns">
 <div class="stack">${region('outcome', await outcome(job, visit))}${region('source', source(job))}</div>
 <div class="stack">
+${region('share', shareCard(job, shares, visit))}
+${region('share-settings', shareSettings(job, shares, visit))}
 ${region('labels', labelForm(job, visit))}
 ${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('formats', otherFormats(job, csrf))}

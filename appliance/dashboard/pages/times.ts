@@ -13,9 +13,9 @@ export function timeField(
   label: string,
   name: string,
   value: string | undefined,
-  { required = false }: { required?: boolean } = {},
+  { required = false, hint }: { required?: boolean; hint?: string } = {},
 ): Html {
-  return html`<label><span>${label} <span data-zone="short">${texts().common.zone}</span></span><input type="datetime-local" name="${name}" value="${inputTime(value)}" step="any" ${required && 'required'}></label>`;
+  return html`<label><span>${label} <span data-zone="short">${texts().common.zone}</span>${hint && html` <span class="hint">${hint}</span>`}</span><input type="datetime-local" name="${name}" value="${inputTime(value)}" step="any" ${required && 'required'}></label>`;
 }
 
 function inputTime(text: string | undefined): string | undefined {

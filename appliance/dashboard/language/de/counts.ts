@@ -13,5 +13,6 @@ export const counts: Texts['counts'] = {
   plays: (count) => counted(count, 'Animation', 'Animationen'),
   problems: (count) => counted(count, 'Problem', 'Probleme'),
   renders: (count) => counted(count, 'Rendering', 'Renderings'),
+  videos: (count) => counted(count, 'Video', 'Videos'),
   workers: (count) => counted(count, 'Worker', 'Worker'),
 };

@@ -16,6 +16,7 @@ import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
 import { service } from './service.ts';
+import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
 import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
@@ -39,6 +40,7 @@ export const DE: Texts = {
   ownAccount,
   playground,
   service,
+  shares,
   signIn,
   watch,
   webhooks,

@@ -5,6 +5,7 @@ export const layout: Texts['layout'] = {
     overview: 'Bibliothek',
     playground: 'Editor',
     jobs: 'Aufträge',
+    shares: 'Geteilt',
     files: 'Dateien',
     keys: 'Schlüssel',
     webhooks: 'Webhooks',

@@ -13,5 +13,6 @@ export const counts = {
   plays: (count: number): string => counted(count, 'play'),
   problems: (count: number): string => counted(count, 'problem'),
   renders: (count: number): string => counted(count, 'render'),
+  videos: (count: number): string => counted(count, 'video'),
   workers: (count: number): string => counted(count, 'worker'),
 };

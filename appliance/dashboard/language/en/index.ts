@@ -15,6 +15,7 @@ import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
 import { service } from './service.ts';
+import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
 import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
@@ -42,6 +43,7 @@ export interface Texts {
   ownAccount: typeof ownAccount;
   playground: typeof playground;
   service: typeof service;
+  shares: typeof shares;
   signIn: typeof signIn;
   watch: typeof watch;
   webhooks: typeof webhooks;
@@ -66,6 +68,7 @@ export const EN: Texts = {
   ownAccount,
   playground,
   service,
+  shares,
   signIn,
   watch,
   webhooks,

@@ -3,6 +3,7 @@ export const layout = {
     overview: 'Library',
     playground: 'Playground',
     jobs: 'Jobs',
+    shares: 'Shared',
     files: 'Files',
     keys: 'Keys',
     webhooks: 'Webhooks',
