@@ -174,6 +174,7 @@ t.test('oEmbed answers with a frame', async (t) => {
   const { json, headers } = await oembed(`${url}/w/${token}`, '&format=json&maxwidth=427');
   t.match(json, { version: '1.0', type: 'video', title: EVIL, width: 427, height: 240 });
   t.match(json['html'], `src="${url}/embed/${token}"`);
+  t.match(json['html'], 'max-width:100%;height:auto;aspect-ratio:427/240"', 'it keeps its shape on a phone');
   t.notMatch(json['html'], '<script');
   t.match(json['thumbnail_url'], `${url}/w/${token}/1/thumbnail.jpg`);
   t.equal(headers['access-control-allow-origin'], '*');

@@ -1,8 +1,10 @@
 import t, { type Test } from 'tap';
+import { escapeHtml } from '../../appliance/dashboard/html.ts';
 import { LiveEvents } from '../../appliance/dashboard/live-events.ts';
 import { pathWithin } from '../../appliance/dashboard/route.ts';
 import { Attempts } from '../../appliance/dashboard/sign-in/attempts.ts';
 import { Sessions, type Viewer } from '../../appliance/dashboard/sign-in/sessions.ts';
+import { completedJob } from '../appliance/completed-job.ts';
 import { isDeep } from '../fixtures/depth.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
@@ -310,6 +312,35 @@ t.test('one account opens a limited number of streams', async (t) => {
   t.equal(live.size, 101);
 });
 
+t.test('what is shared is shown as text, whatever its title contains', async (t) => {
+  const appliance = await peopled(t);
+  const { port, member, service, idOf } = appliance;
+  const owner = await idOf(member);
+  const client = await signedIn(t, port, member);
+  for (const evil of [
+    `"><script>alert(1)</script>`,
+    `'><img src=x onerror=alert(1)>`,
+    '</textarea></title><svg onload=alert(1)>',
+    '&lt;script&gt;',
+    '{name}`code`',
+    '\u202ejavascript:alert(1)//',
+  ]) {
+    const jobId = await completedJob(appliance, { owner, title: evil });
+    const { shareId } = await service.shares.create({
+      ...{ owner, jobIds: [jobId, await completedJob(appliance, { owner, title: evil })] },
+      ...{ title: evil, description: evil },
+    });
+    await service.shares.create({ owner, jobIds: [jobId], description: evil });
+    const share = `/shares/${shareId}`;
+    for (const path of [`/jobs/${jobId}`, '/shares', share, `${share}/revoke`, `${share}/remove`]) {
+      const { status, text } = await client.get(`/dashboard${path}`);
+      t.equal(status, 200, path);
+      t.notMatch(text, /<script>alert|<img src=x|<svg onload/, path);
+      t.ok(text.includes(escapeHtml(evil)), path);
+    }
+  }
+});
+
 t.test('no answer of the dashboard is kept or framed by others', async (t) => {
   const { port, member } = await peopled(t);
   const client = await signedIn(t, port, member);
@@ -333,7 +364,8 @@ t.test('no answer of the dashboard is kept or framed by others', async (t) => {
 });
 
 t.test('a name in the Host header appears in no link', async (t) => {
-  const { ask, idOf, admin, member, port } = await peopled(t);
+  const appliance = await peopled(t);
+  const { ask, idOf, admin, member, port, service } = appliance;
   const client = await signedIn(t, port, admin);
   const cookie = Array.from(client.cookies, ([name, value]) => `${name}=${value}`).join('; ');
   const from = await ask('/dashboard/account', { headers: { cookie } });
@@ -355,6 +387,13 @@ t.test('a name in the Host header appears in no link', async (t) => {
     });
     t.match([shown.status, shown.text], [200, /shown only once|Send it only to/]);
     t.notMatch(JSON.stringify(posted.headers) + shown.text, 'evil.example');
+  }
+  const jobId = await completedJob(appliance, { owner: await idOf(admin) });
+  const { shareId } = await service.shares.create({ owner: await idOf(admin), jobIds: [jobId] });
+  for (const path of [`/dashboard/jobs/${jobId}`, `/dashboard/shares/${shareId}`]) {
+    const { text } = await ask(path, { headers });
+    t.match(text, '/embed/');
+    t.notMatch(text, 'evil.example', path);
   }
   const away = await ask('/dashboard', { headers: { host: 'evil.example' } });
   t.equal(away.headers.location, '/dashboard/sign-in');

@@ -44,12 +44,20 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
   const done = await service.enqueue({ ...request, ...evil, code: `print(1) # ${EVIL}\n`.repeat(30) });
   const failed = await service.enqueue({ ...request, code: `fail ${EVIL}` });
   await Promise.all([service.wait(done.jobId), service.wait(failed.jobId)]);
+  const second = await service.enqueue({ ...request, code: 'print(2)', title: EVIL });
+  await service.wait(second.jobId);
   const running = await service.enqueue({ ...request, code: 'linger' });
   await administration.queue.pause();
   const forgotten = await service.enqueue({ ...request, code: 'x' });
   await service.cancel(forgotten.jobId);
   await service.forget(forgotten.jobId);
   const [delivery] = await service.deliveries.list({ jobId: done.jobId });
+  const share = async (jobIds: string[], title: string | null = null) =>
+    (await service.shares.create({ owner: accountId, jobIds, title, description: EVIL })).shareId;
+  const shared = await share([done.jobId], EVIL);
+  const playlist = await share([second.jobId, done.jobId]);
+  const ended = await share([done.jobId], 'Ended');
+  await service.shares.revoke(ended);
   const job = `/jobs/${done.jobId}`;
   const paths = [
     '',
@@ -69,6 +77,15 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
     `/jobs/${running.jobId}`,
     `/jobs/${forgotten.jobId}`,
     `${job}/forget`,
+    `/jobs/${second.jobId}`,
+    '/shares',
+    `/shares?job=${done.jobId}`,
+    '/shares?account=member@example.org',
+    `/shares/${shared}`,
+    `/shares/${shared}/revoke`,
+    `/shares/${playlist}`,
+    `/shares/${ended}`,
+    `/shares/${ended}/remove`,
     '/files',
     '/files?folder=brand',
     '/files?account=member@example.org',

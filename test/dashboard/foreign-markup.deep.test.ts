@@ -48,6 +48,12 @@ async function infested(t: Test) {
   await service.wait(failed.jobId);
   const done = await service.enqueue({ owner, keyId, className: 'Done', code: `# ${EVIL}` });
   await service.wait(done.jobId);
+  await service.shares.create({
+    owner,
+    jobIds: [done.jobId],
+    title: EVIL,
+    description: `</textarea>${EVIL}`,
+  });
   await service.enqueue({ owner, keyId, className: 'Running', code: `linger # ${EVIL}` });
   await attempted;
   // A proxy passes on whatever its client claims.
@@ -75,6 +81,7 @@ t.test('stored texts of others run as script on no page, even without the policy
       if (text.includes(element)) seen.add(part);
     }
     if (text.includes(EMAIL)) seen.add('as an address');
+    if (text.includes(EVIL) && /\/shares\/\w+$/.test(next)) seen.add('as a title');
     if (text.includes(EVIL.slice(0, 80)) && next.endsWith('/acts')) seen.add('as a client');
     const links = (await page
       .locator('a[href^="/dashboard"]')
@@ -87,7 +94,7 @@ t.test('stored texts of others run as script on no page, even without the policy
   t.ok(visited.size > 20, `${visited.size} pages`);
   t.same(
     [...seen].sort(),
-    ['as a client', 'as an address', 'as an answer', 'as code'],
+    ['as a client', 'as a title', 'as an address', 'as an answer', 'as code'],
     'it was shown as text',
   );
 });
@@ -96,7 +103,8 @@ t.test('the contents of a request become markup in no response', async (t) => {
   const { port, admin } = await infested(t);
   const names =
     'account before after folder status quality aspect seconds done next ended token error since until page q url name ' +
-    'webhookUrl email role paid once jobId deliveryId keyId current secret header body signature code className';
+    'webhookUrl email role paid once jobId deliveryId keyId current secret header body signature code className ' +
+    'job jobId title description visibility expires poster posterSeconds allowDownload back up out';
   const fields = Object.fromEntries(names.split(' ').map((name) => [name, EVIL]));
   const query = new URLSearchParams(fields).toString();
   const ROUTES = routesOf({} as Parameters<typeof routesOf>[0]);

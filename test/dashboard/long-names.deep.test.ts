@@ -38,11 +38,16 @@ t.test('tables with long names fit a wide window and a phone', async (t) => {
     webhook: { url: `https://hooks.example.invalid/${'q'.repeat(300)}`, secret: 'whsec_1' },
   });
   await service.wait(failed.jobId);
+  const done = await service.enqueue({ owner: accountId, className: `Scene${'Wide'.repeat(40)}`, code: 'x' });
+  await service.wait(done.jobId);
+  for (const title of [null, 'W'.repeat(200)]) {
+    await service.shares.create({ owner: accountId, jobIds: [done.jobId], title });
+  }
   const browser = await launchBrowser(t);
   for (const width of [1280, 390]) {
     const page = await openPage(t, browser, { viewport: { width, height: 800 } });
     await signIn(page, url, admin);
-    for (const path of ['', '/jobs', '/accounts', '/webhooks', '/keys']) {
+    for (const path of ['', '/jobs', '/accounts', '/webhooks', '/keys', '/shares']) {
       await page.goto(`${url}/dashboard${path}`);
       t.same(await misfitsIn(page), [], `${path} at ${width} pixels`);
     }

@@ -82,7 +82,7 @@ const filled = (text: string, length = ROOM) => text.repeat(Math.ceil(length / t
 const id = (number: number) => String(number).padStart(26, '0');
 
 t.test('pages with the most that an account can make are small and do not block others', async (t) => {
-  const { port, member, installation } = await peopledAppliance(t);
+  const { port, member, installation, service } = await peopledAppliance(t);
   const { administration, place, accounts } = installation;
   const { storage } = place;
   const owner = (await accounts.find(member)).accountId;
@@ -189,6 +189,38 @@ t.test('pages with the most that an account can make are small and do not block 
     ['jobs: search', '/jobs?error=nothing'],
   );
   pages.push(['jobs: search that finds', '/jobs?error=line'], ['library', ''], ['overview', '/overview']);
+  const jobIds: string[] = [];
+  for (let index = 0; index < 100; index += 1) {
+    const jobId = id(++number);
+    jobIds.push(jobId);
+    const artifacts = [{ name: 'video.mp4' as const, assetKey: jobId, sizeBytes: 1 }];
+    await insert(
+      jobRecord(jobId, {
+        owner,
+        phase: 'completed',
+        artifacts,
+        className: filled('&', 20_000),
+        createdAtMs: 0,
+      }),
+      'x',
+    );
+  }
+  const texts = { title: filled('"', 200), description: filled('&', 5000) };
+  let shareId = '';
+  for (let index = 0; index < 51; index += 1) {
+    ({ shareId } = await service.shares.create({ owner, jobIds, ...texts }));
+  }
+  await service.shares.create({ owner, jobIds: jobIds.slice(0, 1), description: texts.description });
+  await storage.transaction((tx) =>
+    storage.putTrace(tx, String(jobIds[0]), {
+      plays: Array.from({ length: 1000 }, (_, at) => ({
+        ...{ line: 1, shows: filled('&', 60), startSeconds: at, seconds: 1 },
+      })),
+      output: '',
+    }),
+  );
+  pages.push(['shares', '/shares'], ['share', `/shares/${shareId}`], ['job: share', `/jobs/${jobIds[0]}`]);
+  pages.push(['share: revoke', `/shares/${shareId}/revoke`]);
   let keyId = '';
   for (let index = 0; index < 100; index += 1) {
     const webhookUrl = `https://a.test/${filled('&', 60_000)}`;

@@ -9,8 +9,8 @@ import { embedCode, embedUrl, fitted, watchUrl } from '../share-links.ts';
 const LOOKS = { open: 'good', private: '', expired: 'warn', revoked: '' };
 /** Of a frame; the page that shows it may make it smaller. */
 const LARGEST_FRAME = { widthPx: 800, heightPx: 800 };
-/** Characters of a title in the code of a frame: a class may have any number. */
-const LONGEST_TITLE = 200;
+/** Characters of the name of a video: a class may have any number. */
+const LONGEST_NAME = 200;
 
 /** The path of a share's page, below {@link BASE}. */
 export function sharePath(shareId: string): string {
@@ -23,7 +23,7 @@ export function shareName({ title, first }: Pick<ShareInfo, 'title' | 'first'>):
 }
 
 export function videoName(video: SharedVideo | null): string {
-  return video?.name || texts().watch.untitled;
+  return video?.name.slice(0, LONGEST_NAME).toWellFormed() || texts().watch.untitled;
 }
 
 export function shareTag({ state }: Pick<ShareInfo, 'state'>): Html {
@@ -44,9 +44,8 @@ export function linkOf(share: ShareInfo, { publicUrl }: Pick<Visit, 'publicUrl'>
   const { token, state, first, jobIds } = share;
   const reason = state !== 'open' && html`<p class="muted">${t.reasons[state]}</p>`;
   if (state === 'revoked') return reason;
-  const title = shareName(share).slice(0, LONGEST_TITLE).toWellFormed();
   const size = fitted(first ?? { widthPx: 16, heightPx: 9 }, LARGEST_FRAME);
-  const code = embedCode(embedUrl(publicUrl, token), { title, ...size });
+  const code = embedCode(embedUrl(publicUrl, token), { title: shareName(share), ...size });
   return [
     reason,
     copyable(t.link, 'share-link', watchUrl(publicUrl, token)),

@@ -138,7 +138,7 @@ function videoCard(share: ShownShare, visit: Visit): Html {
     const name = videoName(video);
     const buttons =
       canChange &&
-      html`<span class="actions">${at > 0 && html`<button name="up" value="${jobId}" aria-label="${t.moveUp(name)}" title="${t.moveUp(name)}">↑</button>`}<button name="out" value="${jobId}" aria-label="${t.takeOutOf(name)}">${t.takeOut}</button></span>`;
+      html`<span class="actions">${at > 0 && html`<button name="up" value="${jobId}" aria-label="${t.moveUp(name)}">↑</button>`}<button name="out" value="${jobId}" aria-label="${t.takeOutOf(name)}">${t.takeOut}</button></span>`;
     return html`<li><span class="file">${thumbnailOf(video, visit)}<a href="${BASE}/jobs/${jobId}">${name}</a></span>${buttons}</li>`;
   });
   const list = html`<ol class="list">${items}</ol>`;
