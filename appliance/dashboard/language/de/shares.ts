@@ -2,9 +2,9 @@ import type { Texts } from '../en/index.ts';
 
 export const shares: Texts['shares'] = {
   title: 'Geteilte Videos',
-  lead: 'Links, unter denen andere Ihre Videos ohne Konto ansehen. Ein widerrufener Link gilt sofort nicht mehr.',
+  lead: 'Links, unter denen andere Ihre Videos sehen, ohne ein Konto zu haben. Ein widerrufener Link gilt sofort nicht mehr.',
   share: 'Teilen',
-  intro: 'Wer den Link hat, kann dieses Video ohne Konto ansehen.',
+  intro: 'Wer den Link hat, sieht dieses Video, ohne ein Konto zu haben.',
   create: 'Link erstellen',
   createAnother: 'Weiteren Link erstellen',
   created: 'Der Link gilt. Kopieren Sie ihn und schicken Sie ihn allen, die das Video sehen sollen.',
