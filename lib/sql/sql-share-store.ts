@@ -55,8 +55,10 @@ export class SqlShareStore implements ShareStore {
     return this.#share(tx ? this.#database.inside(tx) : this.#database, SHARES.byKey, shareId);
   }
 
-  withToken(tokenHash: string): Promise<ShareRecord | undefined> {
-    return this.#share(this.#database, WITH_TOKEN, tokenHash);
+  async withToken(tokenHash: string): Promise<ShareRecord | undefined> {
+    const share = await this.#share(this.#database, WITH_TOKEN, tokenHash);
+    // A damaged index may lead to the share of another link.
+    return share?.tokenHash === tokenHash ? share : undefined;
   }
 
   async list({ owner, jobId, before, limit }: SharePage): Promise<ShareRecord[]> {

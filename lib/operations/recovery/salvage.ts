@@ -53,7 +53,7 @@ const TABLES: Table[] = [
   { ...checked(formats.JOB_FILES), saveLost: saveLostFiles },
   checked(formats.SHARES),
   checked(formats.SHARE_JOBS),
-  checked(formats.SHARE_VIEWS),
+  { ...checked(formats.SHARE_VIEWS), expected: 'SELECT share_id FROM shares' },
   checked(formats.SCENES),
   { ...checked(formats.SCENE_DRAFTS), expected: 'SELECT scene_id, revision FROM scenes' },
   checked(formats.SCENE_VERSIONS),

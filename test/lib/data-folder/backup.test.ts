@@ -24,6 +24,8 @@ import {
   RenderService,
   StoredLedger,
 } from '../../../lib/index.ts';
+import type { DraftRecord, SceneRecord } from '../../../lib/model/scene.ts';
+import type { ShareRecord } from '../../../lib/model/share.ts';
 import { backUp, restore } from '../../../lib/operations.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { deliveryRecord } from '../../fixtures/delivery-record.ts';
@@ -60,8 +62,43 @@ async function openFolder(t: Test, options: DataFolderOptions = {}) {
   return { root, folder, key, backup: join(root, 'backup'), restored: join(root, 'restored') };
 }
 
+function shareRecord(): ShareRecord {
+  return {
+    ...{
+      shareId: 's1',
+      owner: 'a',
+      token: 'a token',
+      tokenHash: 'its hash',
+      jobIds: ['job7', 'job2'],
+      views: 0,
+    },
+    ...{ title: 'Shared', description: null, poster: { play: 1 }, visibility: 'public', allowDownload: 0 },
+    ...{ createdAtMs: 1, expiresAtMs: 2, revokedAtMs: null },
+  };
+}
+
+function sceneRecord(): SceneRecord {
+  return {
+    ...{ sceneId: 'c1', owner: 'a', name: 'Lesson', revision: 1, draftBytes: 4 },
+    ...{ createdAtMs: 1, changedAtMs: 1 },
+  };
+}
+
+function draftRecord(): DraftRecord {
+  return {
+    ...{ sceneId: 'c1', revision: 1, savedAtMs: 1, sizeBytes: 4 },
+    ...{ className: 'A', code: 'code', settings: { seed: 3 } },
+  };
+}
+
 t.test('a backup of a running folder restores the same data', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
+  const { shares, scenes } = folder.storage;
+  const [shared, scene, draft] = [shareRecord(), sceneRecord(), draftRecord()];
+  await folder.storage.transaction(async (tx) => {
+    await shares.insert(tx, shared);
+    await scenes.insert(tx, scene, draft);
+  });
   const made = await backUp(folder, backup, { withMasterKey: true });
   t.match(made, { folder: backup, jobs: 20 });
   t.match(await restore(backup, restored), { folder: restored, jobs: 20, files: made.files });
@@ -75,6 +112,10 @@ t.test('a backup of a running folder restores the same data', async (t) => {
     t.equal(await copy.storage.readSource(`job${number}`), await storage.readSource(`job${number}`));
     t.match((await copy.storage.readTrace(`job${number}`)).plays, [{ line: number }]);
   }
+  t.same(await copy.storage.shares.get(shared.shareId), shared);
+  t.same(await copy.storage.shares.withToken(shared.tokenHash), shared);
+  t.same(await copy.storage.scenes.get(scene.sceneId), scene);
+  t.same(await copy.storage.scenes.draft(scene.sceneId), draft);
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');
   t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
