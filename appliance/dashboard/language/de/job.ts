@@ -57,7 +57,7 @@ export const job: Texts['job'] = {
   notSentYet: 'Noch nicht gesendet.',
   forgetTitle: 'Auftrag vergessen',
   forgetText:
-    '{name} vergessen? Quelltext, Metadaten, Fehlermeldung und Artefakte werden gelöscht. Was der Auftrag gekostet hat, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
+    '{name} vergessen? Quelltext, Metadaten, Fehlermeldung und Artefakte werden gelöscht, und Links zum Video enden. Was der Auftrag gekostet hat, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
   isForgotten: 'Der Inhalt dieses Auftrags wurde vergessen. Was er gekostet hat, bleibt verzeichnet.',
   error: 'Fehler',
   goToLine: (line) => `Zu Zeile ${line}`,

@@ -72,8 +72,8 @@ export const jobs: Texts['jobs'] = {
   },
   forgetTitle: (jobs) => `${jobs} vergessen`,
   forgetOne:
-    'Den ausgewählten Auftrag vergessen? Quelltext, Metadaten, Fehlermeldung und Artefakte werden gelöscht. Was er gekostet hat, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
+    'Den ausgewählten Auftrag vergessen? Quelltext, Metadaten, Fehlermeldung und Artefakte werden gelöscht, und Links zum Video enden. Was er gekostet hat, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
   forgetSeveral:
-    'Die {count} ausgewählten Aufträge vergessen? Quelltexte, Metadaten, Fehlermeldungen und Artefakte werden gelöscht. Was sie gekostet haben, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
+    'Die {count} ausgewählten Aufträge vergessen? Quelltexte, Metadaten, Fehlermeldungen und Artefakte werden gelöscht, und Links zu den Videos enden. Was sie gekostet haben, bleibt verzeichnet. Das lässt sich nicht rückgängig machen.',
   forgetConfirmed: 'Vergessen',
 };

@@ -36,7 +36,7 @@ export const job = {
   notSentYet: 'Not sent yet.',
   forgetTitle: 'Forget job',
   forgetText:
-    'Forget {name}? Its code, metadata, error and artifacts are erased. What it cost is kept. This cannot be undone.',
+    'Forget {name}? Its code, metadata, error and artifacts are erased, and links to its video end. What it cost is kept. This cannot be undone.',
   isForgotten: 'The content of this job was forgotten. What it cost is kept.',
   error: 'Error',
   goToLine: (line: number): string => `Go to line ${line}`,

@@ -75,8 +75,8 @@ export const jobs = {
   },
   forgetTitle: (jobs: string): string => `Forget ${jobs}`,
   forgetOne:
-    'Forget the selected job? Their code, metadata, errors and artifacts are erased. What they cost is kept. This cannot be undone.',
+    'Forget the selected job? Its code, metadata, error and artifacts are erased, and links to its video end. What it cost is kept. This cannot be undone.',
   forgetSeveral:
-    'Forget the {count} selected jobs? Their code, metadata, errors and artifacts are erased. What they cost is kept. This cannot be undone.',
+    'Forget the {count} selected jobs? Their code, metadata, errors and artifacts are erased, and links to their videos end. What they cost is kept. This cannot be undone.',
   forgetConfirmed: 'Forget',
 };
