@@ -55,6 +55,8 @@ t.test('a video is shared from its page, watched elsewhere, and revoked', async 
   await card.getByRole('button', { name: 'Copy' }).nth(1).click();
   await until(page, "document.querySelectorAll('#share-card [data-copy]')[1].textContent === 'Copied'");
   const code = (await page.evaluate('navigator.clipboard.readText()')) as string;
+  // The page of a link permits no frames.
+  await other.goto('about:blank');
   await other.setContent(`<!doctype html><title>Lesson</title>${code}`);
   const frame = other.frames()[1];
   await frame?.locator('video').waitFor();

@@ -44,7 +44,7 @@ export function linkOf(share: ShareInfo, { publicUrl }: Pick<Visit, 'publicUrl'>
   const { token, state, first, jobIds } = share;
   const reason = state !== 'open' && html`<p class="muted">${t.reasons[state]}</p>`;
   if (state === 'revoked') return reason;
-  const size = fitted(first ?? { widthPx: 16, heightPx: 9 }, LARGEST_FRAME);
+  const size = fitted(first ?? { widthPx: 1600, heightPx: 900 }, LARGEST_FRAME);
   const code = embedCode(embedUrl(publicUrl, token), { title: shareName(share), ...size });
   return [
     reason,

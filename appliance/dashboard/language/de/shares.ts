@@ -7,7 +7,6 @@ export const shares: Texts['shares'] = {
   intro: 'Wer den Link hat, sieht dieses Video, ohne ein Konto zu haben.',
   create: 'Link erstellen',
   createAnother: 'Weiteren Link erstellen',
-  created: 'Der Link gilt. Kopieren Sie ihn und schicken Sie ihn allen, die das Video sehen sollen.',
   createdOf: (videos) =>
     `Ein Link für ${videos}. Kopieren Sie ihn und schicken Sie ihn allen, die zusehen sollen.`,
   leftOut: (count) =>

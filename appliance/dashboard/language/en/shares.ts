@@ -6,7 +6,6 @@ export const shares = {
   intro: 'Whoever has the link can watch this video, without an account.',
   create: 'Create link',
   createAnother: 'Create another link',
-  created: 'The link works. Copy it, and send it to those who are to watch.',
   createdOf: (videos: string): string =>
     `One link for ${videos}. Copy it, and send it to those who are to watch.`,
   leftOut: (count: number): string =>
