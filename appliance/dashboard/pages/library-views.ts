@@ -29,12 +29,12 @@ export function grid(jobs: JobInfo[], visit: Visit): Html {
 
 /** What is done with selected videos: shown while there are some. */
 export function selectionBar({ csrf, request }: Visit, projects: readonly string[]): Html {
-  const { library } = texts();
+  const { library, shares } = texts();
   return html`<form method="post" action="${BASE}/jobs/selection" id="${SELECTION}" class="card selection" aria-label="${library.selected}">${csrfField(csrf)}<input type="hidden" name="page" value="library"><input type="hidden" name="back" value="${request.url.search}">
 <strong>${library.selected}</strong><button name="action" value="star">${library.starSelected}</button>
 <span class="join"><input name="tagTo" placeholder="${library.tag}" aria-label="${library.tags}" maxlength="200" autocomplete="off"><button name="action" value="tag">${library.addTag}</button></span>
 <span class="join"><input name="moveTo" list="projects" placeholder="${library.project}" aria-label="${library.project}" maxlength="100" autocomplete="off"><button name="action" value="move">${library.move}</button></span><datalist id="projects">${projects.map((name) => html`<option value="${name}"></option>`)}</datalist>
-<button name="action" value="retry">${library.again}</button><button name="action" value="forget" class="danger">${library.forget}</button></form>`;
+<button name="action" value="share">${shares.share}</button><button name="action" value="retry">${library.again}</button><button name="action" value="forget" class="danger">${library.forget}</button></form>`;
 }
 
 function card(job: JobInfo, visit: Visit): Html {
