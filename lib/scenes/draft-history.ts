@@ -11,11 +11,15 @@ const BETWEEN_STEPS_MS = 60_000;
 
 /**
  * The revisions that a new draft displaces. `drafts`: those that there are, the newest first. What was current for a while is
- * kept, of autosaved steps only one a minute; then the newest ones that fit.
+ * kept, of autosaved steps only one a minute; then the newest ones that fit. `keepsLast`: the newest is no such step.
  */
-export function displacedBy(drafts: readonly DraftState[], savedAtMs: number): number[] {
+export function displacedBy(
+  drafts: readonly DraftState[],
+  { savedAtMs, keepsLast }: { savedAtMs: number; keepsLast: boolean },
+): number[] {
   const [last, before] = drafts;
   const isStep =
+    !keepsLast &&
     last !== undefined &&
     before !== undefined &&
     savedAtMs - last.savedAtMs < STEP_MS &&

@@ -31,6 +31,7 @@ export const SAVE: Joi.ObjectSchema<SaveScene> = Joi.object({
   className: Joi.any(),
   code: Joi.any(),
   settings: OBJECT,
+  keepsReplaced: Joi.boolean(),
 } satisfies Schemas<SaveScene>);
 export const RENAME: Joi.ObjectSchema<RenameScene> = Joi.object({
   owner: TEXT,

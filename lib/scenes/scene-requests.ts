@@ -27,6 +27,11 @@ export interface SaveScene extends SceneScope {
   code?: string;
   /** Replace all settings. */
   settings?: SceneSettings;
+  /**
+   * Keeps the draft that is replaced, even if it was current for seconds only, such as when a person decides between two.
+   * Default false: of drafts that follow each other within seconds, one a minute is kept.
+   */
+  keepsReplaced?: boolean;
 }
 
 /** A name for a scene. */

@@ -95,8 +95,10 @@ export class Scenes extends SceneVersions {
    * Scenes.create}; `conflict` for an earlier revision.
    */
   async save(sceneId: string, given: SaveScene): Promise<Scene> {
-    const { owner, revision, ...texts } = checked('scenes.save', given, SAVE);
-    return this.#change(sceneId, owner, revision, async (draft) => validDraft({ ...draft, ...texts }));
+    const { owner, revision, keepsReplaced = false, ...texts } = checked('scenes.save', given, SAVE);
+    return this.#change(sceneId, { owner, revision, keepsReplaced }, async (draft) =>
+      validDraft({ ...draft, ...texts }),
+    );
   }
 
   /**
@@ -109,7 +111,7 @@ export class Scenes extends SceneVersions {
     await foundScene(this.#parts.storage, sceneId, owner);
     const restored = draft === undefined ? undefined : await this.#draft(sceneId, draft);
     const ofVersion = restored ? undefined : await this.#textsOfVersion(sceneId, version);
-    return this.#change(sceneId, owner, revision, async (current) =>
+    return this.#change(sceneId, { owner, revision, keepsReplaced: true }, async (current) =>
       restored ? textsOf(restored) : validDraft(ofVersion?.(current) ?? current),
     );
   }
@@ -248,8 +250,11 @@ export class Scenes extends SceneVersions {
   /** Saves what `change` makes of the current draft, if its revision is as expected. */
   async #change(
     sceneId: string,
-    owner: string | undefined,
-    revision: number,
+    {
+      owner,
+      revision,
+      keepsReplaced,
+    }: { owner: string | undefined; revision: number; keepsReplaced: boolean },
     change: (current: DraftTexts) => Promise<DraftTexts>,
   ): Promise<Scene> {
     const { storage, sceneQuota, assertAdmitted, clock } = this.#parts;
@@ -263,7 +268,7 @@ export class Scenes extends SceneVersions {
       const drafts = await storage.scenes.drafts(sceneId, tx);
       // A clock that was set back must not make a draft older than the one before.
       const savedAtMs = Math.max(clock.now(), drafts[0]?.savedAtMs ?? 0);
-      const dropped = displacedBy(drafts, savedAtMs);
+      const dropped = displacedBy(drafts, { savedAtMs, keepsLast: keepsReplaced });
       const added = { sceneId, revision: revision + 1, savedAtMs, sizeBytes: sizeOf(texts), ...texts };
       const kept = drafts.filter(({ revision }) => !dropped.includes(revision));
       const draftBytes = kept.reduce((sum, { sizeBytes }) => sum + sizeBytes, added.sizeBytes);

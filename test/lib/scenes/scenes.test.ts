@@ -298,6 +298,21 @@ t.test('earlier drafts are kept, of steps of typing one a minute, and can be res
   await t.rejects(scenes.draft(sceneId, 1), { code: 'not_found', message: /only the latest ones are kept/ });
 });
 
+t.test('what a person has decided against is kept, even if it was current for seconds only', async (t) => {
+  const clock = new FakeClock('2026-11-29T10:00:00Z');
+  const { scenes } = await (DATABASES['SQLite'] as Open)(t, { clock });
+  const { sceneId } = await scenes.create({ ...NAMED, code: 'begun' });
+  const revisions = async () => (await scenes.drafts(sceneId)).map(({ revision }) => revision);
+  await scenes.save(sceneId, { revision: 1, code: 'theirs' });
+  await scenes.save(sceneId, { revision: 2, code: 'mine', keepsReplaced: true });
+  t.same(await revisions(), [3, 2, 1]);
+  t.match(await scenes.restore(sceneId, { revision: 3, draft: 2 }), { revision: 4, code: 'theirs' });
+  t.same(await revisions(), [4, 3, 2, 1]);
+  t.match(await scenes.draft(sceneId, 3), { code: 'mine' });
+  await scenes.save(sceneId, { revision: 4, code: 'typed' });
+  t.same(await revisions(), [5, 3, 2, 1]);
+});
+
 t.test('nothing that was written in a removed scene can be read in the data folder', async (t) => {
   const folder = testFolder(t);
   const dataFolder = new DataFolder(folder);
