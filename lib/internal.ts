@@ -85,6 +85,7 @@ export { isReadableByOthers, type SceneFolder, sceneFolderOf } from './render/st
 export { TexInstallation } from './render/tex/tex-installation.ts';
 export type { SandboxLimits, SandboxStatus } from './render/trial/sandbox-status.ts';
 export { fileNames } from './scenes/file-names.ts';
+export { DEFAULT_SCENES } from './scenes/scene-limits.ts';
 export { MOST_JOBS_OF_SHARE, SHARE_SETTINGS } from './shares/share-rules.ts';
 export { DEFAULT_SPEECH } from './speech/speech-options.ts';
 export type { WaitingWork } from './sql/waiting-work.ts';

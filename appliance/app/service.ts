@@ -108,6 +108,10 @@ export function createService(
       cacheBytes: config.fileCacheGb * 1024 * MIB,
       limitsOf: (owner, tx) => accounts.fileLimitsOf(owner, tx),
     },
+    scenes: {
+      mostScenes: config.maxScenesPerAccount,
+      mostBytes: config.maxScenesMbPerAccount * MIB,
+    },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,
     assetUrl,

@@ -4,6 +4,7 @@ import {
   DEFAULT_FILES,
   DEFAULT_LIMITS,
   DEFAULT_PRICING,
+  DEFAULT_SCENES,
   QUALITY_NAMES,
 } from '../../lib/internal.ts';
 
@@ -94,6 +95,18 @@ export const JOB_OPTIONS = {
     type: 'amount',
     unit: 'MiB',
     default: (DEFAULT_FILES.largestBytes / 1024 ** 2) as number,
+  },
+  maxScenesPerAccount: {
+    description: 'Maximum number of [scenes](tools-api.md#scenes) that an account keeps; 0 for none',
+    type: 'count',
+    min: 0,
+    default: DEFAULT_SCENES.mostScenes as number,
+  },
+  maxScenesMbPerAccount: {
+    description: 'Maximum size of all drafts of the scenes of an account',
+    type: 'amount',
+    unit: 'MiB',
+    default: (DEFAULT_SCENES.mostBytes / MIB) as number,
   },
   fileCacheGb: {
     description: 'Maximum size of the files of accounts that a worker keeps for further renders',

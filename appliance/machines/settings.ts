@@ -39,6 +39,8 @@ const LIMITS = {
     'maxFilesPerAccount',
     'maxFilesGbPerAccount',
     'maxFileMb',
+    'maxScenesPerAccount',
+    'maxScenesMbPerAccount',
     'failuresPerHour',
     'unpaidSecondsPerHour',
     'checkSecondsPerHour',
