@@ -63,6 +63,7 @@ export type { RenderStage, RenderWork } from './model/render-task.ts';
 export { SCENE_FAULTS } from './model/renderer-protocol.ts';
 export type { JobLabels } from './model/requests.ts';
 export { ROLES } from './model/roles.ts';
+export type { SceneSettings } from './model/scene.ts';
 export { type FrameSelection, picturesOf } from './model/selection.ts';
 export { PROBLEM_PARTS, SERVICE_STOPPING } from './model/service-problems.ts';
 export {
@@ -86,6 +87,8 @@ export { TexInstallation } from './render/tex/tex-installation.ts';
 export type { SandboxLimits, SandboxStatus } from './render/trial/sandbox-status.ts';
 export { fileNames } from './scenes/file-names.ts';
 export { DEFAULT_SCENES } from './scenes/scene-limits.ts';
+export type { SaveScene } from './scenes/scene-requests.ts';
+export type { Scene, SceneDraft, SceneVersion, VersionState, WholeDraft } from './scenes/scene-views.ts';
 export { MOST_JOBS_OF_SHARE, SHARE_SETTINGS } from './shares/share-rules.ts';
 export { DEFAULT_SPEECH } from './speech/speech-options.ts';
 export type { WaitingWork } from './sql/waiting-work.ts';

@@ -89,6 +89,9 @@ async function permit(
     case 'share':
       await service.shares.get(String(request['shareId']), { owner: accountId });
       return request;
+    case 'scene':
+      await service.scenes.get(String(request['sceneId']), { owner: accountId });
+      return request;
     case 'delivery':
       await service.deliveries.get(String(request['deliveryId']), { owner: accountId });
       return request;
@@ -111,7 +114,7 @@ async function accountIn(request: Request, { accounts }: AccessParts): Promise<s
 }
 
 function idIn(value: unknown): string | null {
-  const ids = ['keyId', 'jobId', 'fileId', 'shareId', 'deliveryId', 'machineId', 'userId'].map(
+  const ids = ['keyId', 'jobId', 'fileId', 'sceneId', 'shareId', 'deliveryId', 'machineId', 'userId'].map(
     (name) => (value as Request | null)?.[name],
   );
   return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;

@@ -63,6 +63,8 @@ export class ActAdministration {
         return (await this.#service.files.get(subject).catch(() => undefined))?.name ?? null;
       case 'shares':
         return this.#shareName(subject);
+      case 'scenes':
+        return (await this.#service.scenes.get(subject).catch(() => undefined))?.name ?? null;
       default:
         return null;
     }

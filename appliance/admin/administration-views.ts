@@ -62,7 +62,7 @@ export interface ActInfo {
   count: number;
   /** The id of its object. */
   subject: string | null;
-  /** The address of an account, the name of a key or the scene of a job; null if it has none any more. */
+  /** The address of an account, the name of a key, file or scene, or the class of a job; null if it has none any more. */
   subjectName: string | null;
   address: string | null;
 }

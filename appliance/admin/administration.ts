@@ -23,6 +23,7 @@ import { JobAdministration } from './jobs.ts';
 import { KeyAdministration } from './keys.ts';
 import { MachineAdministration } from './machines.ts';
 import { QueueAdministration } from './queue.ts';
+import { SceneAdministration } from './scenes.ts';
 import type { RetentionInfo } from './service-views.ts';
 import { ShareAdministration } from './shares.ts';
 
@@ -67,6 +68,7 @@ export class Administration {
   readonly queue: QueueAdministration;
   readonly jobs: JobAdministration;
   readonly files: FileAdministration;
+  readonly scenes: SceneAdministration;
   readonly shares: ShareAdministration;
   readonly credits: CreditAdministration;
   readonly acts: ActAdministration;
@@ -80,6 +82,7 @@ export class Administration {
     this.queue = new QueueAdministration(parts);
     this.jobs = new JobAdministration(parts);
     this.files = new FileAdministration(parts);
+    this.scenes = new SceneAdministration(parts);
     this.shares = new ShareAdministration(parts);
     this.credits = new CreditAdministration(parts);
     this.acts = new ActAdministration(parts);

@@ -4,9 +4,9 @@ import type { Administration } from './administration.ts';
 export interface Operation {
   /**
    * On what a member may carry it out, as named by the request: its own `account` (also when the request names none),
-   * a `key`, `job`, `file`, `share` or `delivery` of it, or anything.
+   * a `key`, `job`, `file`, `scene`, `share` or `delivery` of it, or anything.
    */
-  members: 'account' | 'key' | 'job' | 'file' | 'share' | 'delivery' | 'anything' | 'nothing';
+  members: 'account' | 'key' | 'job' | 'file' | 'scene' | 'share' | 'delivery' | 'anything' | 'nothing';
   /** Whether it is recorded as an act. */
   isAct: boolean;
   /** What the actor did, for people. */
@@ -112,6 +112,24 @@ export const OPERATIONS: {
     update: acts('share', 'Changed a link'),
     revoke: acts('share', 'Revoked a link'),
     remove: acts('share', 'Removed a link'),
+  },
+  scenes: {
+    list: reads('account'),
+    usage: reads('account'),
+    show: reads('scene'),
+    ofJob: reads('job'),
+    drafts: reads('scene'),
+    draft: reads('scene'),
+    versions: reads('scene'),
+    version: reads('scene'),
+    archive: { ...reads('account'), hasStream: true },
+    create: acts('account', 'Kept a scene'),
+    save: acts('scene', 'Saved a scene'),
+    restore: acts('scene', 'Restored a draft of a scene'),
+    rename: acts('scene', 'Renamed a scene'),
+    duplicate: acts('scene', 'Copied a scene'),
+    remove: acts('scene', 'Removed a scene'),
+    render: acts('scene', 'Rendered a version of a scene'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -34,6 +34,12 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   const { storage } = installation.place;
   const snapshotId = await snapshotOf(storage, accountId);
   const shareId = await shareOf(storage, accountId, jobId);
+  const { sceneId } = await administration.scenes.create({
+    account: admin,
+    name: 'scene-of-the-admin',
+    code: 'code-of-the-admin',
+    className: 'SceneOfTheAdmin',
+  });
   await administration.credits.grant({ account: admin, paid: 7_654_321 });
   const state = async () =>
     JSON.stringify([
@@ -42,10 +48,23 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
       (await administration.deliveries.list({ account: admin })).length,
       await administration.files.list({ account: admin }),
       await administration.shares.list({ account: admin }),
+      await administration.scenes.list({ account: admin }),
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
-  return { ...appliance, keyId, jobId, fileId, shareId, deliveryId, snapshotId, accountId, member, state };
+  return {
+    ...appliance,
+    keyId,
+    jobId,
+    fileId,
+    sceneId,
+    shareId,
+    deliveryId,
+    snapshotId,
+    accountId,
+    member,
+    state,
+  };
 }
 
 async function shareOf(storage: Storage, owner: string, jobId: string): Promise<string> {
@@ -70,7 +89,7 @@ async function snapshotOf(storage: Storage, owner: string): Promise<string> {
 
 /** Texts that no response to another person contains. */
 const THEIRS =
-  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
+  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
 t.test('without a session every route except public ones leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
@@ -89,12 +108,24 @@ t.test('without a session every route except public ones leads to the sign-in', 
 });
 
 t.test("a member can read and change other accounts' data by id on no route", async (t) => {
-  const { port, admin, member, keyId, jobId, fileId, shareId, deliveryId, snapshotId, accountId, state } =
-    await ownedByAdmin(t);
+  const {
+    port,
+    admin,
+    member,
+    keyId,
+    jobId,
+    fileId,
+    sceneId,
+    shareId,
+    deliveryId,
+    snapshotId,
+    accountId,
+    state,
+  } = await ownedByAdmin(t);
   const client = await signedIn(t, port, member);
   const before = await state();
   const ids: Record<string, string> = {
-    ...{ keyId, jobId, fileId, shareId, deliveryId, userId: accountId, machineId: 'any' },
+    ...{ keyId, jobId, fileId, sceneId, shareId, deliveryId, userId: accountId, machineId: 'any' },
     ...{ snapshotId, name: 'sheet.jpg' },
   };
   // Ends the session, or never ends.
@@ -109,6 +140,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
         key: keyId,
         jobId,
         job: jobId,
+        scene: sceneId,
         action: 'forget',
         confirmed: 'yes',
         since: '2020-01-01T00:00',
@@ -123,7 +155,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
       t.notMatch(
         answer.text.replaceAll(admin, account),
         account === admin
-          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
+          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
           : THEIRS,
         `${method} ${url}`,
       );
@@ -152,7 +184,7 @@ t.test("other accounts' data gets the same answer as missing data", async (t) =>
 });
 
 t.test('every operation of the administration is limited for members', async (t) => {
-  const { installation, admin, member, keyId, jobId, fileId, shareId, deliveryId, state } =
+  const { installation, admin, member, keyId, jobId, fileId, sceneId, shareId, deliveryId, state } =
     await ownedByAdmin(t);
   const { accountId } = await installation.accounts.find(member);
   const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
@@ -164,6 +196,7 @@ t.test('every operation of the administration is limited for members', async (t)
     jobIds: [jobId],
     fileId,
     shareId,
+    sceneId,
     deliveryId,
     paid: 1,
     name: 'x',

@@ -59,6 +59,7 @@ const PAGES: Record<string, string> = {
   jobs: 'jobs',
   files: 'files',
   shares: 'shares',
+  scenes: 'scenes',
   deliveries: 'webhooks',
 };
 
