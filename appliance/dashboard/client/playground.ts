@@ -1,6 +1,5 @@
 // The script of the playground: replaces the text field of its form by an editor, renders without leaving the page,
 // and keeps drafts. The result is rendered by the server, and replaced as it changes by the script of all pages.
-import { sceneClassesIn } from '../../support/scene-classes.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { Checks } from './checks.ts';
 import { type Draft, Drafts, timeOf } from './drafts.ts';
@@ -12,13 +11,12 @@ import { Inspection, pageOf } from './inspection.ts';
 import { ParamsForm } from './params.ts';
 import { Playback } from './playback.ts';
 import { requestIn } from './request.ts';
+import { SceneChoice } from './scene-choice.ts';
 import { texts } from './texts.ts';
 
-const SCENES_AFTER_MS = 600;
 const SAVED_AFTER_MS = 300;
 /** Drafts to continue. */
 const MOST_OFFERED = 3;
-const CLASSES = /^class\s+\w+.*$/gm;
 
 const find = <T extends Element>(selector: string, from: ParentNode = document): T =>
   from.querySelector(selector) as T;
@@ -45,12 +43,6 @@ let rendered = requestIn(form);
 /** The query of the page that shows the result. */
 let { search: query } = location;
 let savedLater: ReturnType<typeof setTimeout> | undefined;
-let listedLater: ReturnType<typeof setTimeout> | undefined;
-/** The scenes that the server has found, and the lines of classes for which it has. */
-let listed: { classes: string; names: string[] } | undefined;
-/** Whether the server is looking for scenes, and whether it is to look again. */
-let isListing = false;
-let isListedAgain = false;
 /** The request that is being sent. */
 let sending: string | undefined;
 /** Whether another is to be sent after it. */
@@ -75,6 +67,10 @@ const editor = new Editor(host, {
   onRender: () => form.requestSubmit(),
   onDrop: (transfer) => void dropped.take(transfer),
 });
+const scenes = new SceneChoice(scene, {
+  code: () => editor.text,
+  ask: () => post(form, `${form.action}/scenes`),
+});
 const params = new ParamsForm(form, () => changed());
 new FilePicker(place, editor, form.action);
 const csrf = find<HTMLInputElement>('input[name=csrf]', form).value;
@@ -95,7 +91,7 @@ if (draft) {
 }
 offerDrafts();
 showFault();
-void listScenes();
+void scenes.list();
 changed({ save: false });
 void params.read(post(form, `${form.action}/read`));
 
@@ -108,7 +104,7 @@ addEventListener('keydown', (event) => {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   if (event.submitter !== inspection.button) return void render();
-  offer(scenesOf(editor.text));
+  scenes.update();
   field.value = editor.text;
   void inspection.ask();
 });
@@ -150,9 +146,7 @@ function changed({ save: isSaved = true } = {}): void {
     const text = write({ ...request, ...more }, place.dataset['publicUrl'] ?? '');
     find(`#snippet-${name as SnippetName}`).textContent = text;
   }
-  if (classesOf(request.code) === listed?.classes) return;
-  clearTimeout(listedLater);
-  listedLater = setTimeout(() => void listScenes(), SCENES_AFTER_MS);
+  scenes.changed();
 }
 
 function current(): Omit<Draft, 'base' | 'query' | 'savedAtMs'> {
@@ -167,7 +161,7 @@ function current(): Omit<Draft, 'base' | 'query' | 'savedAtMs'> {
 }
 
 function fill(from: Draft): void {
-  offer([from.className]);
+  scenes.offer([from.className]);
   quality.value = from.quality;
   aspectRatio.value = from.aspectRatio;
   fps.value = from.fps;
@@ -213,52 +207,9 @@ function restore(draft: Draft): void {
   editor.view.focus();
 }
 
-function classesOf(code: string): string {
-  return (code.match(CLASSES) ?? []).join('\n');
-}
-
-/** The scenes of the code: as the server found them while the lines of its classes are the same, else by its text. */
-function scenesOf(code: string): string[] {
-  return listed?.classes === classesOf(code) ? listed.names : sceneClassesIn(code);
-}
-
-/** Asks the server, which runs the code of an account one at a time, once its classes have changed. */
-async function listScenes(): Promise<void> {
-  const code = editor.text;
-  const classes = classesOf(code);
-  offer(scenesOf(code));
-  if (code.trim() === '') return;
-  isListedAgain = isListing;
-  if (isListing) return;
-  isListing = true;
-  const answer = await post(form, `${form.action}/scenes`);
-  const found = answer?.ok && !answer.redirected ? await answer.json().catch(() => ({})) : {};
-  const { scenes } = found as { scenes?: string[] };
-  isListing = false;
-  if (isListedAgain) return listScenes();
-  // Without scenes, such as after a syntax error, the next change asks again.
-  if (!answer || classesOf(editor.text) !== classes) return;
-  listed = scenes && { classes, names: scenes };
-  offer(scenesOf(editor.text));
-}
-
-/** Offers scenes; keeps the choice, also if it was renamed. */
-function offer(scenes: string[]): void {
-  const names = scenes.filter((name) => name !== '');
-  const options = names.length > 0 ? names : [''];
-  const before = [...scene.options].map(({ value }) => value);
-  const [added, ...others] = options.filter((name) => !before.includes(name));
-  const renamed = others.length === 0 ? added : undefined;
-  const chosen = options.includes(scene.value) ? scene.value : (renamed ?? options[0] ?? '');
-  if (options.join() !== before.join()) {
-    scene.replaceChildren(...options.map((name) => new Option(name || texts().onlyScene, name)));
-  }
-  scene.value = chosen;
-}
-
 /** Renders the code as it is now: after the request that is being sent, and instead of the job that is shown. */
 async function render(): Promise<void> {
-  offer(scenesOf(editor.text));
+  scenes.update();
   field.value = editor.text;
   const request = requestIn(form);
   const isActive = /queued|running/.test(find<HTMLElement>('[data-job]', result)?.dataset['status'] ?? '');
@@ -319,7 +270,7 @@ async function open(url: string): Promise<void> {
   editor.showFault(undefined);
   editor.text = base;
   params.text = '';
-  offer(scenesOf(base));
+  scenes.update();
   void params.read(post(form, `${form.action}/read`));
   playback.forgetPlace();
   show(page);
@@ -345,10 +296,11 @@ async function showAnswer(answer: Response, code: string): Promise<void> {
   problem.replaceChildren(...find<HTMLElement>('#problem', page).childNodes);
   if (!answer.ok) {
     const names = [...find<HTMLSelectElement>('select[name=className]', page).options].slice(1);
-    if (names.length > 1) {
-      listed = { classes: classesOf(code), names: names.map(({ value }) => value) };
-      offer(scenesOf(editor.text));
-    }
+    if (names.length > 1)
+      scenes.found(
+        code,
+        names.map(({ value }) => value),
+      );
     return;
   }
   base = code;
