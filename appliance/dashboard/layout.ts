@@ -25,6 +25,7 @@ export interface Page {
 const SECTIONS = {
   overview: ['', false],
   playground: ['/playground', false],
+  scenes: ['/scenes', false],
   jobs: ['/jobs', false],
   shares: ['/shares', false],
   files: ['/files', false],

@@ -16,6 +16,9 @@ import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
 import { playgroundRoutes } from './pages/playground.ts';
+import { sceneRoutes } from './pages/scene.ts';
+import { sceneDiffRoutes } from './pages/scene-diff.ts';
+import { sceneListRoutes } from './pages/scenes.ts';
 import { serviceRoutes } from './pages/service.ts';
 import { setupRoutes } from './pages/set-up.ts';
 import { shareRoutes } from './pages/share.ts';
@@ -53,6 +56,9 @@ export function routesOf(parts: RouteParts): Route[] {
     ...libraryRoutes(),
     ...overviewRoutes(),
     ...playgroundRoutes(),
+    ...sceneListRoutes(),
+    ...sceneRoutes(),
+    ...sceneDiffRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
     ...shareListRoutes(),

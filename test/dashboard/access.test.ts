@@ -126,7 +126,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
   const before = await state();
   const ids: Record<string, string> = {
     ...{ keyId, jobId, fileId, sceneId, shareId, deliveryId, userId: accountId, machineId: 'any' },
-    ...{ snapshotId, name: 'sheet.jpg' },
+    ...{ snapshotId, name: 'sheet.jpg', version: '1' },
   };
   // Ends the session, or never ends.
   const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));

@@ -6,10 +6,16 @@ import { FILES_SCRIPT } from './generated/files-script.ts';
 import { PLAYGROUND_SCRIPT } from './generated/playground-script.ts';
 import { LIBRARY_SCRIPT } from './library-script.ts';
 import { LIBRARY_STYLE } from './library-style.ts';
+import { SCENES_STYLE } from './scenes-style.ts';
 import { SCRIPT } from './script.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
-export const STYLESHEET_ASSET: Asset = asset('dashboard', 'css', 'text/css', STYLESHEET + LIBRARY_STYLE);
+export const STYLESHEET_ASSET: Asset = asset(
+  'dashboard',
+  'css',
+  'text/css',
+  STYLESHEET + LIBRARY_STYLE + SCENES_STYLE,
+);
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
 export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);
 export const FILES_ASSET: Asset = asset('files', 'js', 'text/javascript', FILES_SCRIPT);

@@ -16,12 +16,21 @@ const HIDDEN = /[[\p{Bidi_Control}\p{Cc}\u2028\u2029\ufeff]--[\t]]/v;
 const PIECES = /([^[\p{Bidi_Control}\p{Cc}\u2028\u2029\ufeff]--[\t]]+)|./gsv;
 
 /**
- * The code of a job with the numbers of its lines, as Python counts them: as much as fits, from the beginning or around the
+ * A code with the numbers of its lines, as Python counts them: as much as fits, from the beginning or around the
  * `marked` line. Only that one and the `linked` ones are elements, because a code may have 200,000 lines.
  */
 export function codeCard(
   code: string,
-  { jobId, marked, linked }: { jobId: string; marked: number | undefined; linked: Iterable<number> },
+  {
+    whole,
+    marked,
+    linked = [],
+  }: {
+    /** The path, below {@link BASE}, of the whole code as a file. */
+    whole: string;
+    marked?: number | undefined;
+    linked?: Iterable<number>;
+  },
 ): Html {
   const lines = new Lines(code);
   const view = { marked, linked: new Set(linked) };
@@ -33,10 +42,9 @@ export function codeCard(
   }
   const { content, numbers, until, isCut, hasHidden } = shown;
   const { job: t, common } = texts();
-  const whole = `${BASE}/jobs/${jobId}/code`;
-  return html`<section class="card"><header><h2>${t.code}</h2><button type="button" data-copy="code" data-from="${(isCut || hasHidden) && whole}" hidden>${common.copy}</button></header>${
+  return html`<section class="card"><header><h2>${t.code}</h2><button type="button" data-copy="code" data-from="${(isCut || hasHidden) && `${BASE}${whole}`}" hidden>${common.copy}</button></header>${
     isCut &&
-    html`<p class="small muted">${t.codeLines(shownNumber(from + 1), shownNumber(until), shownNumber(lines.count))} <a href="${whole}">${t.downloadCode}</a></p>`
+    html`<p class="small muted">${t.codeLines(shownNumber(from + 1), shownNumber(until), shownNumber(lines.count))} <a href="${BASE}${whole}">${t.downloadCode}</a></p>`
   }<div class="source"><pre class="lines" aria-hidden="true">${wholeText(numbers)}</pre><pre tabindex="0" id="code">\n${content}</pre></div></section>`;
 }
 
@@ -99,7 +107,10 @@ function element(
 }
 
 /** Shows hidden characters as `⟨U+202E⟩`. `room`: bytes that are left, less than 0 when the line was cut. */
-function withEscapes(line: string, mostBytes: number): { shown: Value; room: number; hasHidden: boolean } {
+export function withEscapes(
+  line: string,
+  mostBytes: number,
+): { shown: Value; room: number; hasHidden: boolean } {
   const shown: Value[] = [];
   let room = mostBytes;
   let hasHidden = false;
@@ -119,7 +130,7 @@ function withEscapes(line: string, mostBytes: number): { shown: Value; room: num
 }
 
 /** The lines of a code, as Python counts them. */
-class Lines {
+export class Lines {
   readonly #code: string;
   readonly #starts: number[] = [0];
   /** Whether any of them has hidden characters. */

@@ -1,5 +1,6 @@
 import type { Delivery } from '../../../lib/index.ts';
 import type { JobDetails, JobFiles } from '../../admin/administration-views.ts';
+import type { SceneOfJob } from '../../admin/scene-views.ts';
 import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
 import { filled } from '../language/filled.ts';
@@ -69,6 +70,7 @@ async function jobPage(visit: Visit): Promise<Html> {
   const job = await shown(visit);
   const { jobId } = job;
   const files = await admin.files.ofJob({ jobId });
+  const scene = await admin.scenes.ofJob({ jobId });
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   const shares = await sharesOf(job, visit);
   return page(
@@ -87,7 +89,7 @@ async function jobPage(visit: Visit): Promise<Html> {
 ${region('share', shareCard(job, shares, visit))}
 ${region('share-settings', shareSettings(job, shares, visit))}
 ${region('labels', labelForm(job, visit))}
-${region('facts', html`<section class="card">${facts(job)}<div class="actions">${actions(job, csrf)}</div></section>`)}
+${region('facts', html`<section class="card">${facts(job, scene)}<div class="actions">${actions(job, csrf)}</div></section>`)}
 ${region('formats', otherFormats(job, csrf))}
 ${region('params', paramsCard(job))}
 ${region('times', usageCard(job))}
@@ -106,7 +108,7 @@ function region(id: string, content: Value): Html {
 function source({ jobId, code, diagnosis, plays }: JobDetails): Html | false {
   if (code === null) return false;
   return codeCard(code, {
-    jobId,
+    whole: `/jobs/${jobId}/code`,
     marked: diagnosis?.line ?? undefined,
     linked: plays.map(({ line }) => line),
   });
@@ -117,10 +119,11 @@ function metadata({ jobId, metadataJson }: JobDetails): Html | false {
   return html`<section class="card"><h2>${texts().job.metadata}</h2>${textBox(metadataJson, { whole: `/jobs/${jobId}/metadata` })}</section>`;
 }
 
-function facts(job: JobDetails): Html {
-  const { job: t, common } = texts();
+function facts(job: JobDetails, scene: SceneOfJob | null): Html {
+  const { job: t, common, scenes } = texts();
   return html`<dl class="details">
 <dt>${common.status}</dt><dd>${stateTag(job)}</dd>
+${scene && html`<dt>${common.scene}</dt><dd><a href="${BASE}/scenes/${scene.sceneId}">${scenes.nameAndVersion(scene.name, scene.version)}</a></dd>`}
 <dt>${common.account}</dt><dd>${job.account}</dd>
 <dt>${common.quality}</dt><dd>${shownQuality(job.quality)}, ${job.aspectRatio}, ${t.fps(job.fps)}</dd>
 ${partText(job) && html`<dt>${t.part}</dt><dd>${partText(job)}</dd>`}

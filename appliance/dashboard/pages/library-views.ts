@@ -53,7 +53,10 @@ ${state === 'running' && html`<p class="small">${progressText(jobId, progress)}<
 }
 
 /** The thumbnail of a video, its newest frame while it renders, or an empty frame. */
-function picture({ jobId, status, artifacts, aspectRatio, ...job }: JobInfo, { assetUrl }: Visit): Value {
+export function picture(
+  { jobId, status, artifacts, aspectRatio, ...job }: JobInfo,
+  { assetUrl }: Pick<Visit, 'assetUrl'>,
+): Value {
   if (status === 'running') return html`<span class="thumbnail" data-picture="${jobId}"></span>`;
   const has = (name: string) => artifacts.some((artifact) => artifact.name === name);
   if (!has('thumbnail.jpg')) return html`<span class="thumbnail none">${job.className}</span>`;

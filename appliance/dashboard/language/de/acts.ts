@@ -46,7 +46,7 @@ const LABELS: Readonly<Record<string, string>> = {
   'scenes.rename': 'Szene umbenannt',
   'scenes.duplicate': 'Szene kopiert',
   'scenes.remove': 'Szene entfernt',
-  'scenes.render': 'Version einer Szene gerendert',
+  'scenes.render': 'Fassung einer Szene gerendert',
   'credits.grant': 'Credits gutgeschrieben',
   'credits.takeBack': 'Credits zurückgenommen',
   'machines.drain': 'Maschine auslaufen lassen',

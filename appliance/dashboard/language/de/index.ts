@@ -15,6 +15,7 @@ import { library } from './library.ts';
 import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
+import { scenes } from './scenes.ts';
 import { service } from './service.ts';
 import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
@@ -39,6 +40,7 @@ export const DE: Texts = {
   overview,
   ownAccount,
   playground,
+  scenes,
   service,
   shares,
   signIn,

@@ -4,6 +4,7 @@ export const layout: Texts['layout'] = {
   sections: {
     overview: 'Bibliothek',
     playground: 'Editor',
+    scenes: 'Szenen',
     jobs: 'Aufträge',
     shares: 'Geteilt',
     files: 'Dateien',

@@ -14,6 +14,7 @@ import { library } from './library.ts';
 import { overview } from './overview.ts';
 import { ownAccount } from './own-account.ts';
 import { playground } from './playground.ts';
+import { scenes } from './scenes.ts';
 import { service } from './service.ts';
 import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
@@ -42,6 +43,7 @@ export interface Texts {
   overview: typeof overview;
   ownAccount: typeof ownAccount;
   playground: typeof playground;
+  scenes: typeof scenes;
   service: typeof service;
   shares: typeof shares;
   signIn: typeof signIn;
@@ -67,6 +69,7 @@ export const EN: Texts = {
   overview,
   ownAccount,
   playground,
+  scenes,
   service,
   shares,
   signIn,

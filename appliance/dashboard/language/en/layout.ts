@@ -2,6 +2,7 @@ export const layout = {
   sections: {
     overview: 'Library',
     playground: 'Playground',
+    scenes: 'Scenes',
     jobs: 'Jobs',
     shares: 'Shared',
     files: 'Files',

@@ -1,0 +1,26 @@
+/** Styles of scenes: their history, and what was changed in them. */
+export const SCENES_STYLE: string = `
+.usage.narrow { max-width: 24rem; }
+.version { align-items: center; }
+.list > .version { display: grid; grid-template-columns: 7rem minmax(0, 1fr) auto; gap: 0.5rem 1rem; }
+.version .thumb { background: #000; display: block; }
+.version .thumbnail { width: 100%; height: 100%; object-fit: contain; display: block; border-radius: 0; }
+.version .thumbnail.none { padding: 0.25rem; font-size: 0.6875rem; display: grid; overflow: hidden; }
+.version > div { min-width: 0; }
+.version .clip { max-width: none; }
+.version .actions { grid-column: 3; justify-content: flex-end; }
+.list .actions button { padding: 0.2rem 0.7rem; font-size: var(--small); }
+details.more.flush > .list { border-top: 1px solid var(--line); }
+ins { text-decoration: none; color: var(--good); }
+.details del { color: var(--bad); }
+.diff ins, .diff del { display: block; margin-inline: -0.75rem; padding-inline: 0.75rem; text-decoration: none; min-width: max-content; color: inherit; }
+.diff ins { background: var(--good-soft); }
+.diff del { background: var(--bad-soft); }
+.diff .gap { display: block; color: var(--muted); }
+.diff .lines { min-width: 4ch; }
+@media (max-width: 40rem) {
+  .list > .version { grid-template-columns: 5rem minmax(0, 1fr); }
+  .version .actions { grid-column: 1 / -1; justify-content: flex-start; }
+  .diff .lines:first-child { display: none; }
+}
+`;
