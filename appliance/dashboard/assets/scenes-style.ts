@@ -18,6 +18,12 @@ ins { text-decoration: none; color: var(--good); }
 .diff del { background: var(--bad-soft); }
 .diff .gap { display: block; color: var(--muted); }
 .diff .lines { min-width: 4ch; }
+#conflict:empty { display: none; }
+.conflict { border-color: var(--warn); }
+.conflict summary { color: var(--muted); margin-bottom: 0.75rem; }
+.conflict .card { padding: 0; border: 0; }
+.conflict .source { max-height: 24rem; overflow: auto; }
+#saved { margin-right: 0.75rem; }
 @media (max-width: 40rem) {
   .list > .version { grid-template-columns: 5rem minmax(0, 1fr); }
   .version .actions { grid-column: 1 / -1; justify-content: flex-start; }

@@ -9,6 +9,8 @@ export interface Draft {
   fps: string;
   /** Values of parameters, as JSON; absent in drafts of earlier versions. */
   params?: string;
+  /** Of the draft of a scene that it was made of; absent without a scene. */
+  revision?: string;
   /** The query of the page that shows its result. */
   query: string;
   savedAtMs: number;
@@ -25,8 +27,10 @@ export class Drafts {
   readonly #prefix: string;
   #id = String((history.state as { draft?: string } | null)?.draft ?? '');
 
-  constructor(accountId: string) {
-    this.#prefix = `scenepress.draft.${accountId}.`;
+  /** `sceneId`: what was not saved of a scene, apart from other drafts. */
+  constructor(accountId: string, sceneId?: string) {
+    const kind = sceneId === undefined ? 'draft' : `scene.${sceneId}`;
+    this.#prefix = `scenepress.${kind}.${accountId}.`;
   }
 
   /** The draft of this entry of the history. */
@@ -67,6 +71,20 @@ export class Drafts {
       if (id === undefined) return;
       localStorage.removeItem(this.#prefix + id);
     }
+  }
+
+  /** Forgets that of this entry, which the server has. */
+  forget(): void {
+    stored(() => {
+      localStorage.removeItem(this.#prefix + this.#id);
+      return true;
+    });
+  }
+
+  /** Forgets those of other entries with this code, which the server has. */
+  forgetEqual(code: string): void {
+    for (const [id, draft] of this.#all())
+      if (id !== this.#id && draft.code === code) localStorage.removeItem(this.#prefix + id);
   }
 
   #begin(id: string, url?: string): void {

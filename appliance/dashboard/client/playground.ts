@@ -5,6 +5,7 @@ import { Checks } from './checks.ts';
 import { type Draft, Drafts, timeOf } from './drafts.ts';
 import { DroppedIntoCode } from './dropped-into-code.ts';
 import { Editor } from './editor.ts';
+import { follow, post, showProblem, showTold } from './exchange.ts';
 import { FilePicker } from './file-picker.ts';
 import { filled } from './filled.ts';
 import { Inspection, pageOf } from './inspection.ts';
@@ -12,6 +13,7 @@ import { ParamsForm } from './params.ts';
 import { Playback } from './playback.ts';
 import { requestIn } from './request.ts';
 import { SceneChoice } from './scene-choice.ts';
+import { SceneSaves } from './scene-saves.ts';
 import { texts } from './texts.ts';
 
 const SAVED_AFTER_MS = 300;
@@ -32,14 +34,18 @@ const scene = find<HTMLSelectElement>('select[name=className]', form);
 const quality = find<HTMLSelectElement>('select[name=quality]', form);
 const aspectRatio = find<HTMLSelectElement>('select[name=aspectRatio]', form);
 const fps = find<HTMLInputElement>('input[name=fps]', form);
-const drafts = new Drafts(place.dataset['account'] ?? '');
+const edited = form.querySelector<HTMLInputElement>('input[name=scene]')?.value;
+const drafts = new Drafts(place.dataset['account'] ?? '', edited);
+
+const saves =
+  edited === undefined ? undefined : new SceneSaves(form, { onSaved: savedDraft, onConflict: showConflict });
 
 /** The code that the server gave, or that was rendered last: what differs from it exists here only. */
 let base = field.value;
-/** The code whose result is shown. */
-let shown = field.value;
+/** The code whose result is shown; undefined if that of the job is another one. */
+let shown = place.dataset['changed'] ? undefined : field.value;
 /** The request of the job that is shown. */
-let rendered = requestIn(form);
+let rendered = place.dataset['changed'] ? '' : requestIn(form);
 /** The query of the page that shows the result. */
 let { search: query } = location;
 let savedLater: ReturnType<typeof setTimeout> | undefined;
@@ -50,7 +56,7 @@ let isWanted = false;
 /** The example that was clicked last, while it loads. */
 let opening: string | undefined;
 
-const isBare = query === '';
+const isBare = query === '' && edited === undefined;
 const draft = drafts.own() ?? (isBare ? drafts.last() : undefined);
 
 const host = find<HTMLElement>('#editor');
@@ -89,10 +95,13 @@ if (draft) {
   fill(draft);
   if (isBare && /\bjob=/.test(draft.query)) void showResult(draft.query);
 }
+if (saves) drafts.forgetEqual(field.value);
 offerDrafts();
 showFault();
 void scenes.list();
 changed({ save: false });
+if (draft?.revision !== undefined) saves?.continue(draft.revision);
+if (find('#conflict').hasChildNodes()) saves?.pause();
 void params.read(post(form, `${form.action}/read`));
 
 for (const control of [scene, quality, aspectRatio, fps]) control.addEventListener('input', () => changed());
@@ -101,9 +110,17 @@ addEventListener('keydown', (event) => {
   event.preventDefault();
   form.requestSubmit();
 });
+addEventListener('keydown', (event) => {
+  if (event.key !== 's' || !(event.ctrlKey || event.metaKey) || !saves) return;
+  event.preventDefault();
+  void saves.save();
+});
 form.addEventListener('submit', (event) => {
   event.preventDefault();
-  if (event.submitter !== inspection.button) return void render();
+  const { submitter } = event;
+  if (submitter?.matches('[formaction$="/save"], [formaction$="/take"], [formaction$="/keep"]'))
+    return void change(submitter as HTMLButtonElement);
+  if (submitter !== inspection.button) return void render();
   scenes.update();
   field.value = editor.text;
   void inspection.ask();
@@ -127,7 +144,10 @@ for (const link of document.querySelectorAll<HTMLAnchorElement>('#examples a')) 
   });
 }
 addEventListener('popstate', () => location.reload());
-addEventListener('pagehide', () => saveNow());
+addEventListener('pagehide', () => {
+  saveNow();
+  saves?.leave();
+});
 
 /** After each change of the form. */
 function changed({ save: isSaved = true } = {}): void {
@@ -136,6 +156,7 @@ function changed({ save: isSaved = true } = {}): void {
     clearTimeout(savedLater);
     savedLater = setTimeout(save, SAVED_AFTER_MS);
     checks.schedule();
+    saves?.changed();
   }
   const { fps: rate, params: given, ...request } = current();
   for (const [name, write] of Object.entries(SNIPPETS)) {
@@ -171,7 +192,38 @@ function fill(from: Draft): void {
 function save(): void {
   clearTimeout(savedLater);
   savedLater = undefined;
-  drafts.save({ base, query, ...current() });
+  drafts.save({ base, query, ...(saves && { revision: saves.revision }), ...current() });
+}
+
+/** The server has the draft of the scene. */
+function savedDraft(): void {
+  clearTimeout(savedLater);
+  savedLater = undefined;
+  base = editor.text;
+  drafts.forget();
+}
+
+/** Shows what was saved elsewhere, as the server tells it. */
+async function showConflict(): Promise<void> {
+  save();
+  const answer = await post(form, `${form.action}/save`);
+  const page = answer && (await pageOf(answer));
+  if (!answer) return;
+  // Both are equal again.
+  if (!page || answer.ok) return location.reload();
+  showTold(page);
+}
+
+/** Saves the draft, or keeps it as another scene, and shows the page that the server leads to. */
+async function change(button: HTMLButtonElement): Promise<void> {
+  scenes.update();
+  field.value = editor.text;
+  if (saves && button.value === '' && button.formAction.endsWith('/save')) return saves.save();
+  save();
+  const send = () => post(form, button.formAction, button);
+  const answer = await (saves ? saves.alone(send) : send());
+  // Both texts are on the server then.
+  if (answer) await follow(answer, { onLeave: () => drafts.forget(), onConflict: () => saves?.pause() });
 }
 
 /** Before another takes the place of what is edited. */
@@ -204,6 +256,7 @@ function restore(draft: Draft): void {
   ({ base } = draft);
   editor.text = draft.code;
   fill(draft);
+  saves?.changed({ keeps: true });
   editor.view.focus();
 }
 
@@ -230,7 +283,8 @@ async function render(): Promise<void> {
   // There the result is below the editor.
   if (matchMedia('(max-width: 56rem)').matches) result.scrollIntoView({ behavior: 'smooth' });
   try {
-    const answer = await post(form);
+    const send = () => post(form);
+    const answer = await (saves ? saves.alone(send) : send());
     if (answer) await showAnswer(answer, text);
   } finally {
     sending = undefined;
@@ -293,7 +347,7 @@ async function showResult(found: string): Promise<void> {
 async function showAnswer(answer: Response, code: string): Promise<void> {
   const page = await pageOf(answer);
   if (!page) return location.reload();
-  problem.replaceChildren(...find<HTMLElement>('#problem', page).childNodes);
+  if (showTold(page)) saves?.pause();
   if (!answer.ok) {
     const names = [...find<HTMLSelectElement>('select[name=className]', page).options].slice(1);
     if (names.length > 1)
@@ -306,8 +360,9 @@ async function showAnswer(answer: Response, code: string): Promise<void> {
   base = code;
   history.replaceState(history.state, '', answer.url);
   query = location.search;
-  save();
   show(page);
+  if (saves) saves.rendered(page, code);
+  else save();
   // The job may have progressed while the page loaded.
   dispatchEvent(new Event('refresh'));
 }
@@ -319,28 +374,10 @@ function show(page: Document): void {
     const selector = `input[name=${name}]`;
     find<HTMLInputElement>(selector, form).value = find<HTMLInputElement>(selector, from).value;
   }
-  shown = find<HTMLTextAreaElement>('textarea', from).value;
-  rendered = requestIn(from);
+  const isOther = find<HTMLElement>('#playground', page).dataset['changed'];
+  shown = isOther ? undefined : find<HTMLTextAreaElement>('textarea', from).value;
+  rendered = isOther ? '' : requestIn(from);
   dispatchEvent(new CustomEvent('show', { detail: page }));
-}
-
-async function post(form: HTMLFormElement, url = form.action): Promise<Response | undefined> {
-  const fields = new URLSearchParams();
-  for (const [name, value] of new FormData(form)) fields.append(name, String(value));
-  try {
-    return await fetch(url, { method: 'POST', body: fields });
-  } catch {
-    showProblem(texts().away);
-    return undefined;
-  }
-}
-
-function showProblem(text: string, kind = 'bad'): void {
-  const note = document.createElement('p');
-  note.className = `note ${kind}`;
-  note.setAttribute('role', kind === 'bad' ? 'alert' : 'status');
-  note.textContent = text;
-  problem.replaceChildren(note);
 }
 
 function showFault(): void {

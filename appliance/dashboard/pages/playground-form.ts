@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import type { RenderRequest } from '../../../lib/index.ts';
-import { isScenepressError, ScenepressError } from '../../../lib/internal.ts';
+import type { Quality, RenderRequest } from '../../../lib/index.ts';
+import { isScenepressError, QUALITIES, ScenepressError } from '../../../lib/internal.ts';
 import { MAX_BODY_BYTES } from '../../../lib/web/index.ts';
-import type { RemoteAdministration } from '../../admin/admin-socket.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
 import { texts } from '../language/texts.ts';
 import type { Visit } from '../route.ts';
@@ -53,6 +52,17 @@ export async function requestOf({ admin, viewer }: Visit, draft: Draft): Promise
 export type RequestOfForm = Required<Pick<RenderRequest, 'code' | 'className' | 'quality' | 'aspectRatio'>> &
   Pick<RenderRequest, 'fps'> & { params?: Readonly<Record<string, unknown>> };
 
+/** The request of a job as the form has it. */
+export function draftOfJob(job: JobDetails): Draft {
+  const { className, quality, aspectRatio, fps } = job;
+  return {
+    code: job.code ?? '',
+    ...{ className, scenes: [className], quality, aspectRatio },
+    fps: fps === QUALITIES[quality as Quality].fps ? '' : String(fps),
+    params: job.params === null ? '' : JSON.stringify(job.params),
+  };
+}
+
 /** A job that the page showed; undefined if it shows none, or one that may not be seen. */
 export async function shownBefore(
   { admin }: Visit,
@@ -77,12 +87,12 @@ export function onceFor(once: string, request: object): string {
  * wanted, and would wait for the earlier.
  */
 export async function renderInstead(
-  { admin, viewer }: Visit,
+  { admin }: Visit,
   shown: JobDetails | undefined,
-  request: Parameters<RemoteAdministration['jobs']['render']>[0],
+  { account, render }: { account: string; render: () => Promise<Pick<JobDetails, 'jobId'>> },
 ): Promise<string> {
   const isActive = shown?.status === 'queued' || shown?.status === 'running';
-  const replaced = isActive && shown.account === viewer.email ? shown : undefined;
+  const replaced = isActive && shown.account === account ? shown : undefined;
   const cancel = async () => {
     if (!replaced) return;
     await admin.jobs.cancel({ jobId: replaced.jobId }).catch((error: unknown) => {
@@ -91,14 +101,14 @@ export async function renderInstead(
     });
   };
   try {
-    const { jobId } = await admin.jobs.render(request);
+    const { jobId } = await render();
     if (jobId !== replaced?.jobId) await cancel();
     return jobId;
   } catch (error) {
     // Its credits and its place become free.
     if (!replaced || !isScenepressError(error, 'insufficient_credits', 'queue_full')) throw error;
     await cancel();
-    return (await admin.jobs.render(request)).jobId;
+    return (await render()).jobId;
   }
 }
 

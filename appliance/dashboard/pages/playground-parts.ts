@@ -1,5 +1,6 @@
 import { frameSizeOf, QUALITY_NAMES, ScenepressError } from '../../../lib/internal.ts';
 import type { JobDetails } from '../../admin/administration-views.ts';
+import type { SceneDetails } from '../../admin/scene-views.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import { shownQuality } from '../format.ts';
 import { type Html, html } from '../html.ts';
@@ -104,9 +105,10 @@ export function qualityLabels(): [string, string][] {
 }
 
 /** Instead of the code, which the browser may have. */
-export function tooLong(job: JobDetails | undefined): Html {
+export function tooLong(job: JobDetails | undefined, scene: Pick<SceneDetails, 'sceneId'> | undefined): Html {
   const { playground: t } = texts();
-  if (!job) return html`${t.tooLong} ${t.goBack}`;
-  const link = html`<a href="${BASE}/jobs/${job.jobId}/code">${t.downloadItLink}</a>`;
+  const path = scene ? `/scenes/${scene.sceneId}` : job && `/jobs/${job.jobId}`;
+  if (path === undefined) return html`${t.tooLong} ${t.goBack}`;
+  const link = html`<a href="${BASE}${path}/code">${t.downloadItLink}</a>`;
   return html`${t.tooLong} ${filled(t.downloadIt, { link })}`;
 }

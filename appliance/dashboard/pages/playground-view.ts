@@ -6,12 +6,12 @@ import { shownDuration } from '../format.ts';
 import { type Html, html, isShort, type Value, wholeText } from '../html.ts';
 import { filled } from '../language/filled.ts';
 import { texts } from '../language/texts.ts';
-import { csrfField, note, page, postButton } from '../layout.ts';
+import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
 import { inspection } from './inspection.ts';
 import { lastVideo, outcome } from './outcome.ts';
-import type { Draft } from './playground-form.ts';
+import { type Draft, draftOfJob } from './playground-form.ts';
 import {
   choice,
   filePicker,
@@ -22,6 +22,8 @@ import {
   tooLong,
   tools,
 } from './playground-parts.ts';
+import { conflict, type EditedScene } from './playground-scene.ts';
+import { scenePath } from './scene-views.ts';
 
 /** What is edited of a code: nearly all that may be posted, unless most of it is characters that HTML escapes. */
 const MOST_EDITED_BYTES = 260_000;
@@ -37,6 +39,8 @@ export interface Shown {
   job?: JobDetails | undefined;
   /** The last one before it that has completed. */
   last?: JobDetails | undefined;
+  /** The scene that is edited. */
+  scene?: EditedScene | undefined;
   problem?: string;
   inspected?: InspectionInfo;
 }
@@ -45,25 +49,30 @@ export interface Shown {
 export async function playground(
   visit: Visit,
   draft: Draft,
-  { job, last, problem, inspected }: Shown = {},
+  { job, last, scene, problem, inspected }: Shown = {},
 ): Promise<Html> {
   const { playground: t, common } = texts();
   const { viewer, csrf, publicUrl } = visit;
   const keys = html`<kbd>${t.ctrl}</kbd> <kbd>${t.enter}</kbd>`;
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
+  // Without its code, the form must not save it.
+  const edited = isEditable ? scene : undefined;
+  const isChanged = scene && job && requestText(draft) !== requestText(draftOfJob(job));
   return page(
     {
-      title: t.title,
+      title: scene?.name ?? t.title,
       section: 'playground',
+      lead: scene && html`<a href="${BASE}${scenePath(scene.sceneId)}">${t.history}</a>`,
       viewer,
       csrf,
       script: PLAYGROUND_ASSET.path,
       scriptTexts: t.script,
     },
-    html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job))}</div>
-<div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}">
-<form method="post" action="${BASE}/playground" class="card flush">${csrfField(csrf)}
-<input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">
+    html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job, scene))}${toldNote(visit.told)}</div>
+<div id="conflict">${edited && conflict(edited, draft)}</div>
+<div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}" data-changed="${isChanged && 'yes'}">
+<form method="post" action="${BASE}/playground" class="card flush" id="editing">${csrfField(csrf)}
+<input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">${edited && html`<input type="hidden" name="scene" value="${edited.sceneId}"><input type="hidden" name="revision" value="${edited.revision}">`}
 <div class="toolbar">
 ${choice(common.scene, 'className', draft.className, [['', t.onlyScene], ...draft.scenes.slice(0, MOST_OFFERED).map((name): [string, string] => [name, name])])}
 ${choice(common.quality, 'quality', draft.quality, qualityLabels())}
@@ -75,17 +84,30 @@ ${choice(t.format, 'aspectRatio', draft.aspectRatio, [
 <span class="actions"><button formaction="${BASE}/playground/inspect" title="${t.inspectHint}">${t.inspect}</button><button class="primary" title="${t.renderHint}">${t.render}</button></span>
 </div>
 ${tools(draft.params)}
-<div id="kept" class="kept small" hidden>${t.drafts} <span class="actions"></span></div>
+<div id="kept" class="kept small" hidden>${edited ? t.unsaved : t.drafts} <span class="actions"></span></div>
 <textarea name="code" class="mono" aria-label="${t.code}" spellcheck="false" autocapitalize="off" autocomplete="off" wrap="off" rows="26" required>\n${wholeText(isEditable ? draft.code : '')}</textarea>
 <div id="editor" class="editor" hidden></div>
-<p class="keys small muted"><button type="button" class="link" id="insert-file" hidden>${t.insertFile}</button>${filled(t.renders, { keys })}<span>${filled(t.leaves, { esc: html`<kbd>Esc</kbd>`, tab: html`<kbd>Tab</kbd>` })}</span></p>
+<p class="keys small muted"><button type="button" class="link" id="insert-file" hidden>${t.insertFile}</button>${saveButton(edited)}${filled(t.renders, { keys })}<span>${filled(t.leaves, { esc: html`<kbd>Esc</kbd>`, tab: html`<kbd>Tab</kbd>` })}</span></p>
 </form>${filePicker()}
 <div class="stack"><div id="inspection">${inspected && inspection(inspected)}</div>
 <div id="result" class="stack" data-live>${job ? await result(job, visit, last) : nothingYet()}</div></div>
 </div>
-${gallery()}
+${!scene && gallery()}
 ${snippets(draft, publicUrl)}`,
   );
+}
+
+/** What a draft asks to render, for comparison. */
+function requestText({ code, className, quality, aspectRatio, fps, params }: Draft): string {
+  return JSON.stringify([code, className, quality, aspectRatio, fps, params]);
+}
+
+/** Keeps the code as a scene, or saves the draft of one, which the script of the page does by itself. */
+function saveButton(edited: EditedScene | undefined): Html {
+  const { playground: t, common } = texts();
+  if (!edited)
+    return html`<button class="link" formaction="${BASE}/playground/keep" title="${t.saveAsSceneHint}">${t.saveAsScene}</button>`;
+  return html`<button class="link" formaction="${BASE}/playground/save">${common.save}</button><span id="saved" role="status"></span>`;
 }
 
 async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {

@@ -1,12 +1,14 @@
-import type { Quality } from '../../../lib/index.ts';
-import { isScenepressError, QUALITIES } from '../../../lib/internal.ts';
+import { badRequest } from '@hapi/boom';
+import { isScenepressError } from '../../../lib/internal.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import type { Html } from '../html.ts';
-import type { Route, Visit } from '../route.ts';
+import { texts } from '../language/texts.ts';
+import type { Answer, Route, Visit } from '../route.ts';
 import {
   type Draft,
   draftIn,
+  draftOfJob,
   MOST_FORM_BYTES,
   onceFor,
   renderInstead,
@@ -14,6 +16,15 @@ import {
   shownBefore,
 } from './playground-form.ts';
 import { FILES_ROUTE } from './playground-parts.ts';
+import {
+  draftOfScene,
+  type EditedScene,
+  editedIn,
+  SAVE_ROUTE,
+  saveDraft,
+  savedElsewhere,
+  settingsIn,
+} from './playground-scene.ts';
 import { playgroundScriptRoutes } from './playground-script.ts';
 import { playground, type Shown } from './playground-view.ts';
 
@@ -24,13 +35,16 @@ export function playgroundRoutes(): Route[] {
     FILES_ROUTE,
     { method: 'POST', path: '/playground', for: 'members', mostBytes: MOST_FORM_BYTES, handler: render },
     ...playgroundScriptRoutes(),
-    {
-      method: 'POST',
-      path: '/playground/inspect',
-      for: 'members',
-      mostBytes: MOST_FORM_BYTES,
-      handler: inspect,
-    },
+    SAVE_ROUTE,
+    ...Object.entries({ inspect, save, take, keep }).map(
+      ([name, handler]): Route => ({
+        method: 'POST',
+        path: `/playground/${name}`,
+        for: 'members',
+        mostBytes: MOST_FORM_BYTES,
+        handler,
+      }),
+    ),
     {
       method: 'GET',
       path: '/pictures/{snapshotId}/{name}',
@@ -52,68 +66,138 @@ export function playgroundRoutes(): Route[] {
 async function openPage(visit: Visit): Promise<Html> {
   const { admin, query } = visit;
   const jobId = query['job'];
+  if (query['scene'] !== undefined) {
+    const scene = await admin.scenes.show({ sceneId: query['scene'] });
+    const [job, last] = await Promise.all([
+      shownBefore(visit, jobId ?? scene.lastVersion?.jobId),
+      shownBefore(visit, query['last']),
+    ]);
+    return playground(visit, draftOfScene(scene), { job, last, scene });
+  }
   if (jobId !== undefined) {
     const job = await admin.jobs.showDetails({ jobId });
     const last = await shownBefore(visit, query['last']);
-    const { className, quality, aspectRatio, fps } = job;
-    const fpsOf = fps === QUALITIES[quality as Quality].fps ? '' : String(fps);
-    const code = job.code ?? '';
-    const params = job.params === null ? '' : JSON.stringify(job.params);
-    return playground(
-      visit,
-      { code, className, scenes: [className], quality, aspectRatio, fps: fpsOf, params },
-      { job, last },
-    );
+    return playground(visit, draftOfJob(job), { job, last });
   }
   const example = EXAMPLES.find(({ name }) => name === query['example']) ?? EXAMPLES[0];
   const { code, className, aspectRatio } = example;
-  return playground(visit, {
-    code,
-    className,
-    scenes: [className],
-    quality: 'low',
-    aspectRatio,
-    fps: '',
-    params: '',
-  });
+  const settings = { quality: 'low', aspectRatio, fps: '', params: '' };
+  return playground(visit, { code, className, scenes: [className], ...settings });
 }
 
-async function render(visit: Visit) {
-  const { form, viewer } = visit;
+/** What the page showed that sent the form. */
+async function shownIn(visit: Visit): Promise<Shown> {
+  const { form } = visit;
+  const [job, last, scene] = await Promise.all([
+    shownBefore(visit, form['job']),
+    shownBefore(visit, form['last']),
+    editedIn(visit),
+  ]);
+  return { job, last, scene };
+}
+
+async function render(visit: Visit): Promise<Answer> {
+  const { admin, form, viewer } = visit;
   const draft = draftIn(form);
-  const [job, last] = await Promise.all([shownBefore(visit, form['job']), shownBefore(visit, form['last'])]);
+  const shown = await shownIn(visit);
+  const { job, last, scene } = shown;
   try {
     const request = await requestOf(visit, draft);
-    const idempotencyKey = form['once'] && onceFor(form['once'], request);
+    const idempotencyKey = form['once'] && onceFor(form['once'], { ...request, sceneId: scene?.sceneId });
+    const once = idempotencyKey ? { idempotencyKey } : {};
     const jobId = await renderInstead(visit, job, {
-      account: viewer.accountId,
-      ...request,
-      ...(idempotencyKey && { idempotencyKey }),
+      account: scene?.account ?? viewer.email,
+      async render() {
+        if (!scene) return admin.jobs.render({ account: viewer.accountId, ...request, ...once });
+        const { sceneId, revision } = await saveDraft(admin, scene, draft);
+        return (await admin.scenes.render({ sceneId, revision, ...once })).job;
+      },
     });
     const good = job?.status === 'completed' ? job : last;
-    return { to: `/playground?${new URLSearchParams({ job: jobId, ...(good && { last: good.jobId }) })}` };
+    const page = { ...(scene && { scene: scene.sceneId }), job: jobId, ...(good && { last: good.jobId }) };
+    return { to: `/playground?${new URLSearchParams(page)}` };
   } catch (error) {
-    return refused(visit, draft, error, { job, last });
+    return refused(visit, draft, error, shown);
   }
 }
 
-async function inspect(visit: Visit) {
+async function inspect(visit: Visit): Promise<Answer> {
   const { admin, form, viewer } = visit;
   const draft = draftIn(form);
-  const [job, last] = await Promise.all([shownBefore(visit, form['job']), shownBefore(visit, form['last'])]);
+  const shown = await shownIn(visit);
   try {
     const request = await requestOf(visit, draft);
     const inspected = await admin.jobs.inspect({ account: viewer.accountId, ...request });
-    return playground(visit, draft, { job, last, inspected });
+    return playground(visit, draft, { ...shown, inspected });
   } catch (error) {
-    return refused(visit, draft, error, { job, last });
+    return refused(visit, draft, error, shown);
+  }
+}
+
+/** Saves the draft of the scene; also over what was saved elsewhere, which stays among the drafts. */
+async function save(visit: Visit): Promise<Answer> {
+  return changeScene(visit, async (scene, draft) => {
+    const keepsReplaced = Boolean(visit.form['over']);
+    await saveDraft(visit.admin, scene, draft, { keepsReplaced });
+    return scene.sceneId;
+  });
+}
+
+/** Takes what was saved elsewhere; what the form has stays among the drafts. */
+async function take(visit: Visit): Promise<Answer> {
+  return changeScene(visit, async (scene, draft) => {
+    const { admin } = visit;
+    const { sceneId, revision: theirs } = scene;
+    const { revision } = await saveDraft(admin, scene, draft, { keepsReplaced: true });
+    if (revision !== theirs) await admin.scenes.restore({ sceneId, revision, draft: theirs });
+    return sceneId;
+  });
+}
+
+async function changeScene(
+  visit: Visit,
+  change: (scene: EditedScene, draft: Draft) => Promise<string>,
+): Promise<Answer> {
+  const draft = draftIn(visit.form);
+  const shown = await shownIn(visit);
+  const { scene } = shown;
+  if (!scene) throw badRequest(texts().playground.noSceneChosen);
+  try {
+    const sceneId = await change(scene, draft);
+    const text = texts().playground.script.saved;
+    return { to: `/playground?scene=${sceneId}`, tell: { note: { kind: 'good', text } } };
+  } catch (error) {
+    return refused(visit, draft, error, shown);
+  }
+}
+
+/** Keeps what the form has as a scene of its own, with the name of its class; beside the job that the page shows. */
+async function keep(visit: Visit): Promise<Answer> {
+  const { admin, form, viewer } = visit;
+  const draft = draftIn(form);
+  const shown = await shownIn(visit);
+  const { scene, job } = shown;
+  try {
+    const { code, className } = draft;
+    const earlier = scene && (await admin.scenes.show(scene));
+    const { sceneId } = await admin.scenes.create({
+      account: earlier?.account ?? viewer.accountId,
+      name: earlier ? texts().playground.copyOf(earlier.name) : className || texts().common.scene,
+      ...{ code, className, settings: settingsIn(draft, earlier?.settings) },
+    });
+    const page = { scene: sceneId, ...(!scene && job && { job: job.jobId }) };
+    return { to: `/playground?${new URLSearchParams(page)}` };
+  } catch (error) {
+    return refused(visit, draft, error, shown);
   }
 }
 
 /** The page with why a form was refused. */
-async function refused(visit: Visit, draft: Draft, error: unknown, shown: Shown) {
+async function refused(visit: Visit, draft: Draft, error: unknown, shown: Shown): Promise<Answer> {
   if (!isScenepressError(error)) throw error;
   const { status, body } = httpErrorOf(error);
-  const problem = body.message ?? body.error;
-  return { page: await playground(visit, draft, { ...shown, problem }), status };
+  const { scene } = shown;
+  const theirs = await savedElsewhere(visit, scene, error);
+  const told = theirs && scene ? { scene: { ...scene, theirs } } : { problem: body.message ?? body.error };
+  return { page: await playground(visit, draft, { ...shown, ...told }), status };
 }
