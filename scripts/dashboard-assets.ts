@@ -1,4 +1,4 @@
-// The parts of the dashboard that are made of other files: the bundled scripts of the playground and of the page of files, and examples.
+// The parts of the dashboard that are made of other files: the bundled scripts of its pages, and examples.
 // `node scripts/dashboard-assets.ts` writes them; a test compares.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, parse } from 'node:path';
@@ -12,6 +12,11 @@ const EXAMPLES = join(ROOT, DASHBOARD, 'examples');
 export function generated(): Record<string, string> {
   const { script } = bundle();
   return {
+    [`${DASHBOARD}/assets/generated/compare-script.ts`]: constant(
+      'COMPARE_SCRIPT',
+      'string',
+      built('compare').script,
+    ),
     [`${DASHBOARD}/assets/generated/files-script.ts`]: constant(
       'FILES_SCRIPT',
       'string',

@@ -17,6 +17,7 @@ import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
 import { playgroundRoutes } from './pages/playground.ts';
 import { sceneRoutes } from './pages/scene.ts';
+import { sceneCompareRoutes } from './pages/scene-compare.ts';
 import { sceneDiffRoutes } from './pages/scene-diff.ts';
 import { sceneListRoutes } from './pages/scenes.ts';
 import { serviceRoutes } from './pages/service.ts';
@@ -59,6 +60,7 @@ export function routesOf(parts: RouteParts): Route[] {
     ...sceneListRoutes(),
     ...sceneRoutes(),
     ...sceneDiffRoutes(),
+    ...sceneCompareRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
     ...shareListRoutes(),

@@ -93,7 +93,18 @@ t.test('versions, drafts and their differences are shown, restored and rendered 
   t.match((await client.get(path)).text, 'Earlier drafts');
   t.match((await client.submit(`${path}/versions/1/again`, {})).text, 'Version 2 is being rendered.');
   const [again] = (await scenes.versions({ sceneId })).versions;
+  t.match((await client.get(`${path}/compare`)).text, 'Nothing to compare yet');
   await service.wait(again?.job.jobId ?? '');
+  const compare = (await client.get(`${path}/compare`)).text;
+  t.match(
+    compare,
+    new RegExp(`<video controls playsinline preload="auto"  src="/artifacts/${jobId}/video.mp4"`),
+  );
+  t.match(
+    compare,
+    `<video controls playsinline preload="auto" muted src="/artifacts/${again?.job.jobId}/video.mp4"`,
+  );
+  t.equal((await client.get(`${path}/compare?left=9`)).status, 404);
   await service.forget(jobId);
   t.match((await client.get(path)).text, 'Forgotten');
   t.equal((await client.get(`${path}/diff?from=v1`)).status, 404);
@@ -105,7 +116,7 @@ t.test('versions, drafts and their differences are shown, restored and rendered 
 t.test("another account's scenes are reached by administrators only", async (t) => {
   const { client, kept, admin, member, port } = await open(t);
   const { sceneId } = await kept('secret-name', admin);
-  for (const path of ['', '/code', '/diff', '/remove']) {
+  for (const path of ['', '/code', '/diff', '/compare', '/remove']) {
     const { status, text } = await client.get(`/dashboard/scenes/${sceneId}${path}`);
     t.equal(status, 404, path);
     t.notMatch(text, 'secret-name');

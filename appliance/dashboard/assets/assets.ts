@@ -2,6 +2,7 @@ import { gzipSync } from 'node:zlib';
 import type { ServerRoute } from '@hapi/hapi';
 import { type Asset, asset } from './asset.ts';
 import { EXAMPLE_ASSETS } from './examples.ts';
+import { COMPARE_SCRIPT } from './generated/compare-script.ts';
 import { FILES_SCRIPT } from './generated/files-script.ts';
 import { PLAYGROUND_SCRIPT } from './generated/playground-script.ts';
 import { LIBRARY_SCRIPT } from './library-script.ts';
@@ -18,6 +19,7 @@ export const STYLESHEET_ASSET: Asset = asset(
 );
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
 export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);
+export const COMPARE_ASSET: Asset = asset('compare', 'js', 'text/javascript', COMPARE_SCRIPT);
 export const FILES_ASSET: Asset = asset('files', 'js', 'text/javascript', FILES_SCRIPT);
 
 export const LIBRARY_ASSET: Asset = asset('library', 'js', 'text/javascript', LIBRARY_SCRIPT);
@@ -28,6 +30,7 @@ const ASSETS = [
   SCRIPT_ASSET,
   PLAYGROUND_ASSET,
   FILES_ASSET,
+  COMPARE_ASSET,
   ...EXAMPLE_ASSETS,
 ];
 

@@ -18,6 +18,12 @@ ins { text-decoration: none; color: var(--good); }
 .diff del { background: var(--bad-soft); }
 .diff .gap { display: block; color: var(--muted); }
 .diff .lines { min-width: 4ch; }
+#compare { gap: 1.25rem; }
+.pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
+.pair figure { display: grid; gap: 0.5rem; align-content: start; }
+#controls input { flex: 1 1 12rem; width: auto; padding: 0; height: 1.5rem; accent-color: var(--accent-ground); }
+#controls output { min-width: 9.5rem; text-align: right; }
+#controls [data-do="play"] { min-width: 6.5rem; }
 #conflict:empty { display: none; }
 .conflict { border-color: var(--warn); }
 .conflict summary { color: var(--muted); margin-bottom: 0.75rem; }
@@ -25,6 +31,8 @@ ins { text-decoration: none; color: var(--good); }
 .conflict .source { max-height: 24rem; overflow: auto; }
 #saved { margin-right: 0.75rem; }
 @media (max-width: 40rem) {
+  .pair { gap: 0.5rem; }
+  #controls input { flex-basis: 100%; }
   .list > .version { grid-template-columns: 5rem minmax(0, 1fr); }
   .version .actions { grid-column: 1 / -1; justify-content: flex-start; }
   .diff .lines:first-child { display: none; }

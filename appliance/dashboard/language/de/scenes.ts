@@ -83,6 +83,8 @@ export const scenes: Texts['scenes'] = {
   back: 'Ein Bild zurück',
   forward: 'Ein Bild weiter',
   keys: '{space} spielt ab, {comma} und {dot} gehen um ein Bild zurück und weiter',
+  space: 'Leertaste',
+  noVideo: 'Diese Fassung hat kein Video, oder es ist abgelaufen.',
   removeTitle: 'Szene entfernen',
   removeQuestion:
     '{name} entfernen? {drafts} und {versions} werden gelöscht, und das lässt sich nicht rückgängig machen.',

@@ -79,6 +79,8 @@ export const scenes = {
   back: 'Frame back',
   forward: 'Frame forward',
   keys: '{space} plays, {comma} and {dot} step by one frame',
+  space: 'Space',
+  noVideo: 'This version has no video, or it has expired.',
   removeTitle: 'Remove scene',
   removeQuestion: 'Remove {name}? Its {drafts} and {versions} are erased, and this cannot be undone.',
   jobsStay: 'The jobs that rendered it stay in the list of jobs, with their code and their videos.',
