@@ -43,7 +43,16 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
   };
   const done = await service.enqueue({ ...request, ...evil, code: `print(1) # ${EVIL}\n`.repeat(30) });
   const failed = await service.enqueue({ ...request, code: `fail ${EVIL}` });
-  await Promise.all([service.wait(done.jobId), service.wait(failed.jobId)]);
+  const { sceneId } = await administration.scenes.create({
+    account: admin,
+    name: EVIL,
+    code: `print(1) # ${EVIL}\n`.repeat(30),
+    className: 'Hello',
+    settings: { quality: 'low' },
+  });
+  const version = await administration.scenes.render({ sceneId });
+  await Promise.all([done, failed, version.job].map(({ jobId }) => service.wait(jobId)));
+  await administration.scenes.save({ sceneId, revision: 1, code: `print(2) # ${EVIL}\n` });
   const second = await service.enqueue({ ...request, code: 'print(2)', title: EVIL });
   await service.wait(second.jobId);
   const running = await service.enqueue({ ...request, code: 'linger' });
@@ -92,6 +101,16 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
     `/files/${drawing}`,
     `/files/${table}`,
     `/files/${table}/remove`,
+    '/scenes',
+    '/scenes?account=member@example.org',
+    `/scenes/${sceneId}`,
+    `/scenes/${sceneId}/diff?from=d1`,
+    `/scenes/${sceneId}/diff`,
+    `/scenes/${sceneId}/compare`,
+    `/scenes/${sceneId}/compare?left=1&right=1`,
+    `/jobs/${version.job.jobId}`,
+    `/scenes/${sceneId}/remove`,
+    `/playground?scene=${sceneId}`,
     '/keys',
     '/keys/new',
     `/keys/${keyId}`,

@@ -15,6 +15,8 @@ const MOST_BLOCKED_MS = 100;
 const ROOM = 200_000;
 const SAMPLES = 2;
 const JOBS = isDeep ? 400 : 60;
+/** Codes of scenes that the quick suite looks at, too. */
+const SAMPLED = ['line breaks', 'wide hidden characters', 'classes'];
 
 /** Asks for pages from a thread, whose own work does not block the loop of the server. */
 const CLIENT = `
@@ -244,11 +246,39 @@ t.test('pages with the most that an account can make are small and do not block 
   await storage.transaction((tx) => storage.files.use(tx, using, { setId: 'all', owner, entries }));
   pages.push(['files', '/files'], ['file', `/files/${fileId}`], ['job: files', `/jobs/${using}`]);
   pages.push(['file: remove', `/files/${fileId}/remove`]);
+  const sceneName = filled('&', 200);
+  for (let index = 0; index < 25; index += 1)
+    await administration.scenes.create({ account: member, name: `${index}${sceneName.slice(3)}` });
+  pages.push(['scenes', '/scenes']);
+  const other = filled('        self.wait(1)\n');
+  const keep = async () =>
+    (await administration.scenes.create({ account: member, name: sceneName, code: other })).sceneId;
+  const ofScenes = Object.entries(codes).filter(([name]) => isDeep || SAMPLED.includes(name));
+  for (const [name, code] of ofScenes) {
+    const sceneId = await keep();
+    await administration.scenes.save({ sceneId, revision: 1, code });
+    pages.push(
+      [`scene: ${name}`, `/scenes/${sceneId}`],
+      [`scene: playground: ${name}`, `/playground?scene=${sceneId}`],
+      [`scene: differences of ${name}`, `/scenes/${sceneId}/diff?from=draft&to=d1`],
+    );
+  }
+  const saved = await keep();
+  for (let revision = 1; revision < 54; revision += 1)
+    await administration.scenes.save({
+      ...{ sceneId: saved, revision, code: `# ${revision}`, keepsReplaced: true },
+    });
+  for (const path of ['', '/remove', '/compare', '/diff'])
+    pages.push([`scene: with drafts ${path}`, `/scenes/${saved}${path}`]);
   const client = await signedIn(t, port, member);
   const csrf = /name="csrf" value="([^"]+)"/.exec((await client.get('/dashboard/account')).text)?.[1] ?? '';
   const form = (fields: Record<string, string>) => new URLSearchParams({ csrf, ...fields }).toString();
   for (const [name, code] of Object.entries(codes)) {
     pages.push([`draft: ${name}`, '/playground', form({ code, className: 'not a name' })]);
+  }
+  for (const [name, code] of ofScenes) {
+    const stale = { scene: saved, revision: '1', className: 'A', code };
+    pages.push([`conflict: ${name}`, '/playground/save', form(stale)]);
   }
   pages.push(['new key', '/keys', `csrf=${csrf}&name=${filled('"', 60_000)}`]);
   pages.push([
@@ -305,7 +335,14 @@ async function lookAt(t: Test, look: ReturnType<typeof observer>, pages: Page[])
       `${name.padEnd(40)} ${status} ${String(Math.round(bytes / 1000)).padStart(6)} kB ` +
         `${blockedMs.toFixed(1).padStart(6)} ms ${String(tags).padStart(7)} tags`,
     );
-    const expected = name === 'not found' ? 404 : /^draft|^new key|^test event/.test(name) ? 400 : 200;
+    const expected =
+      name === 'not found'
+        ? 404
+        : /^conflict/.test(name)
+          ? 409
+          : /^draft|^new key|^test event/.test(name)
+            ? 400
+            : 200;
     t.equal(status, expected, name);
     t.ok(bytes <= MOST_BYTES, `${name} has ${bytes} bytes`);
     t.ok(tags <= MOST_TAGS, `${name} has ${tags} tags`);

@@ -69,7 +69,7 @@ export async function playground(
       scriptTexts: t.script,
     },
     html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job, scene))}${toldNote(visit.told)}</div>
-<div id="conflict">${edited && conflict(edited, draft)}</div>
+<div id="conflict">${edited ? conflict(edited, draft) : scene?.theirs && note('bad', t.conflict)}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}" data-changed="${isChanged && 'yes'}">
 <form method="post" action="${BASE}/playground" class="card flush" id="editing">${csrfField(csrf)}
 <input type="hidden" name="job" value="${job?.jobId}"><input type="hidden" name="last" value="${last?.jobId}"><input type="hidden" name="once" value="${randomUUID()}">${edited && html`<input type="hidden" name="scene" value="${edited.sceneId}"><input type="hidden" name="revision" value="${edited.revision}">`}
