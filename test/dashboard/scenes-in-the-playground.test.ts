@@ -5,9 +5,10 @@ import { signedIn } from './client.ts';
 const codeOf = (comment: string) => `class Intro(Scene):\n    pass\n# ${comment}\n`;
 const FORM = { className: 'Intro', quality: 'low', aspectRatio: '16:9', fps: '12', params: '{"a":1}' };
 
+const appliance = await peopledAppliance(t);
+
 /** A member with a scene, and the form of the playground that has it. */
 async function editing(t: Test) {
-  const appliance = await peopledAppliance(t);
   const { port, member, installation } = appliance;
   const { scenes } = installation.administration;
   const client = await signedIn(t, port, member);
