@@ -9,13 +9,13 @@ import type { ShownSettings } from './scene-views.ts';
 const MOST_BYTES = 200_000;
 /** Elements: a page with more is slow. */
 const MOST_RUNS = 1_500;
-/** Of each text; a program has fewer. */
+/** Lines of each text that are compared; a program has fewer. */
 const MOST_LINES = 20_000;
 /** Equal lines around those that differ. */
 const CONTEXT = 3;
-/** Of a line: its numbers and its sign. */
+/** The two numbers of a line, and its sign. */
 const LINE_BYTES = 16;
-/** Of an element around a run. */
+/** The element around a run. */
 const TAG_BYTES = 40;
 const SIGNS = { equal: '  ', removed: '- ', added: '+ ' };
 
@@ -88,7 +88,7 @@ function hunks(runs: Run[], before: string[], after: string[]): Value {
   }
   const isCut = page.room < 0 || runs.length > MOST_RUNS;
   return [
-    html`<div class="source diff"><pre class="lines" aria-hidden="true">${wholeText(page.olds)}</pre><pre class="lines" aria-hidden="true">${wholeText(page.news)}</pre><pre tabindex="0" aria-label="${t.differences}">\n${page.content}</pre></div>`,
+    html`<div class="source diff"><pre class="lines" aria-hidden="true">${wholeText(page.olds)}</pre><pre class="lines" aria-hidden="true">${wholeText(page.news)}</pre><pre tabindex="0">\n${page.content}</pre></div>`,
     isCut && html`<p class="small muted">${t.isCut}</p>`,
   ];
 }

@@ -103,8 +103,8 @@ export function conflict({ sceneId, theirs }: EditedScene, draft: Draft): Html |
   };
   const over = (path: string, label: string, look = '') =>
     html`<button class="${look}" form="editing" formaction="${BASE}/playground/${path}" name="over" value="${theirs.revision}">${label}</button>`;
-  return html`<section class="card conflict" role="alert" aria-labelledby="conflict-title"><h2 id="conflict-title">${t.conflict}</h2>
-<p>${filled(t.conflictText, { time: shownTime(theirs.changedAt) })}</p>
+  return html`<section class="card conflict" aria-labelledby="conflict-title"><h2 id="conflict-title">${t.conflict}</h2>
+<p role="alert">${filled(t.conflictText, { time: shownTime(theirs.changedAt) })}</p>
 <div class="actions">${over('save', t.saveMine, 'primary')}${over('take', t.takeTheirs)}<button form="editing" formaction="${BASE}/playground/keep">${t.saveAsAnother}</button><a href="${BASE}${scenePath(sceneId)}" target="_blank">${t.openScene}</a></div>
 <p class="small muted">${t.conflictKeeps}</p>
 <details open><summary>${t.conflictChanges}</summary><div class="stack">${differences({ code: theirs.code, ...settingsOf(theirs) }, mine)}</div></details></section>`;

@@ -77,10 +77,10 @@ function pair(left: VersionInfo, right: VersionInfo, visit: Visit): Html {
     comma: html`<kbd>,</kbd>`,
     dot: html`<kbd>.</kbd>`,
   };
-  return html`<section class="stack" id="compare" data-fps="${Math.max(left.job.fps, right.job.fps)}" aria-label="${t.controls}">
+  return html`<div class="stack" id="compare" data-fps="${Math.max(left.job.fps, right.job.fps)}">
 <div class="pair">${figure(left, visit, '')}${figure(right, visit, 'muted')}</div>
-<div class="card" id="controls" role="group" aria-label="${t.controls}" hidden><div class="actions"><button type="button" class="primary" data-do="play">${t.play}</button><button type="button" data-do="back">${t.back}</button><button type="button" data-do="forward">${t.forward}</button><input type="range" min="0" max="1" step="any" value="0" aria-label="${t.place}"><output class="number small"></output></div>
-<p class="small muted">${filled(t.keys, keys)}</p></div></section>`;
+<div class="card" id="controls" role="group" aria-label="${t.controls}" hidden><div class="actions"><button type="button" class="primary" data-do="play">${t.play}</button><button type="button" data-do="back">${t.back}</button><button type="button" data-do="forward">${t.forward}</button><input type="range" min="0" max="1" step="any" value="0" aria-label="${t.place}"><output class="number small" aria-live="off"></output></div>
+<p class="small muted">${filled(t.keys, keys)}</p></div></div>`;
 }
 
 /** Only one of two videos is heard. */

@@ -24,7 +24,7 @@ async function diffPage(visit: Visit): Promise<Html> {
     sideOf(visit, sceneId, to),
     sidesOf(visit, scene),
   ]);
-  // Those of a list have times in their names.
+  // A version that is too old to be listed is offered all the same.
   const offered = (name: string, label: string): [string, string][] =>
     sides.some(([side]) => side === name) ? sides : [...sides, [name, label]];
   const choice = (label: string, name: string, chosen: string, ofChosen: string) =>
