@@ -151,6 +151,60 @@ t.test('no form about scenes is taken from another site', async (t) => {
   t.same(await scenes.list({ account: member }), before);
 });
 
+t.test('odd values get an answer that says what is wrong, and change nothing', async (t) => {
+  const { client, kept, scenes } = await open(t);
+  const { sceneId } = await kept();
+  const before = await scenes.show({ sceneId });
+  const odd = [
+    '',
+    '0',
+    '-1',
+    '1e99',
+    '1.5',
+    'NaN',
+    '99999999999999999999',
+    '\0',
+    '__proto__',
+    '<b>',
+    'x'.repeat(3000),
+  ];
+  const path = `/dashboard/scenes/${sceneId}`;
+  for (const value of odd) {
+    const text = encodeURIComponent(value);
+    const pages = [
+      `/dashboard/scenes/${text || 'x'}`,
+      `/dashboard/playground?scene=${text}`,
+      `/dashboard/scenes?after=${text}`,
+      `${path}?before=${text}`,
+      `${path}/code?of=${text}`,
+      `${path}/diff?from=v${text}&to=${text}`,
+      `${path}/compare?left=${text}`,
+    ];
+    for (const page of pages) {
+      const { status, text } = await client.get(page);
+      t.ok(status < 500, `${status} ${page.slice(0, 100)}`);
+      t.notMatch(text, '<b>');
+    }
+    const forms: [string, Record<string, string>][] = [
+      [`${path}/restore`, { revision: value, version: value }],
+      [`${path}/restore`, { revision: '1', draft: value }],
+      [`${path}/rename`, { name: value === '<b>' ? '' : value.slice(0, 1).repeat(300) }],
+      [`${path}/save`, { revision: value, code: 'x', quality: value, fps: value, params: value }],
+      ['/dashboard/playground/save', { scene: value, revision: value, code: value }],
+      ['/dashboard/playground/take', { scene: sceneId, over: '7', revision: value, code: value }],
+      [`${path}/versions/${text || '0'}/again`, {}],
+    ];
+    for (const [form, fields] of forms) {
+      const { status } = await client.post(form, fields);
+      t.ok(
+        status >= 400 && status < 500,
+        `${status} ${form.slice(0, 100)} ${JSON.stringify(fields).slice(0, 60)}`,
+      );
+    }
+  }
+  t.same(await scenes.show({ sceneId }), before);
+});
+
 t.test('names are text, and lists have pages', async (t) => {
   const { client, kept } = await open(t);
   const { sceneId } = await kept(EVIL);
