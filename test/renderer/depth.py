@@ -20,7 +20,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         sampled = item.get_closest_marker("sampled")
         name = item.nodeid.partition("[")[0]
-        one_of = 1 if sampled is None else sampled.args[0] if level == "quick" else sampled.kwargs.get("deep", 1)
+        one_of = 1
+        if sampled is not None:
+            one_of = sampled.args[0] if level == "quick" else sampled.kwargs.get("deep", 1)
         if (level == "deep" or not item.get_closest_marker("deep")) and cases[name] % one_of == 0:
             left.append(item)
         cases[name] += 1

@@ -15,13 +15,13 @@ export const LIBRARY_STYLE: string = `
 .frame [data-picture] img { width: 100%; height: 100%; object-fit: contain; display: block; }
 .frame video { position: absolute; inset: 0; }
 .thumbnail.none { display: grid; place-items: center; padding: 1rem; background: var(--sunken); color: var(--muted); font: 500 var(--small) var(--mono); overflow-wrap: anywhere; }
-.pick { position: absolute; top: 0.375rem; right: 0.375rem; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; opacity: 0; }
-.pick input { width: 1.25rem; height: 1.25rem; margin: 0; box-shadow: 0 0 0 1px #fff8, 0 1px 6px #0008; border-radius: 4px; }
-.video:hover .pick, .pick:focus-within, .videos:has(.pick :checked) .pick { opacity: 1; }
-.video:has(.pick :checked) .frame { box-shadow: 0 0 0 3px var(--accent); }
+.select-video { position: absolute; top: 0.375rem; right: 0.375rem; display: grid; place-items: center; width: 2.25rem; height: 2.25rem; opacity: 0; }
+.select-video input { width: 1.25rem; height: 1.25rem; margin: 0; box-shadow: 0 0 0 1px #fff8, 0 1px 6px #0008; border-radius: 4px; }
+.video:hover .select-video, .select-video:focus-within, .videos:has(.select-video :checked) .select-video { opacity: 1; }
+.video:has(.select-video :checked) .frame { box-shadow: 0 0 0 3px var(--accent); }
 .length { position: absolute; bottom: 0.5rem; right: 0.5rem; padding: 0.0625rem 0.375rem; border-radius: 5px; background: #000c; color: #fff; font-size: var(--small); }
 .selection { display: none; position: sticky; bottom: 1rem; z-index: 3; grid-template-columns: none; flex-wrap: wrap; gap: 0.5rem 0.75rem; align-items: center; padding: 0.75rem 1rem; box-shadow: 0 8px 30px #0004; }
-:has(> .stack > .videos .pick :checked) > .selection { display: flex; }
+:has(> .stack > .videos .select-video :checked) > .selection { display: flex; }
 .join { display: flex; }
 .join input { width: 9rem; border-radius: 8px 0 0 8px; border-right: 0; }
 .join button { border-radius: 0 8px 8px 0; }
@@ -50,7 +50,7 @@ export const LIBRARY_STYLE: string = `
 .example:hover { background: none; }
 .example .thumbnail { width: 100%; height: auto; aspect-ratio: 16 / 9; object-fit: cover; border-radius: 12px; box-shadow: 0 0 0 1px var(--line); }
 .example:hover .thumbnail { box-shadow: 0 0 0 2px var(--accent); }
-@media (hover: none) { .pick { opacity: 1; } }
+@media (hover: none) { .select-video { opacity: 1; } }
 @media (max-width: 40rem) {
   .finder select { flex: 1 1 8rem; max-width: none; }
   .videos { gap: 1.5rem; }

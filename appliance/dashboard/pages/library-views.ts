@@ -45,7 +45,7 @@ function card(job: JobInfo, visit: Visit): Html {
   return html`<li class="video ${isPortrait && 'portrait'}">
 <a class="frame" href="${BASE}/jobs/${jobId}" tabindex="-1" aria-hidden="true">${picture(job, visit)}${videoSeconds !== null && html`<span class="length number">${shownLength(videoSeconds)}</span>`}</a>
 ${state !== 'completed' && html`<span class="tag ${LOOKS[state]} over">${texts().library.states[state]}</span>`}
-<label class="pick"><input type="checkbox" name="jobId" value="${jobId}" form="${SELECTION}" aria-label="${texts().library.select(name)}"></label>
+<label class="select-video"><input type="checkbox" name="jobId" value="${jobId}" form="${SELECTION}" aria-label="${texts().library.select(name)}"></label>
 <div class="about"><div><a class="name" href="${BASE}/jobs/${jobId}">${name}</a>
 <p class="small muted">${visit.viewer.role === 'admin' && html`<span class="by">${account}</span> · `}${shownTime(createdAt)} · ${shownQuality(quality)}${project !== null && html` · ${project}`}</p>
 ${state === 'running' && html`<p class="small">${progressText(jobId, progress)}</p>`}${state === 'failed' && html`<p class="small muted clip">${firstLine(error ?? '')}</p>`}</div>
