@@ -1,5 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import t, { type Test } from 'tap';
@@ -23,6 +25,17 @@ async function filming(t: Test) {
   const files = { 'video.mp4': readFileSync(video), 'thumbnail.jpg': readFileSync(thumbnail) };
   const complete = (title: string) => completedJob(appliance, { files, title, owner });
   return { ...appliance, owner, complete, browser: await launchBrowser(t) };
+}
+
+/** The address of another site's page with this code. */
+async function lessonWith(t: Test, code: string): Promise<string> {
+  const site = createServer((_, response) => {
+    response.setHeader('content-type', 'text/html');
+    response.end(`<!doctype html><title>Lesson</title>${code}`);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  t.teardown(() => site.close());
+  return `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
 }
 
 /** Plays the video of a page, up to a second. */
@@ -51,13 +64,11 @@ t.test('a video is shared from its page, watched elsewhere, and revoked', async 
   await watch(other, 0.5);
   t.equal((await other.context().cookies()).length, 0, 'without an account');
 
-  await card.getByText('Embed').click();
+  await card.locator('summary').click();
   await card.getByRole('button', { name: 'Copy' }).nth(1).click();
   await until(page, "document.querySelectorAll('#share-card [data-copy]')[1].textContent === 'Copied'");
   const code = (await page.evaluate('navigator.clipboard.readText()')) as string;
-  // The page of a link permits no frames.
-  await other.goto('about:blank');
-  await other.setContent(`<!doctype html><title>Lesson</title>${code}`);
+  await other.goto(await lessonWith(t, code));
   const frame = other.frames()[1];
   await frame?.locator('video').waitFor();
   await other.setViewportSize({ width: 390, height: 800 });

@@ -124,7 +124,7 @@ t.test('the settings of a link are saved, and mistakes are told without losing t
   }
   t.match(
     (await client.submit(path, { ...fields, poster: 'seconds', posterSeconds: '1,5' })).text,
-    'At 1.5 s',
+    'name="posterSeconds" value="1.5"',
   );
   t.match(
     (await client.submit(path, { ...fields, visibility: 'private' })).text,

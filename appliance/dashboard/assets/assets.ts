@@ -9,13 +9,14 @@ import { LIBRARY_SCRIPT } from './library-script.ts';
 import { LIBRARY_STYLE } from './library-style.ts';
 import { SCENES_STYLE } from './scenes-style.ts';
 import { SCRIPT } from './script.ts';
+import { SHARE_STYLE } from './share-style.ts';
 import { STYLESHEET } from './stylesheet.ts';
 
 export const STYLESHEET_ASSET: Asset = asset(
   'dashboard',
   'css',
   'text/css',
-  STYLESHEET + LIBRARY_STYLE + SCENES_STYLE,
+  STYLESHEET + LIBRARY_STYLE + SCENES_STYLE + SHARE_STYLE,
 );
 export const SCRIPT_ASSET: Asset = asset('dashboard', 'js', 'text/javascript', SCRIPT);
 export const PLAYGROUND_ASSET: Asset = asset('playground', 'js', 'text/javascript', PLAYGROUND_SCRIPT);

@@ -313,12 +313,6 @@ kbd { font: 500 0.75rem/1 var(--sans); padding: 0.1rem 0.35rem; border: 1px soli
 tr:has(.file) td { vertical-align: middle; }
 .shown { display: block; justify-self: center; max-width: 100%; max-height: 60vh; border-radius: 8px; background: repeating-conic-gradient(#e4e4e4 0 25%, #fff 0 50%) 0 0 / 1.25rem 1.25rem; }
 audio { width: 100%; display: block; }
-.file .thumb { width: 5rem; }
-.list .file { flex: 1 1 12rem; }
-#share-card { scroll-margin-top: 7rem; }
-.embed { margin-top: 0.625rem; }
-.poster { display: grid; gap: 0.875rem; }
-.poster:not(:has(option[value="seconds"]:checked)) .at { display: none; }
 .uploads { list-style: none; max-height: 20rem; overflow-y: auto; display: grid; gap: 0.5rem; font-size: var(--small); }
 .uploads li { display: grid; grid-template-columns: minmax(0, 1fr) auto; gap: 0.125rem 1rem; }
 .uploads li > span { overflow-wrap: anywhere; }

@@ -36,13 +36,14 @@ export function shareCard({ jobId }: JobDetails, shares: JobShares | undefined, 
   const { shares: t } = texts();
   const { shown, hasOthers } = shares;
   const all = hasOthers && html`<a class="small" href="${BASE}/shares?job=${jobId}">${t.allOfJob}</a>`;
-  const create = (label: string) => postButton({ to: `/jobs/${jobId}/share`, csrf: visit.csrf, label });
+  const create = (label: string, look: 'link' | '' = '') =>
+    postButton({ to: `/jobs/${jobId}/share`, csrf: visit.csrf, label, look });
   if (!shown)
     return html`<section class="card" id="share-card"><header><h2>${t.share}</h2>${all}</header><p class="muted">${t.intro}</p><div class="actions">${create(t.create)}</div></section>`;
   return html`<section class="card" id="share-card"><header><h2>${t.share} ${shareTag(shown)}</h2>${all}</header>
 ${linkOf(shown, visit)}
-<dl class="details">${shareFacts(shown)}</dl>
-<div class="actions">${openButton(shown, visit)}${revokeButton(shown)}${create(t.createAnother)}</div></section>`;
+<dl class="details">${shareFacts(shown, { settings: true })}</dl>
+<div class="actions">${openButton(shown, visit)}${revokeButton(shown)}${create(t.createAnother, 'link')}</div></section>`;
 }
 
 /** The settings of the link that the card shows. */

@@ -48,7 +48,7 @@ export function linkOf(share: ShareInfo, { publicUrl }: Pick<Visit, 'publicUrl'>
   const code = embedCode(embedUrl(publicUrl, token), { title: shareName(share), ...size });
   return [
     reason,
-    copyable(t.link, 'share-link', watchUrl(publicUrl, token)),
+    copyable(t.address, 'share-link', watchUrl(publicUrl, token)),
     html`<details><summary class="small">${t.embed}</summary><div class="embed">${copyable(jobIds.length === 1 ? t.embedCode : t.embedFirst, 'share-embed', code)}</div></details>`,
   ];
 }
@@ -68,17 +68,26 @@ export function revokeButton({ state, shareId }: ShareInfo): Value {
   );
 }
 
-/** What is known of a share, besides its link. */
-export function shareFacts(share: ShareInfo): Html {
+/** How often a link was opened, and what it permits; without what the form beside it shows. */
+export function shareFacts(share: ShareInfo, { settings }: { settings: boolean }): Html {
   const { shares: t, common } = texts();
-  const { visibility, expiresAt, revokedAt, views, allowDownload } = share;
-  return html`<dt>${t.visibility}</dt><dd>${t.visibilities[visibility]}</dd>
-<dt>${t.views}</dt><dd class="number">${shownNumber(views)}</dd>
-<dt>${t.expires}</dt><dd>${expiresAt === null ? t.untilRevoked : shownTime(expiresAt)}</dd>
+  const { visibility, revokedAt, views, allowDownload, createdAt } = share;
+  return html`<dt>${t.views}</dt><dd class="number">${shownNumber(views)}</dd>
+${
+  settings &&
+  html`<dt>${t.visibility}</dt><dd>${t.visibilities[visibility]}</dd>
+<dt>${t.expires}</dt><dd>${endOf(share)}</dd>
 <dt>${t.poster}</dt><dd>${posterText(share)}</dd>
-<dt>${t.downloads}</dt><dd>${allowDownload ? t.allowed : t.notAllowed}</dd>
-<dt>${common.created}</dt><dd>${shownTime(share.createdAt)}</dd>
+<dt>${t.downloads}</dt><dd>${allowDownload ? t.allowed : t.notAllowed}</dd>`
+}
+<dt>${common.created}</dt><dd>${shownTime(createdAt)}</dd>
 ${revokedAt !== null && html`<dt>${t.revoked}</dt><dd>${shownTime(revokedAt)}</dd>`}`;
+}
+
+/** When a link stops working, or has stopped. */
+export function endOf({ expiresAt, revokedAt }: ShareInfo): Html {
+  const end = revokedAt ?? expiresAt;
+  return end === null ? html`${texts().shares.untilRevoked}` : shownTime(end);
 }
 
 function posterText({ poster }: ShareInfo): string {

@@ -117,15 +117,13 @@ async function sharePage(visit: Visit, problem?: string): Promise<Html> {
       actions: html`<a class="button" href="${BASE}${listOf(visit, share)}">${t.all}</a>`,
     },
     problem === undefined ? toldNote(visit.told) : note('bad', problem),
-    html`<div class="columns">
-<div class="stack"><section class="card"><header><h2>${t.link}</h2>${shareTag(share)}</header>${linkOf(share, visit)}<div class="actions">${openButton(share, visit)}${revokeButton(share)}${
+    html`<div class="${state === 'revoked' ? 'stack' : 'columns'}">
+<div class="stack"><section class="card"><header><h2>${t.link}</h2>${shareTag(share)}</header>${linkOf(share, visit)}<dl class="details">${account !== viewer.email && html`<dt>${common.account}</dt><dd>${account}</dd>`}${shareFacts(share, { settings: state === 'revoked' })}</dl><div class="actions">${openButton(share, visit)}${revokeButton(share)}${
       state === 'revoked' &&
       html`<a class="button" href="${BASE}${sharePath(shareId)}/remove">${t.remove}</a>`
     }</div></section>
 ${videoCard(share, visit)}</div>
-<div class="stack"><section class="card"><dl class="details">${account !== viewer.email && html`<dt>${common.account}</dt><dd>${account}</dd>`}${shareFacts(share)}</dl></section>
-${state !== 'revoked' && html`<section class="card"><h2>${t.settings}</h2>${settingsForm(share, visit, { ...given, look: 'stack' })}</section>`}</div>
-</div>`,
+${state !== 'revoked' && html`<section class="card"><h2>${t.settings}</h2>${settingsForm(share, visit, { ...given, look: 'stack' })}</section>`}</div>`,
   );
 }
 
@@ -139,7 +137,7 @@ function videoCard(share: ShownShare, visit: Visit): Html {
     const buttons =
       canChange &&
       html`<span class="actions">${at > 0 && html`<button name="up" value="${jobId}" aria-label="${t.moveUp(name)}">↑</button>`}<button name="out" value="${jobId}" aria-label="${t.takeOutOf(name)}">${t.takeOut}</button></span>`;
-    return html`<li><span class="file">${thumbnailOf(video, visit)}<a href="${BASE}/jobs/${jobId}">${name}</a></span>${buttons}</li>`;
+    return html`<li><span class="file">${thumbnailOf(video, visit)}<a class="clamp" href="${BASE}/jobs/${jobId}">${name}</a></span>${buttons}</li>`;
   });
   const list = html`<ol class="list">${items}</ol>`;
   return html`<section class="card flush"><header><h2>${videos.length === 1 ? t.video : t.videos}</h2></header>${

@@ -5,7 +5,7 @@ import { texts } from '../language/texts.ts';
 import { emptyState, page, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import { accountOf, accountPicker } from './chosen-account.ts';
-import { shareName, sharePath, shareTag, thumbnailOf } from './share-views.ts';
+import { endOf, shareName, sharePath, shareTag, thumbnailOf } from './share-views.ts';
 
 /** Shares per page. */
 const ROWS = 50;
@@ -63,14 +63,14 @@ function shareTable(shares: ShareInfo[], visit: Visit): Html {
 
 function shareRow(share: ShareInfo, visit: Visit): Html {
   const { shares: t, common, counts } = texts();
-  const { shareId, state, visibility, first, jobIds, createdAt, expiresAt, views } = share;
+  const { shareId, state, visibility, first, jobIds, createdAt, views } = share;
   const name = shareName(share);
   const [path, label] = state === 'revoked' ? ['remove', t.remove] : ['revoke', t.revoke];
   return html`<tr>
-<th scope="row" class="rowhead fill"><span class="file">${thumbnailOf(first, visit)}<span><a href="${BASE}${sharePath(shareId)}">${name}</a>${jobIds.length > 1 && html`<span class="clip small muted">${counts.videos(jobIds.length)}</span>`}</span></span></th>
+<th scope="row" class="rowhead fill"><span class="file">${thumbnailOf(first, visit)}<span><a class="clamp" href="${BASE}${sharePath(shareId)}">${name}</a>${jobIds.length > 1 && html`<span class="clip small muted">${counts.videos(jobIds.length)}</span>`}</span></span></th>
 <td data-label="${common.state}"><div>${shareTag(share)}${state === 'open' && html`<div class="faint small">${t.audiences[visibility]}</div>`}</div></td>
 <td data-label="${common.created}">${shownTime(createdAt)}</td>
-<td data-label="${t.expires}">${expiresAt === null ? html`<span class="faint">${t.untilRevoked}</span>` : shownTime(expiresAt)}</td>
+<td data-label="${t.expires}"><span class="faint">${endOf(share)}</span></td>
 <td data-label="${t.views}" class="end number">${shownNumber(views)}</td>
 <td><a class="phrase" href="${BASE}${sharePath(shareId)}/${path}">${label}<span class="visually-hidden"> ${name}</span></a></td>
 </tr>`;

@@ -17,6 +17,7 @@ export const shares: Texts['shares'] = {
   tooManyVideos: (most) => `Ein Link zeigt höchstens ${most} Videos. Wählen Sie weniger aus.`,
   allOfJob: 'Alle Links zu diesem Video',
   link: 'Link',
+  address: 'Adresse zum Weitergeben',
   open: 'Öffnen',
   embed: 'Einbetten',
   embedCode: 'HTML für eine andere Seite',
@@ -63,7 +64,7 @@ export const shares: Texts['shares'] = {
   video: 'Video',
   moveUp: (name) => `${name} nach oben`,
   takeOut: 'Herausnehmen',
-  takeOutOf: (name) => `${name} aus dem Link herausnehmen`,
+  takeOutOf: (name) => `Herausnehmen: ${name}`,
   all: 'Alle geteilten Videos',
   noneYet: 'Noch nichts geteilt',
   noneYetText:

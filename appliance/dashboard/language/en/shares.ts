@@ -15,6 +15,7 @@ export const shares = {
   tooManyVideos: (most: number): string => `A link shows at most ${most} videos. Select fewer.`,
   allOfJob: 'All links to this video',
   link: 'Link',
+  address: 'Address to pass on',
   open: 'Open',
   embed: 'Embed',
   embedCode: 'HTML for another page',
@@ -62,7 +63,7 @@ export const shares = {
   video: 'Video',
   moveUp: (name: string): string => `Move ${name} up`,
   takeOut: 'Take out',
-  takeOutOf: (name: string): string => `Take ${name} out of the link`,
+  takeOutOf: (name: string): string => `Take out ${name}`,
   all: 'All shared videos',
   noneYet: 'Nothing shared yet',
   noneYetText:
