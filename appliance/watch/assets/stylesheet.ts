@@ -23,7 +23,7 @@ a { color: var(--accent); }
 :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; border-radius: 4px; }
 .muted { color: var(--muted); font-size: 0.875rem; }
 video { display: block; background: #000; }
-.watch main { max-width: 80rem; margin: 0 auto; padding: clamp(0rem, 2.5vw, 2rem); padding-bottom: 4rem; }
+.watch main { max-width: 80rem; margin: 0 auto; padding-bottom: 4rem; }
 .stage { background: #000; overflow: hidden; }
 .stage video { width: 100%; height: auto; max-height: min(78vh, 50rem); margin: 0 auto; }
 .gone { color: #e9eaee; padding: 5rem 1.5rem; text-align: center; }
@@ -32,15 +32,14 @@ article { display: grid; gap: 1.25rem; align-content: start; min-width: 0; }
 article header { display: flex; flex-wrap: wrap; gap: 0.75rem 1.5rem; align-items: end; justify-content: space-between; }
 article header > div:first-child { flex: 1 1 16rem; min-width: 0; }
 .description { white-space: pre-line; overflow-wrap: anywhere; max-width: 44rem; }
-.tools { display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; font-size: 0.9375rem; }
+.tools { position: relative; display: flex; flex-wrap: wrap; gap: 0.75rem; align-items: center; font-size: 0.9375rem; }
 .button, select { font: inherit; font-size: 0.9375rem; line-height: 1.4; padding: 0.4rem 0.9rem; border-radius: 7px; border: 1px solid var(--line); background: var(--surface); color: var(--text); cursor: pointer; text-decoration: none; display: inline-block; }
 select { padding-inline: 0.5rem; }
 .button:hover { background: var(--sunken); }
 .turns { display: flex; gap: 0.75rem; }
-.menu { position: relative; }
 .menu summary { list-style: none; }
 .menu summary::-webkit-details-marker { display: none; }
-.menu ul { position: absolute; right: 0; z-index: 1; margin-top: 0.35rem; min-width: 16rem; max-width: calc(100vw - 2.5rem); max-height: 20rem; overflow: auto; padding: 0.4rem; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 6px 24px rgb(0 0 0 / 0.14); }
+.menu ul { position: absolute; left: 0; z-index: 1; margin-top: 0.35rem; min-width: 16rem; max-width: calc(100vw - 2.5rem); max-height: 20rem; overflow: auto; padding: 0.4rem; background: var(--surface); border: 1px solid var(--line); border-radius: 10px; box-shadow: 0 6px 24px rgb(0 0 0 / 0.14); }
 .menu li { display: flex; justify-content: space-between; gap: 1rem; align-items: baseline; padding: 0.35rem 0.5rem; }
 .keys { color: var(--muted); font-size: 0.875rem; }
 .keys summary { cursor: pointer; width: fit-content; }
@@ -61,6 +60,9 @@ aside time, .number { color: var(--muted); font-variant-numeric: tabular-nums; f
 .embed:hover .title, .embed .title:focus-visible { opacity: 1; }
 .embed .gone { padding-top: 30vh; }
 @media (min-width: 52rem) {
+  .watch main { padding: clamp(0rem, 2.5vw, 2rem) clamp(0rem, 2.5vw, 2rem) 4rem; }
+  .menu { position: relative; }
+  .menu ul { left: auto; right: 0; }
   .stage { border-radius: 12px; }
   .below { padding-inline: 0; }
   .below:has(aside:not(:empty)) { grid-template-columns: minmax(0, 1fr) 20rem; }
