@@ -84,7 +84,7 @@ t.test('a draft is saved while it is written, and each render is a version', asy
     .first()
     .waitFor();
   await page.goto(`${url}/dashboard/scenes/${sceneId}`);
-  await page.getByRole('link', { name: 'Version 1' }).waitFor();
+  await page.getByRole('link', { name: 'Version 1', exact: true }).waitFor();
 });
 
 t.test('of two browsers, the second to save sees both texts, and nothing is lost', async (t) => {
@@ -103,7 +103,8 @@ t.test('of two browsers, the second to save sees both texts, and nothing is lost
   await conflict(two).waitFor();
   t.match(await textOf(two), '# of two', 'a reload keeps the text and the question');
   await two.getByRole('button', { name: 'Save mine', exact: true }).click();
-  await two.getByText('Saved', { exact: true }).first().waitFor();
+  await conflict(two).waitFor({ state: 'detached' });
+  await saved(two);
   t.same(await kept(), ['of two', 'of one', 'begun']);
 
   await replaceText(one, codeOf('later of one'));
@@ -137,8 +138,6 @@ t.test('without a connection the text stays in the browser, and is saved later',
   await page.route('**/save', (route) => route.abort());
   await replaceText(page, codeOf('away'));
   await page.getByText("the server can't be reached").waitFor();
-  await page.reload();
-  await page.locator('.cm-line', { hasText: '# away' }).waitFor();
   const other = await page.context().newPage();
   await open(other);
   await other.getByText('Texts of this scene that were not saved are kept:').waitFor();
@@ -148,6 +147,16 @@ t.test('without a connection the text stays in the browser, and is saved later',
   await page.evaluate(`dispatchEvent(new Event('online'))`);
   await saved(page);
   t.equal(await draft(), codeOf('away'));
+  // Too long to be sent while the page is left.
+  const long = codeOf(`long ${'x'.repeat(70_000)}`);
+  await page.route('**/save', (route) => route.abort());
+  await replaceText(page, long);
+  await page.getByText("the server can't be reached").waitFor();
+  await page.unroute('**/save');
+  await page.reload();
+  await page.locator('.cm-line', { hasText: '# long' }).waitFor();
+  await saved(page);
+  t.equal(await draft(), long, 'a reload keeps the text, and saves it');
 });
 
 t.test('what was changed is shown and restored, and code is kept as a scene', async (t) => {

@@ -43,6 +43,7 @@ export class SceneSaves {
     this.#url = form.action.replace(/playground$/, `scenes/${scene.value}/save`);
     this.#listener = listener;
     this.#saved = requestIn(form);
+    this.#state.textContent = texts().saved;
     addEventListener('online', () => void this.save());
     addEventListener('visibilitychange', () => document.hidden && void this.save());
   }
