@@ -1,9 +1,12 @@
 /** Styles of scenes: their history, and what was changed in them. */
 export const SCENES_STYLE: string = `
 .usage.narrow { max-width: 24rem; }
-.version { align-items: center; }
-.list > .version { display: grid; grid-template-columns: 7rem minmax(0, 1fr) auto; gap: 0.5rem 1rem; }
-.version .thumb { background: #000; display: block; }
+.naming { display: flex; flex-wrap: wrap; gap: 0.625rem; }
+.naming input { flex: 1 1 14rem; max-width: 26rem; }
+.frame, .version .thumb { text-decoration: none; }
+.frame:has(> .none), .version .thumb:has(> .none) { background: var(--sunken); }
+.list > .version { display: grid; align-items: center; grid-template-columns: 7rem minmax(0, 1fr) auto; gap: 0.5rem 1rem; }
+.version .thumb { background: #000; display: block; width: 100%; }
 .version .thumbnail { width: 100%; height: 100%; object-fit: contain; display: block; border-radius: 0; }
 .version .thumbnail.none { padding: 0.25rem; font-size: 0.6875rem; display: grid; overflow: hidden; }
 .version > div { min-width: 0; }
@@ -17,7 +20,8 @@ ins { text-decoration: none; color: var(--good); }
 .diff ins { background: var(--good-soft); }
 .diff del { background: var(--bad-soft); }
 .diff .gap { display: block; color: var(--muted); }
-.diff .lines { min-width: 4ch; }
+.diff .lines { min-width: 4ch; padding-right: 0.375rem; }
+.fields > a { padding-block: 0.45rem; }
 #compare { gap: 1.25rem; }
 .pair { display: grid; gap: 1.25rem; grid-template-columns: repeat(2, minmax(0, 1fr)); }
 .pair figure { display: grid; gap: 0.5rem; align-content: start; }
@@ -33,6 +37,7 @@ ins { text-decoration: none; color: var(--good); }
 @media (max-width: 40rem) {
   .pair { gap: 0.5rem; }
   #controls input { flex-basis: 100%; }
+  #controls output { min-width: 0; }
   .list > .version { grid-template-columns: 5rem minmax(0, 1fr); }
   .version .actions { grid-column: 1 / -1; justify-content: flex-start; }
   .diff .lines:first-child { display: none; }

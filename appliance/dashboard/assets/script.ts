@@ -44,6 +44,8 @@ const showTimes = () => {
   }
 };
 showTimes();
+// Of what a script of the page has added.
+addEventListener('added', showTimes);
 for (const place of document.querySelectorAll('[data-zone]')) {
   place.textContent = place.dataset.zone === 'long' ? texts.times.replace('{zone}', timeZone) : texts.yourTime;
 }

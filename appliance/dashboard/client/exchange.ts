@@ -31,6 +31,8 @@ export function showProblem(text: string, kind = 'bad'): void {
 /** Shows what another page of the playground says above its editor. True: a scene was saved elsewhere meanwhile. */
 export function showTold(page: Document): boolean {
   for (const id of ['problem', 'conflict']) placeOf(id).replaceChildren(...placeOf(id, page).childNodes);
+  // Its times are shown in the reader's zone.
+  dispatchEvent(new Event('added'));
   const conflict = placeOf('conflict');
   if (!conflict.hasChildNodes()) return false;
   conflict.scrollIntoView({ block: 'nearest' });

@@ -88,7 +88,7 @@ function hunks(runs: Run[], before: string[], after: string[]): Value {
   }
   const isCut = page.room < 0 || runs.length > MOST_RUNS;
   return [
-    html`<div class="source diff"><pre class="lines" aria-hidden="true">${wholeText(page.olds)}</pre><pre class="lines" aria-hidden="true">${wholeText(page.news)}</pre><pre tabindex="0">\n${page.content}</pre></div>`,
+    html`<div class="source diff"><pre class="lines" aria-hidden="true">\n${wholeText(page.olds)}</pre><pre class="lines" aria-hidden="true">\n${wholeText(page.news)}</pre><pre tabindex="0">\n${page.content}</pre></div>`,
     isCut && html`<p class="small muted">${t.isCut}</p>`,
   ];
 }

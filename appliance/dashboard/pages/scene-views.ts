@@ -21,12 +21,12 @@ export function hasVideo({ state, job }: VersionInfo): boolean {
   return state === 'completed' && job.artifacts.some(({ name }) => name === 'video.mp4');
 }
 
-function stateOfVersion({ state, job }: VersionInfo): Html {
+function stateOfVersion({ state, job }: VersionInfo, place: 'over' | '' = ''): Html {
   const isCanceled = state === 'failed' && job.failedBy === 'cancel';
   const { scenes: t, job: ofJob } = texts();
   return isCanceled
-    ? html`<span class="tag">${ofJob.states.canceled}</span>`
-    : html`<span class="tag ${LOOKS[state]}">${t.states[state]}</span>`;
+    ? html`<span class="tag ${place}">${ofJob.states.canceled}</span>`
+    : html`<span class="tag ${LOOKS[state]} ${place}">${t.states[state]}</span>`;
 }
 
 /** The cards of scenes, with the pictures of their newest versions. */
@@ -40,7 +40,7 @@ function card({ sceneId, name, changedAt, last }: SceneInfo, visit: Visit): Html
   const isPortrait = last?.job.aspectRatio === '9:16';
   return html`<li class="video ${isPortrait && 'portrait'}">
 <a class="frame" href="${path}" tabindex="-1" aria-hidden="true">${last ? pictureOf(last, visit) : html`<span class="thumbnail none">${t.neverRendered}</span>`}</a>
-${last && last.state !== 'completed' && html`<span class="over">${stateOfVersion(last)}</span>`}
+${last && last.state !== 'completed' && stateOfVersion(last, 'over')}
 <div class="about"><div><a class="name" href="${path}">${name}</a>
 <p class="small muted">${filled(t.changed, { time: shownTime(changedAt) })}${last && html` · ${t.version(last.version)}`}</p></div></div></li>`;
 }

@@ -60,7 +60,7 @@ async function listPage(visit: Visit, problem?: Html): Promise<Html> {
       ],
     },
     problem ?? toldNote(told),
-    html`<form method="post" action="${BASE}/scenes${ofAccount}" class="finder">${csrfField(csrf)}<input name="name" value="${visit.form['name']}" required maxlength="${LONGEST_NAME}" autocomplete="off" placeholder="${t.newName}" aria-label="${t.newName}"><button class="primary">${t.create}</button></form>
+    html`<form method="post" action="${BASE}/scenes${ofAccount}" class="naming">${csrfField(csrf)}<input name="name" value="${visit.form['name']}" required maxlength="${LONGEST_NAME}" autocomplete="off" placeholder="${t.newName}" aria-label="${t.newName}"><button class="primary">${t.create}</button></form>
 <div id="scenes" data-live class="stack">${scenes.length > 0 ? sceneGrid(scenes, visit) : nothing(after)}</div>
 <nav class="paging" aria-label="${common.pages}" id="paging" data-live>
 <span>${after !== undefined && html`<a href="${BASE}/scenes${ofAccount}">${common.firstPage}</a>`}</span>
