@@ -3,7 +3,7 @@ import { scryptSync } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Test } from 'tap';
+import root, { type Test } from 'tap';
 import type { Config } from '../../appliance/config/config.ts';
 import { type ListeningAppliance, listeningAppliance } from '../appliance/listening-appliance.ts';
 
@@ -12,13 +12,20 @@ export const PASSWORD = 'a password for tests';
 const PASSWORD_HASH = `scrypt$4$8$1$$${scryptSync(PASSWORD, '', 32, { N: 16, r: 8, p: 1 }).toString('base64url')}`;
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** A browser that is closed when the test ends. */
-export async function launchBrowser(t: Test): Promise<Browser> {
+let launched: Promise<Browser> | undefined;
+
+/** The browser of this process, which takes seconds to start; each page has a context of its own. */
+export function launchBrowser(_test: Test): Promise<Browser> {
+  launched ??= launch();
+  return launched;
+}
+
+async function launch(): Promise<Browser> {
   // Installed by the set-up.
   const executablePath = execFileSync('which', ['chromium'], { encoding: 'utf8' }).trim();
   // Its own sandbox needs user namespaces that root doesn't get; the pages are ours.
   const browser = await chromium.launch({ executablePath, chromiumSandbox: false });
-  t.teardown(() => browser.close());
+  root.teardown(() => browser.close());
   return browser;
 }
 

@@ -67,7 +67,7 @@ t.test('set-up link, first key, first video, first webhook, revocation', async (
   const [first] = await service.list({});
   t.match(first, { className: 'Hello', status: 'completed', keyId: null });
 
-  await page.getByRole('link', { name: 'Overview' }).click();
+  await page.getByRole('link', { name: 'Library' }).click();
   await page.locator('html[data-connected]').waitFor();
   const ask = (method: string, path: string, body = '') =>
     send(port, path, { method, body, headers: { authorization: `Bearer ${key}` } });
