@@ -32,8 +32,7 @@ async function comparePage(visit: Visit): Promise<Html> {
       section: 'scenes',
       viewer,
       csrf,
-      script: COMPARE_ASSET.path,
-      scriptTexts: t.script,
+      ...(left && right && { script: COMPARE_ASSET.path, scriptTexts: t.script }),
       actions: html`<a class="button" href="${path}">${t.backToScene}</a>`,
     },
     left && right
