@@ -28,7 +28,7 @@ const TWO = `${ONE}\nclass Two(Scene):\n    pass\n`;
 t.test('the scripts of the page are small', async (t) => {
   const scripts = [SCRIPT_ASSET, PLAYGROUND_ASSET].map(({ content }) => Buffer.from(content));
   const sum = (sizes: number[]) => sizes.reduce((total, size) => total + size, 0);
-  t.ok(sum(scripts.map(({ length }) => length)) < 405_000);
+  t.ok(sum(scripts.map(({ length }) => length)) < 400_000);
   t.ok(sum(scripts.map((script) => gzipSync(script).length)) < 150_000);
 });
 
