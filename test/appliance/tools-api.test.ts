@@ -428,7 +428,9 @@ for (const [door, open] of Object.entries(DOORS))
       await asked(`POST ${path}/save`, { json: { revision: 3, code: 'worse' } });
       t.match(await asked(`POST ${path}/restore`, { json: { revision: 4, version: 1 } }), { code: 'z' });
       t.equal((await ask(`POST ${path}/restore`, { json: { revision: 5 } })).status, 400);
-      t.match(await asked(`GET ${path}/drafts`), { drafts: [{ revision: 5 }, { revision: 1 }] });
+      t.match(await asked(`GET ${path}/drafts`), {
+        drafts: [{ revision: 5 }, { revision: 4 }, { revision: 1 }],
+      });
       t.match(await asked(`GET ${path}/drafts/1`), { code: 'x' });
 
       t.match(await asked(`POST ${path}/rename`, { json: { name: 'Outro' } }), { name: 'Outro' });
