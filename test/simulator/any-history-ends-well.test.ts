@@ -22,15 +22,15 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: isRelease ? 3 : 1, hours: isDeep ? 1 : 0.5, options: {} },
+  'with a busy service': { runs: isRelease ? 3 : 1, hours: isDeep ? 1 : 0.3, options: {} },
   'with stores that answer late': {
     runs: isRelease ? 3 : 1,
-    hours: isDeep ? 1 : 0.5,
+    hours: isDeep ? 1 : 0.3,
     options: { isLate: true },
   },
   'with the real pool of renderers': {
     runs: isRelease ? 3 : 1,
-    hours: isDeep ? 1 : 0.5,
+    hours: isDeep ? 1 : 0.3,
     options: { hasPool: true },
   },
   'over a month': {
