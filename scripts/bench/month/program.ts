@@ -8,7 +8,7 @@ import { connectAdministration, type RemoteAdministration } from '../../../appli
 import type { EndedJob } from '../../../lib/client/index.ts';
 import { TestAuthority } from '../../../test/fixtures/certificates.ts';
 import { freePort } from '../../../test/fixtures/free-port.ts';
-import { scene } from '../../../test/fixtures/renders.ts';
+import { scene } from '../../../test/fixtures/scene.ts';
 import { Customer } from './customer.ts';
 import { eventsOfAMonth, type Month, type MonthEvent, type Outcome } from './events.ts';
 import { prepareGround, ROOT } from './ground.ts';
