@@ -312,7 +312,7 @@ t.test('one account opens a limited number of streams', async (t) => {
   t.equal(live.size, 101);
 });
 
-t.test('what is shared is shown as text, whatever its title contains', async (t) => {
+t.test('titles of shared videos are escaped', async (t) => {
   const appliance = await peopled(t);
   const { port, member, service, idOf } = appliance;
   const owner = await idOf(member);

@@ -159,7 +159,7 @@ t.test('without a connection the text stays in the browser, and is saved later',
   t.equal(await draft(), long, 'a reload keeps the text, and saves it');
 });
 
-t.test('what was changed is shown and restored, and code is kept as a scene', async (t) => {
+t.test('differences are shown, a version is restored, and code is saved as a scene', async (t) => {
   const { enter, url, scenes, member, sceneId, draft } = await editing(t);
   const page = await enter();
   await replaceText(page, codeOf('changed'));
