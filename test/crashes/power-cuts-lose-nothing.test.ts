@@ -31,7 +31,7 @@ import type { Life } from '../fixtures/power-cuts/working-program.ts';
 import { seededRandom } from '../fixtures/seeded-random.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
-const CUTS = times('POWER_CUTS', { quick: 16, deep: 30 });
+const CUTS = times('POWER_CUTS', { quick: 16, deep: 18 });
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
 const { RECORDING, STATE } = process.env;
 /** The number of power cuts in one recording; more cuts need more recordings. */

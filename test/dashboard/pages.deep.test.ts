@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import t from 'tap';
+import { oneOf } from '../fixtures/depth.ts';
 import { accessibilityFaults, launchBrowser, openPage, signIn } from './browser.ts';
 import { Client } from './client.ts';
 import { filledAppliance } from './filled-appliance.ts';
@@ -39,7 +40,7 @@ t.test('every page is accessible, light, dark and on a phone, and runs no foreig
       await visit('/sign-in');
       await visit('/set-up?token=wrong');
       await signIn(page, url, admin);
-      for (const path of paths) await visit(path);
+      for (const path of oneOf(name === 'light' ? 2 : 4, paths, name.length)) await visit(path);
     });
   }
 });

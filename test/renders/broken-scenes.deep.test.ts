@@ -5,7 +5,7 @@ import t from 'tap';
 import { type Finding, LocalRenderer } from '../../lib/index.ts';
 
 import { type BrokenScene, brokenScenes } from '../fixtures/broken-scenes.ts';
-import { oneOf } from '../fixtures/depth.ts';
+import { everyNth } from '../fixtures/depth.ts';
 
 const renderer = new LocalRenderer({ folder: await mkdtemp(join(tmpdir(), 'scenepress-')), workers: 2 });
 t.before(() => renderer.start());
@@ -19,7 +19,7 @@ const all = brokenScenes();
 t.ok(all.length > 400, `${all.length} scenes`);
 
 t.test('broken scenes are found, with kind, line and advice', { timeout: 300_000 }, async (t) => {
-  const scenes = oneOf(4, all);
+  const scenes = everyNth(4, all);
   const misses: Record<'found' | 'kind' | 'line' | 'advice', string[]> = {
     ...{ found: [], kind: [], line: [], advice: [] },
   };
@@ -55,7 +55,8 @@ t.test(
     const missed: string[] = [];
     const misplaced: string[] = [];
     const times: number[] = [];
-    for (const { code, group, title, line, kind } of all) {
+    const read = everyNth(2, all);
+    for (const { code, group, title, line, kind } of read) {
       const startedMs = performance.now();
       const { findings } = await renderer.check(code, { className: 'Demo', dryRun: false });
       times.push(performance.now() - startedMs);
@@ -64,8 +65,8 @@ t.test(
       else if (finding.line !== line || finding.kind !== kind)
         misplaced.push(`${group}: ${title}: ${finding.line}`);
     }
-    const found = all.length - missed.length;
-    t.ok(found >= 0.8 * all.length, `${found} of ${all.length}; missed:\n${missed.join('\n')}`);
+    const found = read.length - missed.length;
+    t.ok(found >= 0.8 * read.length, `${found} of ${read.length}; missed:\n${missed.join('\n')}`);
     t.ok(misplaced.length <= 0.03 * found, misplaced.join('\n'));
     t.comment(`median ${times.toSorted((a, b) => a - b)[times.length >> 1]?.toFixed(0)} ms`);
   },

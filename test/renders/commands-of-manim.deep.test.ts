@@ -104,7 +104,7 @@ async function manim(args: string[]): Promise<string[]> {
   return files.filter((it) => it.isFile()).map((it) => join(it.parentPath, it.name));
 }
 
-for (const [line, files] of oneOf(2, LINES)) {
+for (const [line, files] of oneOf(4, LINES)) {
   t.test(`scene.py ${line}`, async (t) => {
     const args = line.split(' ');
     const theirs = await manim(args);

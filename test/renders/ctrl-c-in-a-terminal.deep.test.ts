@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { scenepress } from '../appliance/command.ts';
 import { send } from '../appliance/listening-appliance.ts';
+import { oneOf } from '../fixtures/depth.ts';
 import { ended, processesBelow, zygotesBelow } from '../fixtures/processes.ts';
 import { afterOneFrame, ENDLESS } from '../fixtures/renders.ts';
 import { temporaryFolder } from '../fixtures/temporary-folder.ts';
@@ -55,7 +56,7 @@ async function serveIn(t: Test, command: string[]) {
   return { terminal, draw, dataDir, logFile };
 }
 
-for (const [name, { command, exitCode }] of Object.entries(STARTS)) {
+for (const [name, { command, exitCode }] of oneOf(2, Object.entries(STARTS))) {
   t.test(`${name}: Ctrl-C lets the running render finish and prints that`, async (t) => {
     const { terminal, draw, dataDir, logFile } = await serveIn(t, command);
     const below = processesBelow(terminal.pid);
@@ -95,7 +96,7 @@ t.test('npm start: Ctrl-C during the start aborts it', async (t) => {
   t.notMatch(await readFile(logFile, 'utf8'), /"level":(4|5)0/, 'nothing failed');
 });
 
-for (const when of ['while it warms up', 'while it renders']) {
+for (const when of oneOf(2, ['while it warms up', 'while it renders'])) {
   t.test(`render: Ctrl-C ${when} cancels the render and leaves no files`, async (t) => {
     const [cwd, TMPDIR] = [await temporaryFolder(t), await temporaryFolder(t)];
     await writeFile(join(cwd, 'endless.py'), ENDLESS);

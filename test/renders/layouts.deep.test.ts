@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
 import { LocalRenderer } from '../../lib/index.ts';
-import { oneOf } from '../fixtures/depth.ts';
+import { everyNth } from '../fixtures/depth.ts';
 import { isOf, type LayoutScene, layoutScenes } from '../fixtures/layouts.ts';
 
 const renderer = new LocalRenderer({ folder: await mkdtemp(join(tmpdir(), 'scenepress-')), workers: 2 });
@@ -12,7 +12,7 @@ t.teardown(() => renderer.stop());
 
 /** Inspects scenes, two at a time. */
 async function inspectSome(scenes: LayoutScene[]) {
-  const left = oneOf(3, scenes).values();
+  const left = everyNth(6, scenes).values();
   const all: { scene: LayoutScene; ok: boolean; missed: number; told: string; count: number }[] = [];
   const inspectNext = async () => {
     for (const scene of left) {

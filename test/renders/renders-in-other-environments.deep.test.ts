@@ -1,11 +1,11 @@
 // Runs tests of renders on the reduced level. `PLACE='root, reduced'` runs a single environment.
 import { join } from 'node:path';
 import t from 'tap';
-import { isRelease } from '../fixtures/depth.ts';
+import { isRelease, oneOf } from '../fixtures/depth.ts';
 import { environments } from '../fixtures/environments.ts';
 
-const TESTS: Record<string, string[]> = {
-  'user, reduced': ['killed-service', 'dying-renderers', 'many-workers'],
+const TESTS: Record<string, readonly string[]> = {
+  'user, reduced': oneOf(3, ['killed-service', 'dying-renderers', 'many-workers']),
   'root, reduced': isRelease ? ['killed-service'] : [],
 };
 

@@ -6,7 +6,7 @@ import { FOLDER, toItsEnd } from './to-its-end.ts';
 import { yearsAnHour } from './years-an-hour.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
-const RUNS = times('SIMULATIONS', { quick: 1, deep: 2 });
+const RUNS = times('SIMULATIONS', { quick: 1, deep: 1 });
 const HOURS = times('SIMULATED_HOURS', { quick: 0.5, deep: 1 });
 
 function simulated(t: Test, seed: number, hours = HOURS): Promise<ClusterHistory> {

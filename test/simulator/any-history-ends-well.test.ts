@@ -22,20 +22,20 @@ interface Kind {
 }
 
 const KINDS: Record<string, Kind> = {
-  'with a busy service': { runs: isRelease ? 3 : 1, hours: isDeep ? 1 : 0.3, options: {} },
+  'with a busy service': { runs: isRelease ? 3 : 1, hours: isDeep ? 0.5 : 0.3, options: {} },
   'with stores that answer late': {
     runs: isRelease ? 3 : 1,
-    hours: isDeep ? 1 : 0.3,
+    hours: isDeep ? 0.5 : 0.3,
     options: { isLate: true },
   },
   'with the real pool of renderers': {
     runs: isRelease ? 3 : 1,
-    hours: isDeep ? 1 : 0.3,
+    hours: isDeep ? 0.5 : 0.3,
     options: { hasPool: true },
   },
   'over a month': {
     runs: 1,
-    hours: (isRelease ? 30 : isDeep ? 10 : 5) * 24,
+    hours: (isRelease ? 30 : isDeep ? 7 : 5) * 24,
     options: { actEveryMs: 4 * HOUR_MS, crashEveryMs: 5 * DAY_MS },
   },
 };

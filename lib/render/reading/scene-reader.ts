@@ -18,8 +18,8 @@ import { mountsState } from '../start/launcher.ts';
 import { identityAt } from '../start/work-folder.ts';
 import type { Zygote } from '../start/zygote.ts';
 
-/** What a read may take; most take some milliseconds. */
-const TIMEOUT_MS = 2_000;
+/** How long a read may take on a busy machine; most take some milliseconds, and its process limits its CPU time. */
+const TIMEOUT_MS = 5_000;
 /** How long a read waits for the process, which starts in a few seconds. */
 const PATIENCE_MS = 10_000;
 const UNUSED_MS = 10 * 60_000;

@@ -80,7 +80,7 @@ EDITS: dict[str, tuple[list[list[Shot]], int]] = {
 
 
 @pytest.mark.parametrize("edit", EDITS)
-@pytest.mark.sampled(8, deep=4)
+@pytest.mark.sampled(8, deep=8)
 def test_frames_that_an_edit_leaves_as_they_are_are_copied(first: Path, tmp_path: Path, edit: str) -> None:
     plays, least = EDITS[edit]
     copied = encoded(tmp_path / "after", plays, first)
@@ -144,7 +144,7 @@ def changed(plays: list[list[Shot]], place: int) -> list[list[Shot]]:
 
 
 @pytest.mark.parametrize("seed", range(20))
-@pytest.mark.sampled(20, deep=4)
+@pytest.mark.sampled(20, deep=10)
 def test_videos_can_be_stitched_at_every_key_frame(tmp_path: Path, seed: int) -> None:
     plays = random_video(seed)
     encoded(tmp_path / "before", plays)
@@ -184,7 +184,7 @@ DAMAGES: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-@pytest.mark.sampled(8, deep=4)
+@pytest.mark.sampled(8, deep=8)
 def test_damaged_files_are_not_copied_from(first: Path, tmp_path: Path, damage: str) -> None:
     shutil.copytree(first, tmp_path / "before")
     name, change = DAMAGES[damage]
@@ -203,7 +203,7 @@ def test_a_video_that_is_cut_is_copied_up_to_there(first: Path, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("seed", range(40))
-@pytest.mark.sampled(10, deep=3)
+@pytest.mark.sampled(10, deep=8)
 def test_a_changed_byte_is_never_copied(first: Path, tmp_path: Path, seed: int) -> None:
     shutil.copytree(first, tmp_path / "before")
     file = tmp_path / "before" / ("video.mp4" if seed % 2 else "video.index")

@@ -41,16 +41,18 @@ def bench() -> Iterator[DryBench]:
     made.close()
 
 
-@pytest.mark.sampled(6, deep=2)
+@pytest.mark.sampled(6, deep=3)
 @pytest.mark.parametrize("name", [*(f"scenes:{name}" for name in _OWN), *_DOCUMENTED])
 def test_each_play_ends_as_in_a_render(bench: DryBench, name: str) -> None:
     (example,) = [example for example in own_scenes() + documented() if example.name == name]
     assert bench.compare(example).difference == ""
 
 
+@pytest.mark.parametrize("part", range(8))
+@pytest.mark.sampled(8, deep=8)
 @pytest.mark.deep
-def test_each_play_of_many_examples_ends_as_in_a_render(bench: DryBench) -> None:
-    examples = own_scenes() + bench_scenes() + documented()[::9]
+def test_each_play_of_many_examples_ends_as_in_a_render(bench: DryBench, part: int) -> None:
+    examples = (own_scenes() + bench_scenes() + documented()[::9])[part::8]
     found = {example.name: bench.compare(example).difference for example in examples}
     assert {name: difference for name, difference in found.items() if difference} == {}
 

@@ -114,7 +114,7 @@ def compared(request: pytest.FixtureRequest) -> dict[str, Comparison]:
 
 
 @pytest.mark.parametrize("name", SAMPLE)
-@pytest.mark.sampled(9, deep=3)
+@pytest.mark.sampled(9, deep=6)
 def test_frames_equal_manims(compared: dict[str, Comparison], name: str) -> None:
     comparison = compared[name]
     assert comparison.verdict is Verdict.EQUAL, comparison.reason
@@ -141,6 +141,7 @@ def test_differences_are_detected() -> None:
 
 
 @pytest.mark.parametrize("name", ["Chance", "Moving", "Heard"])
+@pytest.mark.sampled(3, deep=3)
 @pytest.mark.deep
 def test_the_reference_equals_the_output_of_the_command(tmp_path: Path, name: str) -> None:
     """Compare with pictures and a video of the command itself, without a listener."""

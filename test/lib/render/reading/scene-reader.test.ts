@@ -76,7 +76,7 @@ t.test('a read that dies or hangs finds nothing, and the next one does', async (
   t.equal(await read('fail'), undefined);
   const beforeMs = clock.uptimeMs();
   t.equal(await done(reader.read({ code: 'hang' })), undefined);
-  t.ok(clock.uptimeMs() - beforeMs >= 2_000);
+  t.ok(clock.uptimeMs() - beforeMs >= 5_000);
   t.same(await read('b'), ['b']);
   t.equal(started.length, 1);
 });
