@@ -74,7 +74,7 @@ export interface LocalRender {
 }
 
 /** Options of checks and inspections. */
-export interface LocalCheckOptions extends Omit<CheckOptions, 'dryRun'> {
+export interface LocalCheckOptions extends Omit<CheckOptions, 'dryRun' | 'audio'> {
   /** Settings of a manim.cfg, such as `background_color`. */
   config?: Record<string, string>;
   /** Aborts it. */

@@ -1,3 +1,4 @@
+import type { PlacedAudio } from './audio.ts';
 import type { Finding } from './finding-types.ts';
 import type { GivenFiles } from './owner-file.ts';
 import type { DeclaredParam, Params } from './params.ts';
@@ -17,6 +18,11 @@ export interface CheckOptions {
   fps?: number;
   /** Values of parameters that the scenes declare, by name. */
   params?: Params;
+  /**
+   * Sounds that the render would place in its video, as of {@link EnqueueRequest}; needs `className`. A moment that the
+   * scene does not have is an error. Not used if the code is only read.
+   */
+  audio?: readonly PlacedAudio[];
   /**
    * Whether the scenes are run, without drawing them; default true. False: the code is only read, and what is certainly wrong
    * in it is told within some milliseconds. Takes no worker and no budget, and finds less: `scenes` is empty.

@@ -3,7 +3,7 @@ import type { Finding } from './finding-types.ts';
 import type { Play } from './renderer-messages.ts';
 
 /** What is inspected besides the code, and for which video. */
-export type InspectOptions = Omit<CheckOptions, 'dryRun'>;
+export type InspectOptions = Omit<CheckOptions, 'dryRun' | 'audio'>;
 
 /** A picture of a scene. */
 export interface InspectedPicture {

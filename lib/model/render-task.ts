@@ -101,6 +101,8 @@ export interface CheckTask {
   /** As of {@link RenderTask}. */
   params?: Params;
   /** As of {@link RenderTask}. */
+  audio?: readonly PlacedAudio[];
+  /** As of {@link RenderTask}. */
   files?: string;
 }
 

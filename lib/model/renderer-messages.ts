@@ -96,6 +96,7 @@ export interface CheckJob {
   local: LocalOutput | null;
   /** Its parameters, as the text of a JSON object. */
   params: string;
+  audio: PlacedSound[];
   /** A render would have audio of texts that have no file: it is silence here. */
   hasSpeech: boolean;
   /** The machine's TeX is being changed: the check fails if it has to start TeX. */

@@ -389,6 +389,7 @@ class CheckJob:
     local: LocalOutput | None
     # Its parameters, as the text of a JSON object.
     params: str
+    audio: list[PlacedSound]
     # A render would have audio of texts that have no file: it is silence here.
     has_speech: bool
     # The machine's TeX is being changed: the check fails if it has to start TeX.
@@ -410,6 +411,7 @@ class CheckJob:
             fps=int(message["fps"]),
             local=None if message["local"] is None else LocalOutput.parse(message["local"]),
             params=str(message["params"]),
+            audio=[PlacedSound.parse(item) for item in message["audio"]],
             has_speech=bool(message["hasSpeech"]),
             is_tex_held=bool(message["isTexHeld"]),
             cpu_seconds=int(message["cpuSeconds"]),

@@ -132,7 +132,7 @@ def list_job(code: str) -> Message:
 
 def check_job(code: str, name: str = "Demo", **changes: Any) -> Message:
     job = render_job(code, name)
-    for name in ("still", "inspect", "audio", "seed", *_DRAWING):
+    for name in ("still", "inspect", "seed", *_DRAWING):
         del job[name]
     return job | {"kind": "check", "cpuSeconds": 5} | changes
 

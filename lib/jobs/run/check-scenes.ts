@@ -1,5 +1,6 @@
 import { ScenepressError } from '../../base/errors.ts';
 import type { Names } from '../../base/known-options.ts';
+import { audioOf } from '../../model/audio-rules.ts';
 import type { CheckedSource, CheckOptions, CheckRequest } from '../../model/checked-source.ts';
 import { type Finding, findingOf } from '../../model/finding.ts';
 import { paramsOf } from '../../model/param-rules.ts';
@@ -46,7 +47,7 @@ const READ_AT_ONCE = 2;
 /** The options of a check. */
 export const CHECK_REQUEST: Names<CheckRequest> = {
   ...{ className: true, quality: true, aspectRatio: true, fps: true },
-  ...{ owner: true, signal: true, dryRun: true, files: true, params: true },
+  ...{ owner: true, signal: true, dryRun: true, files: true, params: true, audio: true },
 };
 
 /**
@@ -68,11 +69,16 @@ async function readOrRun(
   request: Omit<CheckRequest, 'files'> & ReceivedFiles,
 ): Promise<CheckedSource | undefined> {
   const { renderer, roles } = parts;
-  const { owner, signal, className, dryRun = true, files, sent, params, ...options } = request;
+  const { owner, signal, className, dryRun = true, files, sent, params, audio, ...options } = request;
   assertWorker(roles, 'check');
   parseRenderRequest({ code, className: className ?? 'Scene', ...options });
   const set = await filesFor(parts, { owner, files, sent });
-  const named = { ...options, ...(className !== undefined && { className }), ...(params && { params }) };
+  const named = {
+    ...options,
+    ...(className !== undefined && { className }),
+    ...(params && { params }),
+    ...(audio && { audio }),
+  };
   const found = dryRun
     ? await checkScenes(renderer, code, named, runsOfOwner(parts, { owner, signal, set }))
     : await withFiles(parts, set, (ofFiles) =>
@@ -148,6 +154,7 @@ export async function checkScenes(
     aspectRatio = '16:9',
     fps = QUALITIES[quality]?.fps,
     params: given,
+    audio: sounds,
   }: CheckOptions,
   run: Runs,
 ): Promise<CheckedSource> {
@@ -156,6 +163,9 @@ export async function checkScenes(
   checkSource(code);
   parseRenderRequest({ code: text, className: '_', quality, aspectRatio, fps });
   const params = paramsOf(given);
+  const audio = audioOf(sounds);
+  if (audio && className === undefined)
+    throw new ScenepressError('invalid_request', 'audio needs className: the scene in whose video it is.');
   const found: CheckedSource = { ok: true, findings: [], params: [], scenes: [] };
   const listed = className === undefined ? await run((how) => renderer.listScenes(code, how)) : undefined;
   if (listed && listed.kind !== 'listed') return addFailure(found, listed);
@@ -163,7 +173,14 @@ export async function checkScenes(
   if (names.length === 0) return addFailure(found, NO_SCENE);
   for (const name of names) {
     const size = frameSizeOf(quality, aspectRatio);
-    const task = { checkSceneOf: code, className: name, ...size, fps, ...(params && { params }) };
+    const task = {
+      checkSceneOf: code,
+      className: name,
+      ...size,
+      fps,
+      ...(params && { params }),
+      ...(audio && { audio }),
+    };
     const checked = await run((how) => renderer.check({ ...task, ...how }));
     if (checked.kind !== 'died') addParams(found.params, checked.params ?? []);
     if (checked.kind !== 'checked') {

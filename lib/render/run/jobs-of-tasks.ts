@@ -78,7 +78,7 @@ export function listJob(task: ListTask, limits: RenderLimits): ListJob {
 /** The job that runs a scene without drawing it. */
 export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
   const { checkSceneOf: code, className, widthPx, heightPx, local = null, params } = task;
-  const { hasSpeech = false, isTexHeld = false } = task;
+  const { audio = [], hasSpeech = false, isTexHeld = false } = task;
   const fps = Math.min(task.fps, Number.MAX_SAFE_INTEGER);
   const size = { widthPx, heightPx, fps };
   const cpuSeconds = CHECK_CPU_SECONDS;
@@ -89,6 +89,7 @@ export function checkJob(task: CheckTask, limits: RenderLimits): CheckJob {
     ...size,
     local,
     params: paramsText(params),
+    audio: audio.map(placed),
     hasSpeech,
     isTexHeld,
     cpuSeconds,

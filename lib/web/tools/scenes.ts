@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import Joi from 'joi';
 import { ScenepressError } from '../../base/errors.ts';
 import { KEPT_MS } from '../../jobs/snapshots/snapshots.ts';
+import { AUDIO } from '../../model/audio-rules.ts';
 import type { CheckRequest } from '../../model/checked-source.ts';
 import { FRAME } from '../../model/selection-rules.ts';
 import type { StillAt } from '../../model/still-place.ts';
@@ -43,6 +44,7 @@ export const SCENE_ROUTES: readonly ToolRoute[] = [
         code: CODE.description('One source.'),
         codes: Joi.array().items(CODE).min(1).max(MOST_CODES).description('Several sources instead.'),
         dryRun: Joi.boolean().description('Whether the scenes are run. Default: true.'),
+        audio: AUDIO.description('Sounds that the render would place; needs className.'),
       }),
     },
     responses: {

@@ -252,6 +252,7 @@ def _check(playing: Scene, job: CheckJob, channel: JobChannel, timeline: Timelin
     renderer = dry_run.DryRenderer(_plain_renderer(playing), job, timeline)
     dry_run.skip_frames()
     _play(playing, renderer)
+    placing.place(job.audio, renderer.file_writer, job.fps)
     frames = renderer.file_writer.movie.frames or job.fps
     return partial(channel.checked, frames, job.fps, reads_pixels=renderer.are_pixels_read)
 

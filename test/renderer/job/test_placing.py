@@ -1,12 +1,13 @@
 """Sounds that a request places: at times and at moments of the scene, with captions, as one track."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import av
 import pytest
 
-from client import Outcome, Zygote, render_job
+from client import Outcome, Zygote, check_job, render_job
 from narrated import captioned, heard, seen, write_bursts
 
 _NEAR_S = 0.04
@@ -33,15 +34,22 @@ def _sound(file: str, **changes: Any) -> dict[str, Any]:
     return {"file": file, "atSeconds": None, "atCue": None, "text": None, "words": []} | changes
 
 
-def _run(zygote: Zygote, path: Path, code: str, *audio: dict[str, Any], **changes: Any) -> Outcome:
+def _run(
+    zygote: Zygote,
+    path: Path,
+    code: str,
+    *audio: dict[str, Any],
+    job: Callable[..., dict[str, Any]] = render_job,
+    **changes: Any,
+) -> Outcome:
     path.chmod(0o755)
     for name in ("files", "job"):
         (path / name).mkdir(exist_ok=True)
         (path / name).chmod(0o755)
     for number, name in enumerate(("a.wav", "b.mp3", "voices/c.ogg")):
         write_bursts(path / "files" / name, 0.9 - 0.2 * number)
-    job = render_job(code, audio=[*audio], fps=30, **changes)
-    return zygote.run(path / "job", job, job_files=path / "files")
+    message = job(code, audio=[*audio], fps=30, **changes)
+    return zygote.run(path / "job", message, job_files=path / "files")
 
 
 def test_video_captions_and_sound_of_three_files_line_up(zygote: Zygote, tmp_path: Path) -> None:
@@ -102,3 +110,18 @@ def test_what_lacks_is_named(zygote: Zygote, tmp_path: Path) -> None:
     )
     outcome = _run(zygote, tmp_path, _CODE, _sound("none.wav", atSeconds=1))
     assert outcome.error == "There is no sound none.wav."
+
+
+def test_a_check_finds_what_lacks(zygote: Zygote, tmp_path: Path) -> None:
+    for number, (sound, told) in enumerate(
+        (
+            (_sound("a.wav", atCue="proof"), None),
+            (_sound("a.wav", atCue="prof"), "There is no cue 'prof' for the sound a.wav."),
+            (_sound("none.wav", atSeconds=1), "There is no sound none.wav."),
+        )
+    ):
+        path = tmp_path / str(number)
+        path.mkdir()
+        outcome = _run(zygote, path, _CODE, sound, job=check_job)
+        assert outcome.result["type"] == ("checked" if told is None else "failed"), outcome.result
+        assert told is None or outcome.error.startswith(told)

@@ -79,6 +79,15 @@ class Main(Scene):
     { ...dark, file: dark?.file ?? '', atSeconds: 0 },
     { ...lighter, file: lighter?.file ?? '', atCue: 'lighter' },
   ];
+  const checked = { owner: 'ada', className: 'Main', audio };
+  t.same((await service.check(code, checked)).findings, []);
+  t.match(await service.check(code.replace('"light"', '"late"'), checked), {
+    ok: false,
+    findings: [
+      { kind: 'scene:lookup', message: /^There is no cue 'light' for the sound voices\/light\.wav/ },
+    ],
+  });
+  await t.rejects(service.check(code, { owner: 'ada', audio }), { message: /^audio needs className/ });
   const first = await render(service, { owner: 'ada', code, audio });
   t.match(first, { status: 'completed', error: null, audio });
   const again = await service.wait((await service.renderAgain(first.jobId)).jobId);
