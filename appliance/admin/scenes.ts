@@ -134,6 +134,7 @@ export class SceneAdministration {
     className?: string;
     code?: string;
     settings?: SceneSettings;
+    jobId?: string;
   }): Promise<SceneDetails> {
     const { accountId } = await this.#accounts.find(account);
     return this.#details(await this.#service.scenes.create({ ...scene, owner: accountId }));

@@ -27,7 +27,7 @@ interface DraftTexts {
 export type ApiScene = ApiSceneSummary & DraftTexts;
 
 /** A new scene. */
-export type NewApiScene = { name: string } & Partial<DraftTexts>;
+export type NewApiScene = { name: string; jobId?: string } & Partial<DraftTexts>;
 
 /** What to save; `revision`: of the draft that was changed. What is not given stays as it is. */
 export type SavedApiScene = { revision: number } & Partial<DraftTexts>;

@@ -24,6 +24,7 @@ export const NEW: Joi.ObjectSchema<NewScene> = Joi.object({
   className: Joi.any(),
   code: Joi.any(),
   settings: OBJECT,
+  jobId: TEXT,
 } satisfies Schemas<NewScene>);
 export const SAVE: Joi.ObjectSchema<SaveScene> = Joi.object({
   owner: TEXT,

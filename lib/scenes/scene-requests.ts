@@ -17,6 +17,10 @@ export interface NewScene {
   /** Default: empty. */
   code?: string;
   settings?: SceneSettings;
+  /**
+   * A job of the owner, which becomes the first version of the scene. What is not given is as in the job.
+   */
+  jobId?: string;
 }
 
 /** What to save. What is not given stays as it is. */

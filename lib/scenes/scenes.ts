@@ -3,8 +3,9 @@ import { checked } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { assertEnded, forgetJob } from '../jobs/end/forget.ts';
 import { SortableIds } from '../model/ids.ts';
+import type { JobRecord } from '../model/job.ts';
 import { newOwner } from '../model/owner.ts';
-import type { DraftRecord, SceneRecord, SceneUsage } from '../model/scene.ts';
+import type { DraftRecord, SceneRecord, SceneSettings, SceneUsage, VersionRecord } from '../model/scene.ts';
 import { findJob } from '../storage/find-job.ts';
 import type { ScenePlace } from '../storage/scene-store.ts';
 import type { Transaction } from '../storage/transaction.ts';
@@ -61,11 +62,19 @@ export class Scenes extends SceneVersions {
     this.#ids = new SortableIds(parts.clock, parts.random);
   }
 
-  /** Adds a scene. Errors: `invalid_request`; `too_much_stored` beyond the owner's limits; `owner_refused`, `storage_full`. */
+  /**
+   * Adds a scene. Errors: `invalid_request`; `not_found` when the owner has no such job, or its code was forgotten; `conflict`
+   * when the job is a version of a scene; `too_much_stored` beyond the owner's limits; `owner_refused`, `storage_full`.
+   */
   async create(given: NewScene): Promise<Scene> {
-    const { owner, name, ...texts } = checked('scenes.create', given, NEW);
+    const { owner, name, jobId, ...texts } = checked('scenes.create', given, NEW);
     newOwner(owner);
-    return this.#add(owner, validName(name), validDraft({ ...EMPTY, ...texts }));
+    if (jobId === undefined) return this.#add(owner, validName(name), validDraft({ ...EMPTY, ...texts }));
+    const ofJob = await this.#textsOfJob(await findJob(this.#parts.storage, jobId, owner), {});
+    const draft = validDraft({ ...ofJob, ...texts });
+    const revision = isDeepStrictEqual(draft, validDraft(ofJob)) ? 1 : null;
+    const { sceneId } = await this.#add(owner, validName(name), draft, { jobId, revision });
+    return this.get(sceneId);
   }
 
   /** Error: `not_found` when there is no such scene, it has been removed, or it has another owner. */
@@ -112,7 +121,7 @@ export class Scenes extends SceneVersions {
     const restored = draft === undefined ? undefined : await this.#draft(sceneId, draft);
     const ofVersion = restored ? undefined : await this.#textsOfVersion(sceneId, version);
     return this.#change(sceneId, { owner, revision, keepsReplaced: true }, async (current) =>
-      restored ? textsOf(restored) : validDraft(ofVersion?.(current) ?? current),
+      restored ? textsOf(restored) : validDraft(ofVersion ? await ofVersion(current) : current),
     );
   }
 
@@ -201,18 +210,22 @@ export class Scenes extends SceneVersions {
     throw new ScenepressError('not_found', message);
   }
 
-  async #textsOfVersion(sceneId: string, number: number): Promise<(current: DraftTexts) => DraftTexts> {
+  async #textsOfVersion(
+    sceneId: string,
+    number: number,
+  ): Promise<(current: DraftTexts) => Promise<DraftTexts>> {
     const { storage } = this.#parts;
     const version = await storage.scenes.version(sceneId, number);
-    const code = version && (await storage.readSource(version.jobId));
-    if (!version || code === undefined) {
-      const what = version
-        ? 'The code of this version was forgotten with its job.'
-        : 'There is no such version.';
-      throw new ScenepressError('not_found', what);
-    }
+    if (!version) throw new ScenepressError('not_found', 'There is no such version.');
     const job = await findJob(storage, version.jobId);
-    return ({ settings }) => ({ className: job.className, code, settings: settingsOfJob(job, settings) });
+    return ({ settings }) => this.#textsOfJob(job, settings);
+  }
+
+  /** `settings`: those that a job does not have. Error: `not_found` if its code was forgotten. */
+  async #textsOfJob(job: JobRecord, settings: SceneSettings): Promise<DraftTexts> {
+    const code = await this.#parts.storage.readSource(job.jobId);
+    if (code === undefined) throw new ScenepressError('not_found', 'The code of this job was forgotten.');
+    return { className: job.className, code, settings: settingsOfJob(job, settings) };
   }
 
   async #forgetJobs(sceneId: string): Promise<void> {
@@ -228,7 +241,12 @@ export class Scenes extends SceneVersions {
     for (const jobId of jobIds) await forgetJob(this.#parts, await findJob(storage, jobId));
   }
 
-  async #add(owner: string, name: string, texts: DraftTexts): Promise<Scene> {
+  async #add(
+    owner: string,
+    name: string,
+    texts: DraftTexts,
+    first?: Pick<VersionRecord, 'jobId' | 'revision'>,
+  ): Promise<Scene> {
     const { storage, sceneQuota, assertAdmitted, clock } = this.#parts;
     const sceneId = `d${this.#ids.next()}`;
     const nowMs = clock.now();
@@ -243,6 +261,10 @@ export class Scenes extends SceneVersions {
       await assertAdmitted(owner, tx);
       await sceneQuota.assertAdds(tx, owner, { scenes: 1, bytes: sizeBytes });
       await storage.scenes.insert(tx, scene, draft);
+      if (!first) return;
+      if (await storage.scenes.versionOf(first.jobId, tx))
+        throw new ScenepressError('conflict', 'This job is a version of a scene already.');
+      await storage.scenes.addVersion(tx, { ...first, sceneId, owner, atMs: nowMs });
     });
     return sceneOf({ scene, last: undefined }, draft);
   }

@@ -126,12 +126,12 @@ export class SqlSceneStore implements SceneStore {
     inside.write(SCENES.update, ...SCENES.changes({ ...scene, changedAtMs }));
   }
 
-  versionOf(jobId: string): Promise<VersionRecord | undefined> {
-    return this.#version(`${SCENE_VERSIONS.byKey} AND ${VISIBLE}`, jobId);
+  versionOf(jobId: string, tx?: Transaction): Promise<VersionRecord | undefined> {
+    return this.#version(`${SCENE_VERSIONS.byKey} AND ${VISIBLE}`, [jobId], tx);
   }
 
   version(sceneId: string, number: number): Promise<VersionRecord | undefined> {
-    return this.#version(`${VERSIONS} AND number = ? AND ${VISIBLE}`, sceneId, number);
+    return this.#version(`${VERSIONS} AND number = ? AND ${VISIBLE}`, [sceneId, number]);
   }
 
   async versions({ sceneId, before, limit }: VersionPage): Promise<VersionRecord[]> {
@@ -150,8 +150,8 @@ export class SqlSceneStore implements SceneStore {
     return rows.map(({ job_id: jobId }) => jobId);
   }
 
-  async #version(text: string, ...values: SqlValue[]): Promise<VersionRecord | undefined> {
-    const row = await this.#database.get(text, ...values);
+  async #version(text: string, values: SqlValue[], tx?: Transaction): Promise<VersionRecord | undefined> {
+    const row = await (tx ? this.#database.inside(tx) : this.#database).get(text, ...values);
     return row && SCENE_VERSIONS.record(row);
   }
 

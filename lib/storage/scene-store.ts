@@ -63,7 +63,7 @@ export interface SceneStore {
     version: Omit<VersionRecord, 'number'> & { owner: string; atMs: number },
   ): Promise<void>;
   /** The version that a job is. */
-  versionOf(jobId: string): Promise<VersionRecord | undefined>;
+  versionOf(jobId: string, tx?: Transaction): Promise<VersionRecord | undefined>;
   version(sceneId: string, number: number): Promise<VersionRecord | undefined>;
   /** Versions whose jobs are visible, the newest first. */
   versions(page: VersionPage): Promise<VersionRecord[]>;

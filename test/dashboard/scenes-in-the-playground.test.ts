@@ -3,6 +3,7 @@ import { peopledAppliance } from './browser.ts';
 import { signedIn } from './client.ts';
 
 const codeOf = (comment: string) => `class Intro(Scene):\n    pass\n# ${comment}\n`;
+const REQUEST = { className: 'Intro', quality: 'low', params: { a: 1 } } as const;
 const FORM = { className: 'Intro', quality: 'low', aspectRatio: '16:9', fps: '12', params: '{"a":1}' };
 
 const appliance = await peopledAppliance(t);
@@ -98,6 +99,17 @@ t.test('code of the playground is kept as a scene, with the name of its class', 
   const [scene] = (await scenes.list({ account: member })).scenes;
   t.equal(headers.location, `/dashboard/playground?scene=${scene?.sceneId}`);
   t.match(scene, { name: 'Intro' });
+  const { jobs } = appliance.installation.administration;
+  const { jobId } = await jobs.render({ account: member, ...REQUEST, code: codeOf('rendered') });
+  for (const [comment, versions] of [
+    ['changed', []],
+    ['rendered', [{ version: 1, job: { jobId } }]],
+    ['rendered', []],
+  ] as const) {
+    await post('/playground/keep', { ...FORM, job: jobId, code: codeOf(comment).replaceAll('\n', '\r\n') });
+    const [{ sceneId = '' } = {}] = (await scenes.list({ account: member })).scenes;
+    t.match((await scenes.versions({ sceneId })).versions, versions, comment);
+  }
   t.equal((await post('/playground/save', { ...FORM, code: 'x' })).status, 400, 'without a scene');
 });
 

@@ -1,5 +1,6 @@
 import { badRequest } from '@hapi/boom';
 import { isScenepressError } from '../../../lib/internal.ts';
+import type { JobDetails } from '../../admin/administration-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { EXAMPLES } from '../assets/examples.ts';
 import type { Html } from '../html.ts';
@@ -121,6 +122,16 @@ async function render(visit: Visit): Promise<Answer> {
   }
 }
 
+/** Whether a job of the viewer rendered this code and is no version of a scene. */
+async function isOfDraft(
+  { admin, viewer }: Visit,
+  { jobId, account, code, className }: JobDetails,
+  draft: Draft,
+): Promise<boolean> {
+  if (account !== viewer.email || code !== draft.code || className !== draft.className) return false;
+  return (await admin.scenes.ofJob({ jobId })) === null;
+}
+
 async function inspect(visit: Visit): Promise<Answer> {
   const { admin, form, viewer } = visit;
   const draft = draftIn(form);
@@ -171,7 +182,10 @@ async function changeScene(
   }
 }
 
-/** Keeps what the form has as a scene of its own, with the name of its class; beside the job that the page shows. */
+/**
+ * Keeps what the form has as a scene of its own, with the name of its class. The job that the page shows becomes its first
+ * version, if it rendered this code.
+ */
 async function keep(visit: Visit): Promise<Answer> {
   const { admin, form, viewer } = visit;
   const draft = draftIn(form);
@@ -180,10 +194,12 @@ async function keep(visit: Visit): Promise<Answer> {
   try {
     const { code, className } = draft;
     const earlier = scene && (await admin.scenes.show(scene));
+    const isFirst = !earlier && job && (await isOfDraft(visit, job, draft));
     const { sceneId } = await admin.scenes.create({
       account: earlier?.account ?? viewer.accountId,
       name: earlier ? texts().playground.copyOf(earlier.name) : className || texts().common.scene,
       ...{ code, className, settings: settingsIn(draft, earlier?.settings) },
+      ...(isFirst && { jobId: job.jobId }),
     });
     const page = { scene: sceneId, ...(!scene && job && { job: job.jobId }) };
     return { to: `/playground?${new URLSearchParams(page)}` };

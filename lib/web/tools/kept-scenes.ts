@@ -69,11 +69,14 @@ export const KEPT_SCENE_ROUTES: readonly ToolRoute[] = [
         className: CLASS_NAME,
         code: DRAFT_CODE,
         settings: SETTINGS,
+        jobId: Joi.string().description(
+          'A job, which becomes the first version. What is not given is as in the job.',
+        ),
       }),
     },
     responses: {
       201: { description: 'The scene.', schema: SCENE },
-      ...toolErrors(400, 401, 403, 413, 429, 503),
+      ...toolErrors(400, 401, 403, 404, 409, 413, 429, 503),
     },
     answer: async ({ service, caller: { owner }, body }) =>
       sceneAnswer(201, await service.scenes.create({ ...(body as { name: string }), owner })),

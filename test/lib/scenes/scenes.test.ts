@@ -167,6 +167,37 @@ for (const [database, open] of Object.entries(DATABASES)) {
     },
   );
 
+  t.test(`a job becomes the first version of a scene, once (${database})`, async (t) => {
+    const service = await open(t);
+    const { scenes } = service;
+    const request = { owner: 'ada', code: CODE, className: 'Intro', params: { a: 1 } };
+    const rendered = async (given: object = {}) =>
+      service.wait((await service.enqueue({ ...request, ...given })).jobId);
+    const { jobId } = await rendered({ quality: 'low' });
+    const scene = await scenes.create({ ...NAMED, jobId });
+    t.match(scene, { code: CODE, className: 'Intro', settings: { quality: 'low', params: { a: 1 } } });
+    t.match(await scenes.versions(scene.sceneId), [
+      { version: 1, revision: 1, job: { jobId, status: 'completed' } },
+    ]);
+    t.match(await scenes.render(scene.sceneId), { version: 2, revision: 1 });
+    await t.rejects(scenes.create({ ...NAMED, jobId }), { code: 'conflict' });
+    const several = await rendered();
+    const both = await Promise.allSettled(
+      [1, 2].map(() => scenes.create({ ...NAMED, jobId: several.jobId })),
+    );
+    t.same(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+    t.match(await scenes.usage('ada'), { scenes: 2 }, 'no scene is left by a refused one');
+    const changed = await rendered();
+    const other = await scenes.create({ ...NAMED, jobId: changed.jobId, code: `${CODE}# changed` });
+    t.match(other, { code: /# changed$/ });
+    t.match(await scenes.versions(other.sceneId), [{ version: 1, revision: null }]);
+    const gone = { code: 'not_found' };
+    await t.rejects(scenes.create({ ...NAMED, owner: 'eve', jobId: changed.jobId }), gone);
+    await t.rejects(scenes.create({ ...NAMED, jobId: 'none' }), gone);
+    await service.forget(several.jobId);
+    await t.rejects(scenes.create({ ...NAMED, jobId: several.jobId }), gone);
+  });
+
   t.test(`a version and its job are added together or not at all (${database})`, async (t) => {
     const ledger = new DistantLedger(0);
     const service = await open(t, { ledger });
