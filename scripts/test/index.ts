@@ -42,7 +42,6 @@ const { values, positionals } = parseArgs({
 });
 const suite: Suite = values.release ? 'release' : values.rest ? 'rest' : values.deep ? 'deep' : 'quick';
 const isDeep = suite !== 'quick';
-const level = suite === 'rest' ? 'deep' : suite;
 const usual = usualTimes(isDeep);
 const files = chosenFiles();
 if (files.length === 0) {
@@ -53,7 +52,7 @@ if (files.length === 0) {
 const programs = programsFor(files, usual);
 if (suite === 'release') for (const program of programs) program.limitS *= RELEASE_FACTOR;
 if (values.limit !== undefined) for (const program of programs) program.limitS = Number(values.limit);
-const outcome = await runPlan(programs, level);
+const outcome = await runPlan(programs, suite);
 // With all its cases a file takes longer.
 if (suite !== 'release') keepTimes(outcome.times, isDeep);
 if (values.record) recordTimes(outcome.times, isDeep, testFiles([], 'release'));

@@ -16,9 +16,6 @@ export interface Program {
   weight: number;
 }
 
-/** How many of their cases the files run that belong to several suites. */
-export type Level = 'quick' | 'deep' | 'release';
-
 /** `quick`: what `npm test` runs; `rest`: what only the deep suite runs; `deep`: both; `release`: all. */
 export type Suite = 'quick' | 'rest' | 'deep' | 'release';
 

@@ -2,8 +2,9 @@
 
     python pytest_tap.py FILE …
 
-``SCENEPRESS_TESTS`` says how much runs of what is marked ``deep`` or ``sampled``: ``quick``, ``deep`` or
-``release``. Runs in ``renderer/``, where the settings of pytest are.
+``SCENEPRESS_TESTS`` says how much runs of what is marked ``deep`` or ``sampled``: ``quick``, ``deep``,
+``rest`` (what ``quick`` leaves of ``deep``) or ``release``. Runs in ``renderer/``, where the settings of
+pytest are.
 """
 
 import faulthandler

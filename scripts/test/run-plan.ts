@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { createWriteStream, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Level, Program } from './plan.ts';
+import type { Program, Suite } from './plan.ts';
 import { failedTitles, parseEnd, withoutPassed } from './tap-lines.ts';
 
 /** What a program, or the whole run, has used. */
@@ -31,8 +31,8 @@ const TAP_OUTPUT = '.setup/tests.tap';
 /** The plan, and what its programs have used. */
 const RUN = '.setup/test-run';
 
-/** Files of several suites run as many of their cases as the level says. */
-export async function runPlan(programs: Program[], level: Level): Promise<Outcome> {
+/** Files of several suites run as many of their cases as `suite` says. */
+export async function runPlan(programs: Program[], suite: Suite): Promise<Outcome> {
   rmSync(RUN, { recursive: true, force: true });
   mkdirSync(RUN);
   const plan = join(RUN, 'plan.json');
@@ -42,7 +42,7 @@ export async function runPlan(programs: Program[], level: Level): Promise<Outcom
   const measured = ['-I', '-S', join(import.meta.dirname, 'measured.py'), total];
   const tap = spawn('python3', [...measured, process.execPath, script, plan], {
     stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, SCENEPRESS_TESTS: level },
+    env: { ...process.env, SCENEPRESS_TESTS: suite },
   });
   const ended = once(tap, 'close');
   const raw = createWriteStream(TAP_OUTPUT);

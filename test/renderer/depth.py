@@ -17,17 +17,26 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     level = os.environ.get("SCENEPRESS_TESTS", "quick")
     if level == "release":
         return
-    today = int(time.time() / 86_400) if level == "deep" else 0
     left: list[pytest.Item] = []
     cases: Counter[str] = Counter()
     for item in items:
-        sampled = item.get_closest_marker("sampled")
         name = item.nodeid.partition("[")[0]
-        one_of = 1
-        if sampled is not None:
-            one_of = sampled.args[0] if level == "quick" else sampled.kwargs.get("deep", 1)
-        if (level == "deep" or not item.get_closest_marker("deep")) and (cases[name] + today) % one_of == 0:
-            left.append(item)
+        case = cases[name]
         cases[name] += 1
+        is_quick = _is_quick(item, case)
+        runs = {"quick": is_quick, "rest": _is_deep(item, case) and not is_quick}
+        if runs.get(level, _is_deep(item, case)):
+            left.append(item)
     config.hook.pytest_deselected(items=[item for item in items if item not in left])
     items[:] = left
+
+
+def _is_quick(item: pytest.Item, case: int) -> bool:
+    sampled = item.get_closest_marker("sampled")
+    return not item.get_closest_marker("deep") and (sampled is None or case % sampled.args[0] == 0)
+
+
+def _is_deep(item: pytest.Item, case: int) -> bool:
+    sampled = item.get_closest_marker("sampled")
+    one_of = 1 if sampled is None else sampled.kwargs.get("deep", 1)
+    return bool((case + int(time.time() / 86_400)) % one_of == 0)
