@@ -43,7 +43,7 @@ def _example(name: str) -> Example:
     return replace(example, size=(256, 144, 10), still=False)
 
 
-@pytest.mark.sampled(8, deep=6)
+@pytest.mark.sampled(16, deep=6)
 @pytest.mark.parametrize("name", _NAMES)
 def test_pictures_are_frames_of_the_render(bench: Bench, inspector: Inspector, name: str) -> None:
     example = _example(name)
@@ -55,7 +55,7 @@ def test_pictures_are_frames_of_the_render(bench: Bench, inspector: Inspector, n
         assert digest(pixels) == frames[round(seconds * fps)], seconds
 
 
-@pytest.mark.sampled(8, deep=6)
+@pytest.mark.sampled(16, deep=6)
 @pytest.mark.parametrize("name", [*_NAMES, "bench:lessons:Lecture", "bench:algorithms:BubbleSort"])
 def test_the_scene_runs_as_in_a_dry_run(
     inspector: Inspector, zygote: Zygote, tmp_path: Path, name: str

@@ -29,7 +29,7 @@ import type { ShareRecord } from '../../../lib/model/share.ts';
 import { backUp, restore } from '../../../lib/operations.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
 import { deliveryRecord } from '../../fixtures/delivery-record.ts';
-import { deepTest, isDeep, quickTest } from '../../fixtures/depth.ts';
+import { deepTest, isDeep } from '../../fixtures/depth.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
 import { noMounts, whereMounted } from '../../fixtures/mounts.ts';
 import { testFolder } from '../../fixtures/test-folder.ts';
@@ -91,7 +91,7 @@ function draftRecord(): DraftRecord {
   };
 }
 
-quickTest(t, 'a backup of a running folder restores the same data', async (t) => {
+t.test('a backup of a running folder restores the same data', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
   const { shares, scenes } = folder.storage;
   const [shared, scene, draft] = [shareRecord(), sceneRecord(), draftRecord()];
@@ -124,7 +124,7 @@ quickTest(t, 'a backup of a running folder restores the same data', async (t) =>
   t.equal(statSync(restored).mode & 0o777, 0o700);
 });
 
-quickTest(t, 'an aborted backup leaves nothing', async (t) => {
+t.test('an aborted backup leaves nothing', async (t) => {
   const { folder, backup } = await openFolder(t);
   const giveUp = new AbortController();
   const { path } = folder.assets;
@@ -167,7 +167,7 @@ deepTest(t, "a backup contains the studio's material with its symbolic links", a
   t.equal(readlinkSync(join(restored, 'assets/link')), '../fonts/deep');
 });
 
-quickTest(t, 'a backup is consistent while transactions commit', async (t) => {
+t.test('a backup is consistent while transactions commit', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   const { storage } = folder;
   let busy = true;
@@ -232,7 +232,7 @@ deepTest(
   },
 );
 
-quickTest(t, 'a backup contains the documents and verifies them', async (t) => {
+t.test('a backup contains the documents and verifies them', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await folder.settings.changeSettings((settings) => ({ ...settings, queuePausedAtMs: 5 }));
   await backUp(folder, backup);
@@ -363,7 +363,7 @@ deepTest(
   },
 );
 
-quickTest(t, 'a restore rejects a wrong master key and leaves nothing', async (t) => {
+t.test('a restore rejects a wrong master key and leaves nothing', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   const wrong = { code: 'master_key', message: /not the one.*Nothing was restored/s };
@@ -433,7 +433,7 @@ t.test(
   },
 );
 
-quickTest(t, 'a damaged or incomplete backup is rejected before anything is written', async (t) => {
+t.test('a damaged or incomplete backup is rejected before anything is written', async (t) => {
   const { folder, backup, restored } = await openFolder(t);
   await backUp(folder, backup);
   const video = join(backup, 'artifacts/job3/video.mp4');
@@ -448,7 +448,7 @@ quickTest(t, 'a damaged or incomplete backup is rejected before anything is writ
   t.notOk(existsSync(restored));
 });
 
-quickTest(t, 'a restore refuses files and links that the manifest lacks', async (t) => {
+t.test('a restore refuses files and links that the manifest lacks', async (t) => {
   const { root, folder, backup, restored } = await openFolder(t);
   mkdirSync(join(folder.path, 'fonts'));
   symlinkSync('/usr/share/fonts', join(folder.path, 'fonts/system'));

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 import { programsFor, shardOf } from '../../scripts/test/plan.ts';
 import { failedTitles, withoutPassed } from '../../scripts/test/tap-lines.ts';
-import { deepTest, quickTest } from '../fixtures/depth.ts';
+import { deepTest } from '../fixtures/depth.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -58,7 +58,7 @@ async function run(folder: string, ...args: string[]) {
   };
 }
 
-quickTest(t, 'failures are reported wherever they are, by the suite that runs them', async (t) => {
+t.test('failures are reported wherever they are, by the suite that runs them', async (t) => {
   const folder = checkout(t, {
     lib: { 'a.test.ts': PASSES, 'b.test.ts': FAILS, 'c.deep.test.ts': FAILS },
     renders: { 'd.test.ts': FAILS, 'e.deep.test.ts': PASSES, 'g.release.test.ts': FAILS },
@@ -112,7 +112,7 @@ deepTest(t, 'a failing test is reported by the suite of its folder', async (t) =
   t.same(reported(rest.stdout), names(true).sort());
 });
 
-quickTest(t, 'a program that hangs is ended, with what its processes do', async (t) => {
+t.test('a program that hangs is ended, with what its processes do', async (t) => {
   const folder = checkout(t, { lib: { 'a.test.ts': HANGS, 'b.test.ts': PASSES } });
   const { code, stdout } = await run(folder, '--limit', '2');
   t.equal(code, 1);
@@ -120,7 +120,7 @@ quickTest(t, 'a program that hangs is ended, with what its processes do', async 
   t.match(stdout, /^\d+ of \d+ S \w+ \S*node \S*group\.ts test\/lib\/a\.test\.ts/m);
 });
 
-quickTest(t, 'all tests are in exactly one of the parts for several machines', async (t) => {
+t.test('all tests are in exactly one of the parts for several machines', async (t) => {
   const files = Array.from({ length: 30 }, (_, index) => `test/lib/${index}.test.ts`);
   const usual = new Map(files.map((path, index) => [path, index]));
   const parts = [1, 2, 3, 4].map((index) => shardOf(files, usual, [index, 4]));
@@ -129,7 +129,7 @@ quickTest(t, 'all tests are in exactly one of the parts for several machines', a
   t.ok(Math.max(...seconds) - Math.min(...seconds) < 10, `${seconds}`);
 });
 
-quickTest(t, 'programs that take longest begin first, and those that run alone last', async (t) => {
+t.test('programs that take longest begin first, and those that run alone last', async (t) => {
   const usual = new Map([
     ['test/crashes/a.test.ts', 5],
     ['test/crashes/b.test.ts', 50],
@@ -139,7 +139,7 @@ quickTest(t, 'programs that take longest begin first, and those that run alone l
   t.same(names, ['test/crashes/b.test.ts', 'test/crashes/a.test.ts', 'test/binary/smoke/c.test.ts']);
 });
 
-quickTest(t, 'of what tap prints, failures are left', async (t) => {
+t.test('of what tap prints, failures are left', async (t) => {
   const lines = [
     '# Subtest: good',
     '    ok 1 - fine',
