@@ -13,7 +13,18 @@ def run() -> None:
     if native.is_compiled():
         native.check()
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
-    from .faster import alignment, colours, curves, images, numbers, projection, rotations, svg, svg_paths
+    from .faster import (
+        alignment,
+        colours,
+        curves,
+        images,
+        numbers,
+        pointwise,
+        projection,
+        rotations,
+        svg,
+        svg_paths,
+    )
     from .job import (
         hints,
         rendering,  # noqa: F401 (imported for its side effect)
@@ -28,6 +39,7 @@ def run() -> None:
     hints.refuse_windows()
     images.overlay_directly()
     numbers.copy_scaled_digits()
+    pointwise.apply_directly()
     if native.is_compiled():
         from .faster import copies, drawing, families, interpolation, smoothing, updates
 
