@@ -24,6 +24,7 @@ def run() -> None:
         rotations,
         svg,
         svg_paths,
+        texts,
     )
     from .job import (
         hints,
@@ -53,6 +54,7 @@ def run() -> None:
     rotations.keep_matrices()
     svg.read_without_writing()
     svg_paths.place_directly()
+    texts.close_directly()
     typesetting.set_directly(characters.result())
     if native.is_compiled():
         from .faster import drawing_threads

@@ -12,7 +12,8 @@ import svgelements
 from manim import RIGHT, SingleStringMathTex, SVGMobject
 
 from ..replacing import replace
-from . import svg_pages
+from . import svg_pages, svg_texts
+from .moulds import Shapes
 
 
 def read_without_writing() -> None:
@@ -24,7 +25,8 @@ def read_without_writing() -> None:
 def _generate_mobject(self: SVGMobject) -> SVGMobject:
     """Parse the SVG and translate its elements to submobjects."""
     source = self.get_file_path().read_bytes()
-    return _take(self, svg_pages.mobjects(self, source) or _parse(self, source))
+    made = svg_pages.mobjects(self, source) or svg_texts.mobjects(self, source)
+    return _take(self, made or _parse(self, source))
 
 
 def _init_svg_mobject(self: SingleStringMathTex, use_svg_cache: bool) -> SVGMobject:
@@ -39,14 +41,14 @@ def _init_svg_mobject(self: SingleStringMathTex, use_svg_cache: bool) -> SVGMobj
     return SVGMobject.init_svg_mobject(self, use_svg_cache=use_svg_cache)
 
 
-def _take(image: SVGMobject, made: svg_pages.Shapes) -> SVGMobject:
+def _take(image: SVGMobject, made: Shapes) -> SVGMobject:
     shapes, image.id_to_vgroup_dict = made
     image.add(*shapes)
     image.flip(RIGHT)
     return image
 
 
-def _parse(image: SVGMobject, source: bytes) -> svg_pages.Shapes:
+def _parse(image: SVGMobject, source: bytes) -> Shapes:
     plain: ElementTree.ElementTree[Any] = ElementTree.parse(io.BytesIO(source))
     document = io.BytesIO()
     image.modify_xml_tree(plain).write(document)

@@ -4,21 +4,19 @@ It reads what dvisvgm writes for characters, lines and Manim's groups. Manim and
 for each style; the others are copies of it with other points. Everything else is left to them.
 """
 
-import io
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
-from xml.etree import ElementTree
 
 import numpy as np
 import svgelements
-from manim import ManimColor, Mobject, Rectangle, RendererType, SVGMobject, VGroup, VMobject, config
+from manim import Rectangle, SVGMobject, VMobject
 from manim.mobject.svg.svg_mobject import VMobjectFromSVGPath
-from svgelements import SVG, Matrix, Path
+from svgelements import Matrix, Path
 
-from . import svg_paths
+from . import moulds, svg_paths
+from .moulds import Mould, NotSupportedError, Shapes
 from .svg_paths import Outline
 
 _HEADER = re.compile(
@@ -41,39 +39,15 @@ _PAGES_MAX = 64
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 _SIZE = {"ppi": svgelements.DEFAULT_PPI, "width": 1000, "height": 1000}
 
-Shapes = tuple[list[VMobject], dict[str, VGroup]]
-"""What `get_mobjects_from` returns: the shapes, and groups of them by their names."""
-
-_manims_methods = {
-    name: getattr(SVGMobject, name)
-    for name in (
-        "modify_xml_tree",
-        "generate_config_style_dict",
-        "get_mobjects_from",
-        "get_mob_from_shape_element",
-        "handle_transform",
-        "apply_style_to_mobject",
-        "path_to_mobject",
-        "rect_to_mobject",
-    )
-}
-
-
-class _NotSupportedError(Exception):
-    """The file or the classes are not as expected."""
-
 
 def mobjects(image: SVGMobject, source: bytes) -> Shapes | None:
     """Return the shapes and groups of a page, as `get_mobjects_from` does; None if Manim must make them."""
-    kind = type(image)
-    if config.renderer != RendererType.CAIRO or any(
-        getattr(kind, name) is not method for name, method in _manims_methods.items()
-    ):
+    if not moulds.are_manims(image):
         return None
     try:
         page = _page_of(source.decode("ascii"))
         return None if page is None else _make(page, _moulds_for(image), image)
-    except (_NotSupportedError, UnicodeDecodeError):
+    except (NotSupportedError, UnicodeDecodeError):
         return None
 
 
@@ -89,7 +63,7 @@ class _Character:
         matrix = Matrix(1.0, 0.0, 0.0, 1.0, *place) if any(place) else Matrix()
         points = svg_paths.points_of(outline, matrix)
         if points is None or len(points) == 0:
-            raise _NotSupportedError("an outline")
+            raise NotSupportedError("an outline")
         # Manim applies the remaining transformation, which is none; zeros lose their sign.
         return _Character(name, outline, matrix, points + 0.0)
 
@@ -104,44 +78,13 @@ class _Page:
     """Characters and lines, which are given by their attributes, each with the groups that it is in."""
 
 
-class _Mould:
-    """Copies an unmodified mobject."""
-
-    def __init__(self, one: Mobject, other: Mobject) -> None:
-        """Find by two equal mobjects which of their attributes are shared."""
-        self._kind = type(one)
-        self._attributes = dict(one.__dict__)
-        self._arrays: list[tuple[str, np.ndarray[Any, Any]]] = []
-        self._lists: list[str] = []
-        for name, value in one.__dict__.items():
-            if name in ("points", "path_obj") or value is other.__dict__[name]:
-                continue
-            if isinstance(value, np.ndarray):
-                self._arrays.append((name, value))
-            elif type(value) is list and not value:
-                self._lists.append(name)
-            elif not isinstance(value, int | float | str | ManimColor):  # which are immutable
-                raise _NotSupportedError(name)
-
-    def copy(self) -> Any:
-        """Return a mobject without points of its own."""
-        attributes = self._attributes.copy()
-        for name, array in self._arrays:
-            attributes[name] = array.copy()
-        for name in self._lists:
-            attributes[name] = []
-        mobject = self._kind.__new__(self._kind)
-        mobject.__dict__ = attributes
-        return mobject
-
-
 @dataclass
 class _Moulds:
     """The mobjects of characters and groups in one style."""
 
-    character: _Mould
+    character: Mould
     path: Path
-    group: _Mould
+    group: Mould
     values: dict[str, Any]
 
     def make_character(self, what: _Character) -> VMobject:
@@ -151,46 +94,26 @@ class _Moulds:
         return mobject
 
     def _path_object(self, name: str, outline: Outline, matrix: Matrix) -> Path:
-        path = Path.__new__(Path)
-        path.__dict__.update(self.path.__dict__)
-        values = path.__dict__["values"] = self.values.copy()
+        values = self.values.copy()
         values[_XLINK] = f"#{name}"
         if matrix.e or matrix.f:
             values["transform"] = f"translate({matrix.e}, {matrix.f})"
-        values["id"] = path.__dict__["id"] = name
+        values["id"] = name
         values["d"] = outline.data
         values["attributes"] = {"id": name, "d": outline.data, "tag": "path"}
-        for colour in ("fill", "stroke"):
-            path.__dict__[colour] = svgelements.Color(getattr(self.path, colour))
-        path.__dict__.update(transform=Matrix(), _segments=[], _outline=outline, _matrix=matrix)
+        path = moulds.copy_path(self.path, values, outline, matrix)
+        path.__dict__["id"] = name
         return path
-
-    def make_group(self) -> VGroup:
-        group: VGroup = self.group.copy()
-        group.points = np.zeros((0, group.dim))
-        return group
 
 
 _known_moulds: dict[tuple[object, ...], _Moulds] = {}
 
 
 def _moulds_for(image: SVGMobject) -> _Moulds:
-    # Defaults that a scene sets replace initialisers.
-    made_by: tuple[Callable[..., Any], ...] = tuple(
-        kind.__init__ for kind in (VMobjectFromSVGPath, VGroup, VMobject, Mobject)
-    )
-    key = (
-        *image.generate_config_style_dict().items(),
-        *image.path_string_config.items(),
-        *made_by,
-        VMobjectFromSVGPath.generate_points,
-    )
-    try:
-        known = _known_moulds.get(key)
-    except TypeError:
-        raise _NotSupportedError("settings that can't be compared") from None
+    style = moulds.style_of(image)
+    known = _known_moulds.get(style)
     if known is None:
-        known = _known_moulds[key] = _make_moulds(image)
+        known = _known_moulds[style] = _make_moulds(image)
     return known
 
 
@@ -201,37 +124,28 @@ _SAMPLE = """<svg xmlns='http://www.w3.org/2000/svg' xmlns:xlink='http://www.w3.
 
 def _make_moulds(image: SVGMobject) -> _Moulds:
     """Let Manim make two characters and groups."""
-    characters = []
-    for _ in range(2):
-        document = io.BytesIO()
-        image.modify_xml_tree(ElementTree.ElementTree(ElementTree.fromstring(_SAMPLE))).write(document)
-        document.seek(0)
-        characters.append(image.get_mobjects_from(SVG.parse(document))[0][0])
+    characters = moulds.made_by_manim(image, _SAMPLE)
     path = characters[0].path_obj
-    if not isinstance(path, Path) or "_outline" not in path.__dict__:
-        raise _NotSupportedError("an already evaluated path")
     values = {name: value for name, value in path.values.items() if name != "transform"}
-    return _Moulds(_Mould(*characters), path, _Mould(VGroup(), VGroup()), values)
+    return _Moulds(Mould(*characters), path, moulds.of_groups(), values)
 
 
-def _make(page: _Page, moulds: _Moulds, image: SVGMobject) -> Shapes:
-    groups = {name: moulds.make_group() for name in page.groups}
+def _make(page: _Page, style: _Moulds, image: SVGMobject) -> Shapes:
+    groups = {name: moulds.make_group(style.group) for name in page.groups}
     shapes: list[VMobject] = []
     for parents, what in page.contents:
-        shape = (
-            moulds.make_character(what) if isinstance(what, _Character) else _make_line(what, moulds, image)
-        )
+        shape = style.make_character(what) if isinstance(what, _Character) else _make_line(what, style, image)
         shapes.append(shape)
         for name in parents:
             groups[name].submobjects.append(shape)
     return shapes, groups
 
 
-def _make_line(line: dict[str, str], moulds: _Moulds, image: SVGMobject) -> Rectangle:
+def _make_line(line: dict[str, str], style: _Moulds, image: SVGMobject) -> Rectangle:
     """Let Manim make a rectangle from what svgelements would."""
     values = {
         name: value
-        for name, value in moulds.values.items()
+        for name, value in style.values.items()
         if name not in (_XLINK, "id", "d", "tag", "attributes", "pathd_loaded")
     }
     values |= line
@@ -241,7 +155,7 @@ def _make_line(line: dict[str, str], moulds: _Moulds, image: SVGMobject) -> Rect
     shape.reify()
     mobject = image.get_mob_from_shape_element(shape)
     if not isinstance(mobject, Rectangle):
-        raise _NotSupportedError("an empty line")
+        raise NotSupportedError("an empty line")
     return mobject
 
 
@@ -249,14 +163,14 @@ def _make_line(line: dict[str, str], moulds: _Moulds, image: SVGMobject) -> Rect
 def _page_of(document: str) -> _Page | None:
     try:
         return _read(document)
-    except _NotSupportedError:
+    except NotSupportedError:
         return None
 
 
 def _read(document: str) -> _Page:
     header = _HEADER.match(document)
     if header is None:
-        raise _NotSupportedError("the header")
+        raise NotSupportedError("the header")
     at = header.end()
     outlines: dict[str, Outline] = {}
     # The names that Manim gives: the document, and its default style in two groups.
@@ -267,20 +181,20 @@ def _read(document: str) -> _Page:
     while not document.startswith(_END, at):
         element = _ELEMENT.match(document, at)
         if element is None:
-            raise _NotSupportedError("an element")
+            raise NotSupportedError("an element")
         at = element.end()
         kind = element.lastindex
         if in_definitions and kind not in (_PATH + 1, _DEFS):
-            raise _NotSupportedError("a definition")
+            raise NotSupportedError("a definition")
         if kind == _PATH + 1:
             outline = svg_paths.outline_of(element[_PATH + 1])
             if outline is None or not in_definitions:
-                raise _NotSupportedError("a path")
+                raise NotSupportedError("a path")
             outlines[element[_PATH]] = outline
         elif kind == _USE:
             name = element[_USE]
             if name not in outlines:
-                raise _NotSupportedError("a character")
+                raise NotSupportedError("a character")
             parent = f"numbered_group_{numbered}"
             numbered += 1
             page.groups[parent] = page.groups[name] = None
@@ -291,7 +205,7 @@ def _read(document: str) -> _Page:
                 zip(("x", "y", "height", "width"), element.group(*range(_RECT, _RECT + 4)), strict=True)
             )
             if not float(line["height"]) or not float(line["width"]):
-                raise _NotSupportedError("a line without size")
+                raise NotSupportedError("a line without size")
             page.contents.append((tuple(names), line))
             page.groups[f"numbered_group_{numbered}"] = None
             numbered += 1
@@ -301,15 +215,15 @@ def _read(document: str) -> _Page:
                 name = f"numbered_group_{numbered}"
                 numbered += 1
             elif name in page.groups or name in outlines:
-                raise _NotSupportedError("a name that occurs twice")
+                raise NotSupportedError("a name that occurs twice")
             page.groups[name] = None
             names.append(name)
         elif kind == _GROUP_END:
             if len(names) == _OUTER_GROUPS:
-                raise _NotSupportedError("an end without a beginning")
+                raise NotSupportedError("an end without a beginning")
             names.pop()
         else:
             in_definitions = element[_DEFS] == "defs"
     if len(names) != _OUTER_GROUPS or document[at:].strip() != _END:
-        raise _NotSupportedError("the end")
+        raise NotSupportedError("the end")
     return page

@@ -20,6 +20,7 @@ from ..replacing import add, replace
 _OUTLINES_MAX = 4096
 # Manim draws no line at the end of a closed path that is shorter than this.
 _NO_LINE = 0.0001
+_SMALL = 1e5
 
 # A command's kind and points.
 _Command = tuple[Any, ...]
@@ -57,6 +58,8 @@ class Outline:
     """For each closing command its last point and the first of its part, shape (2, n)."""
     is_line: npt.NDArray[np.bool_]
     """Whether these are connected by a line."""
+    is_certain: bool
+    """Whether they also are where the path is moved to."""
 
 
 @lru_cache(_OUTLINES_MAX)
@@ -102,6 +105,7 @@ def outline_of(data: str) -> Outline | None:
                 line_to(first)
                 end = first
         last = end
+    distances = _distances(np.array(points).reshape(-1, 2), np.array(ends, dtype=np.intp).reshape(-1, 2).T)
     own, mean = ([number for number, row in enumerate(rows) if len(row) == count] for count in (1, 3))
     return Outline(
         data=data,
@@ -112,7 +116,13 @@ def outline_of(data: str) -> Outline | None:
         mean_points=np.array([rows[number] for number in mean], dtype=np.intp).reshape(-1, 3).T,
         ends=np.array(ends, dtype=np.intp).reshape(-1, 2).T,
         is_line=np.array(is_line, dtype=np.bool_),
+        is_certain=bool(np.all((distances == 0) | (distances > 2 * _NO_LINE)) and _are_small(points)),
     )
+
+
+def _are_small(numbers: Any) -> bool:
+    """Whether the distances of such points hardly change when they are moved."""
+    return bool(np.all(np.abs(numbers) < _SMALL))
 
 
 def _commands_of(data: str) -> list[_Command] | None:
@@ -252,16 +262,25 @@ def _place_outline(self: VMobjectFromSVGPath) -> VMobjectFromSVGPath:
 def points_of(outline: Outline, matrix: Matrix | None) -> npt.NDArray[np.float64] | None:
     """Return the points of a mobject with an outline; None if Manim must compute them."""
     points = outline.points
-    if matrix is not None:
+    if matrix is not None and _is_move(matrix):
+        points = points + np.array((matrix.e, matrix.f))
+    elif matrix is not None:
         x, y = points.T
         # In the order of svgelements, so that the results are rounded identically.
         points = np.stack(
             [x * matrix.a + y * matrix.c + matrix.e, x * matrix.b + y * matrix.d + matrix.f], axis=1
         )
-    if np.any((_distances(points, outline.ends) > _NO_LINE) != outline.is_line):
+    is_certain = outline.is_certain and (matrix is None or _is_move(matrix))
+    if not is_certain and np.any((_distances(points, outline.ends) > _NO_LINE) != outline.is_line):
         return None
     placed = np.zeros((len(outline.own_rows) + len(outline.mean_rows), 3))
     placed[outline.own_rows, :2] = points[outline.own_points]
     one, two, three = outline.mean_points
     placed[outline.mean_rows, :2] = (points[one] + points[two] + points[three]) / 3
     return placed
+
+
+def _is_move(matrix: Matrix) -> bool:
+    """Whether this moves points in both directions, not far, so that zeros that it adds change nothing."""
+    linear = matrix.a, matrix.b, matrix.c, matrix.d
+    return linear == (1.0, 0.0, 0.0, 1.0) and 0 < abs(matrix.e) < _SMALL and 0 < abs(matrix.f) < _SMALL

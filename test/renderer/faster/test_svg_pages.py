@@ -5,12 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import manim
-import numpy as np
 import pytest
-from manim import BLUE, RED, MathTex, SingleStringMathTex, SVGMobject, Tex, VMobject, config
+from manim import BLUE, RED, MathTex, SingleStringMathTex, SVGMobject, Tex, config
 from manim.mobject.svg.svg_mobject import SVG_HASH_TO_MOB_MAP, VMobjectFromSVGPath
 from svgelements import Path as SvgPath
 
+from descriptions import described
 from scene_renderer.faster import svg, svg_pages, svg_paths
 
 MADE: list[tuple[type[MathTex], tuple[str, ...], dict[str, Any]]] = [
@@ -48,31 +48,11 @@ def replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     del SingleStringMathTex.init_svg_mobject
 
 
-def _described(value: Any, known: dict[int, int]) -> Any:
-    """Return all there is to know about a mobject and what it refers to, for comparisons."""
-    if isinstance(value, np.ndarray):
-        return value.dtype.str, value.shape, value.tobytes()
-    if isinstance(value, list | tuple):
-        return [_described(each, known) for each in value]
-    if isinstance(value, dict):
-        return [(name, _described(each, known)) for name, each in value.items()]
-    if isinstance(value, SvgPath):
-        names = ["transform", "apply", "stroke", "fill", "stroke_width", "id", "_length", "_lengths"]
-        attributes = [repr(getattr(value, name)) for name in names]
-        return repr(value), value.d(), sorted(map(repr, value.values.items())), attributes
-    if isinstance(value, VMobject):
-        if id(value) in known:
-            return known[id(value)]
-        known[id(value)] = len(known)
-        return type(value), [(name, _described(each, known)) for name, each in value.__dict__.items()]
-    return type(value), repr(value)
-
-
 def _with_svgelements(monkeypatch: pytest.MonkeyPatch, make: Any) -> Any:
     SVG_HASH_TO_MOB_MAP.clear()
     with monkeypatch.context() as patch:
         patch.setattr(svg_pages, "mobjects", lambda *_: None)
-        return _described(make(), {})
+        return described(make(), {})
 
 
 @pytest.mark.usefixtures("replaced")
@@ -89,7 +69,7 @@ def test_mobjects_are_the_same(
     expected = _with_svgelements(monkeypatch, make)
     for _ in range(2):
         SVG_HASH_TO_MOB_MAP.clear()
-        assert _described(make(), {}) == expected
+        assert described(make(), {}) == expected
 
 
 @pytest.mark.usefixtures("replaced")
@@ -109,7 +89,7 @@ def test_mobjects_share_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     vars(changed.submobjects[0].submobjects[0])["path_obj"].values["id"] = "other"
     for group in changed.id_to_vgroup_dict.values():
         group.set_color(BLUE).add(manim.Dot())
-    assert _described(MathTex("a", "+ b"), {}) == expected
+    assert described(MathTex("a", "+ b"), {}) == expected
 
 
 @pytest.mark.usefixtures("replaced")
@@ -119,7 +99,7 @@ def test_defaults_of_a_scene_apply(monkeypatch: pytest.MonkeyPatch) -> None:
     try:
         manim.VMobject.set_default(fill_opacity=0.25, sheen_factor=0.5)
         expected = _with_svgelements(monkeypatch, lambda: MathTex("a"))
-        assert _described(MathTex("a"), {}) == expected
+        assert described(MathTex("a"), {}) == expected
     finally:
         manim.VMobject.set_default()
 
@@ -173,7 +153,7 @@ def test_files_are_read_as_before(body: str, tmp_path: Path, monkeypatch: pytest
         return SVGMobject(file, use_svg_cache=False)
 
     expected = _with_svgelements(monkeypatch, make)
-    assert _described(make(), {}) == expected
+    assert described(make(), {}) == expected
 
 
 @pytest.mark.usefixtures("replaced")
