@@ -18,6 +18,7 @@ def run() -> None:
         colours,
         curves,
         images,
+        members,
         numbers,
         pointwise,
         projection,
@@ -50,6 +51,7 @@ def run() -> None:
         interpolation.interpolate_directly()
         smoothing.smooth_directly()
         updates.update_directly()
+    members.find_directly()
     projection.sort_directly()
     rotations.keep_matrices()
     svg.read_without_writing()
