@@ -23,6 +23,7 @@ def run() -> None:
         pointwise,
         projection,
         rotations,
+        sizes,
         svg,
         svg_paths,
         texts,
@@ -54,6 +55,7 @@ def run() -> None:
     members.find_directly()
     projection.sort_directly()
     rotations.keep_matrices()
+    sizes.measure_directly()
     svg.read_without_writing()
     svg_paths.place_directly()
     texts.close_directly()

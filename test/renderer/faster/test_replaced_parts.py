@@ -305,6 +305,32 @@ def test_rotations_are_the_same() -> None:
         found[:] = 0
 
 
+@pytest.mark.parametrize("angle", [0.0, 1, manim.PI, -0.3])
+@pytest.mark.parametrize("axis", [manim.OUT, manim.RIGHT, (1, 2, 3)])
+def test_directions_are_rotated_to_the_same_bits(
+    angle: float, axis: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also those of two numbers, which become three, and those of integers."""
+
+    def rotated() -> Any:
+        group: Any = manim.VGroup(*[manim.Dot() for _ in range(5)], manim.VGroup(manim.Square()))
+        for member, direction in zip(
+            group, [[1, 2], [1, 2, 3], np.arange(3), np.zeros((3, 1))], strict=False
+        ):
+            member.sheen_direction = direction
+        assert group.rotate_sheen_direction(angle, axis) is group
+        group[5].rotate_sheen_direction(angle, axis, family=False)
+        group[0].sheen_direction = np.ones(4)
+        with pytest.raises(ValueError, match="dimensions"):
+            group.rotate_sheen_direction(angle, axis)
+        return [np.asarray(member.sheen_direction) for member in group.get_family()]
+
+    expected = rotated()
+    monkeypatch.setattr(VMobject, "rotate_sheen_direction", rotations._rotate_sheen_direction)
+    for found, before in zip(rotated(), expected, strict=True):
+        _assert_equal(found, before)
+
+
 def test_taking_styles_has_the_same_result_as_manim(monkeypatch: pytest.MonkeyPatch) -> None:
     """From mobjects with one colour, none, a gradient or a sheen, as in each frame of a written text."""
     gradient = [manim.RED, manim.GREEN, manim.BLUE]
