@@ -284,3 +284,27 @@ def _is_move(matrix: Matrix) -> bool:
     """Whether this moves points in both directions, not far, so that zeros that it adds change nothing."""
     linear = matrix.a, matrix.b, matrix.c, matrix.d
     return linear == (1.0, 0.0, 0.0, 1.0) and 0 < abs(matrix.e) < _SMALL and 0 < abs(matrix.f) < _SMALL
+
+
+def points_of_moved(outlines: list[Outline], matrices: list[Matrix]) -> list[npt.NDArray[np.float64]] | None:
+    """Return what `points_of` does for each of several outlines, all computed at once; None if it has to."""
+    if not all(outline.is_certain for outline in outlines) or not all(map(_is_move, matrices)):
+        return None
+    places = np.array([(matrix.e, matrix.f) for matrix in matrices])
+    counts = [len(outline.points) for outline in outlines]
+    points = np.concatenate([outline.points for outline in outlines]) + np.repeat(places, counts, axis=0)
+    sizes = [len(outline.own_rows) + len(outline.mean_rows) for outline in outlines]
+    ends = np.cumsum(sizes)
+    placed = np.zeros((ends[-1], 3))
+    first_points: Any = np.cumsum(counts) - counts
+    first_rows: Any = ends - sizes
+
+    def joined(indices: list[npt.NDArray[np.intp]], firsts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
+        return np.concatenate(indices, axis=-1) + np.repeat(firsts, [each.shape[-1] for each in indices])
+
+    own_rows = joined([outline.own_rows for outline in outlines], first_rows)
+    placed[own_rows, :2] = points[joined([outline.own_points for outline in outlines], first_points)]
+    mean_rows = joined([outline.mean_rows for outline in outlines], first_rows)
+    one, two, three = joined([outline.mean_points for outline in outlines], first_points)
+    placed[mean_rows, :2] = (points[one] + points[two] + points[three]) / 3
+    return np.split(placed, ends[:-1])

@@ -7,7 +7,7 @@ the others are copies of them with other points. Everything else is left to them
 import re
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import count
+from itertools import count, islice
 from typing import Any
 
 import numpy as np
@@ -97,24 +97,36 @@ def _read(document: str) -> _Text:
     if body is None:
         raise NotSupportedError("a definition")
     at = body.end()
-    runs = []
+    styles = []
+    uses = []
     while found := _RUN.match(document, at):
         at = found.end()
-        runs.append((found[1], [_character(outlines, *use) for use in _USE.findall(found[2])]))
-    if not runs or document[at:] != ("</g>\n</svg>\n" if body[1] else "</svg>\n"):
+        in_run = _USE.findall(found[2])
+        styles.append((found[1], len(in_run)))
+        uses += in_run
+    if not styles or document[at:] != ("</g>\n</svg>\n" if body[1] else "</svg>\n"):
         raise NotSupportedError("an element")
+    characters = iter(_characters(outlines, uses))
+    runs = [(style, list(islice(characters, length))) for style, length in styles]
     return _Text(body[1], runs, glyph is _GLYPHS[1])
 
 
-def _character(outlines: dict[str, Outline], name: str, x: str, y: str) -> _Character:
-    if name not in outlines:
-        raise NotSupportedError("a character")
-    matrix = Matrix(1.0, 0.0, 0.0, 1.0, float(x), float(y))
-    points = svg_paths.points_of(outlines[name], matrix)
-    if points is None:
+def _characters(outlines: dict[str, Outline], uses: list[tuple[str, str, str]]) -> list[_Character]:
+    try:
+        shapes = [outlines[name] for name, _, _ in uses]
+    except KeyError:
+        raise NotSupportedError("a character") from None
+    matrices = [Matrix(1.0, 0.0, 0.0, 1.0, float(x), float(y)) for _, x, y in uses]
+    points: Any = svg_paths.points_of_moved(shapes, matrices) or list(
+        map(svg_paths.points_of, shapes, matrices)
+    )
+    if any(each is None for each in points):
         raise NotSupportedError("an outline")
     # Manim applies the remaining transformation, which is none; zeros lose their sign.
-    return _Character(name, matrix, outlines[name], points + 0.0)
+    return [
+        _Character(name, matrix, shape, each + 0.0)
+        for (name, _, _), matrix, shape, each in zip(uses, matrices, shapes, points, strict=True)
+    ]
 
 
 @dataclass(frozen=True)
