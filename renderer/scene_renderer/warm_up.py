@@ -15,6 +15,7 @@ def run() -> None:
     tqdm.monitor_interval = 0  # no monitor thread: threads don't survive a fork
     from .faster import (
         alignment,
+        arcs,
         colours,
         curves,
         images,
@@ -37,6 +38,7 @@ def run() -> None:
     from .tex import typesetting
 
     alignment.align_directly()
+    arcs.keep_points()
     colours.colour_directly()
     curves.measure_directly()
     hints.refuse_windows()
