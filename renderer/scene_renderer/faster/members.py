@@ -106,7 +106,9 @@ def _is_shown(scene: Scene, mobject: Any) -> bool:
     mobjects = scene.mobjects
     if not (_is_plain(scene) and _are_plain(mobjects)):
         return mobject in scene.get_mobject_family_members()
-    return mobject in mobjects or any(
+    if mobject in mobjects:
+        return True
+    return any(map(_inside, mobjects)) and any(
         mobject in other.get_family() for other in mobjects if other.submobjects
     )
 
