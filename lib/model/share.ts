@@ -1,4 +1,5 @@
 import { isoTime } from '../time/clock.ts';
+import { endOfLink } from './link.ts';
 
 /** Who may watch. `private`: only the owner; `link`: who has the link; `public`: anybody, and search engines may list it. */
 export const SHARE_VISIBILITIES: readonly ['private', 'link', 'public'] = Object.freeze([
@@ -78,8 +79,6 @@ export function shareOf(record: ShareRecord, nowMs: number): Share {
   };
 }
 
-function stateOf({ visibility, expiresAtMs, revokedAtMs }: ShareRecord, nowMs: number): ShareState {
-  if (revokedAtMs !== null) return 'revoked';
-  if (expiresAtMs !== null && expiresAtMs <= nowMs) return 'expired';
-  return visibility === 'private' ? 'private' : 'open';
+function stateOf(record: ShareRecord, nowMs: number): ShareState {
+  return endOfLink(record, nowMs) ?? (record.visibility === 'private' ? 'private' : 'open');
 }

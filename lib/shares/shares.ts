@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import Joi from 'joi';
 import { checked, type Schemas, TEXT } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
@@ -6,6 +5,7 @@ import type { Random } from '../base/random.ts';
 import { isStorableText } from '../base/storable-text.ts';
 import { SortableIds } from '../model/ids.ts';
 import { type Job, type JobRecord, jobOf } from '../model/job.ts';
+import { expiryOf, newToken, tokenHashOf } from '../model/link.ts';
 import { newOwner } from '../model/owner.ts';
 import { type Share, type ShareRecord, shareOf } from '../model/share.ts';
 import type { ShareQuery, ShareSettings } from '../model/share-requests.ts';
@@ -17,9 +17,6 @@ import type { ShareViews } from './share-views.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_SHARES = 10_000;
-/** 144 random bits. */
-const TOKEN_BYTES = 18;
-const TOKEN = /^[A-Za-z0-9_-]{24}$/;
 const FORGET_PAGE = 100;
 
 /** A share to make. */
@@ -96,18 +93,16 @@ export class Shares {
     } = checked('shares.create', given, CREATE);
     newOwner(owner);
     const { storage, clock, random } = this.#parts;
-    const token = random.bytes(TOKEN_BYTES).toString('base64url');
     const share: ShareRecord = {
       shareId: `s${this.#ids.next()}`,
-      ...{ owner, token, jobIds },
-      tokenHash: hashOf(token),
+      ...{ owner, jobIds, ...newToken(random) },
       visibility: rest.visibility ?? 'link',
       title: rest.title ?? null,
       description: rest.description ?? null,
       poster: rest.poster ?? null,
       allowDownload: Number(allowDownload),
       createdAtMs: clock.now(),
-      expiresAtMs: this.#expiry(expiresAt),
+      expiresAtMs: expiryOf(expiresAt, clock.now()),
       revokedAtMs: null,
       views: 0,
     };
@@ -142,7 +137,7 @@ export class Shares {
     const changes = {
       ...rest,
       ...(allowDownload !== undefined && { allowDownload: Number(allowDownload) }),
-      ...(expiresAt !== undefined && { expiresAtMs: this.#expiry(expiresAt) }),
+      ...(expiresAt !== undefined && { expiresAtMs: expiryOf(expiresAt, this.#parts.clock.now()) }),
     };
     return this.#change(shareId, { ...(owner !== undefined && { owner }) }, async (share, tx) => {
       if (share.revokedAtMs !== null) throw revoked();
@@ -180,7 +175,8 @@ export class Shares {
   async find(token: string): Promise<SharedVideos> {
     const { storage, clock } = this.#parts;
     // Only its hash is compared, by the index.
-    const record = TOKEN.test(token) ? await storage.shares.withToken(hashOf(token)) : undefined;
+    const hash = tokenHashOf(token);
+    const record = hash === undefined ? undefined : await storage.shares.withToken(hash);
     if (!record) throw noLink();
     const share = shareOf(record, clock.now());
     if (share.state === 'private') throw noLink();
@@ -246,16 +242,6 @@ export class Shares {
     return storage.transaction(async (tx) => admitsOwner(owner, tx));
   }
 
-  #expiry(expiresAt: string | null | undefined): number | null {
-    if (expiresAt === undefined || expiresAt === null) return null;
-    const expiresAtMs = Date.parse(expiresAt);
-    if (expiresAtMs > this.#parts.clock.now()) return expiresAtMs;
-    throw new ScenepressError(
-      'invalid_request',
-      'expiresAt must be a time in the future, such as 2030-01-31T12:00:00Z.',
-    );
-  }
-
   async #assertWatchable(tx: Transaction, { owner, jobIds }: ShareRecord): Promise<void> {
     for (const jobId of jobIds) {
       const job = await this.#parts.storage.getJob(jobId, tx);
@@ -272,10 +258,6 @@ export class Shares {
 
 function isWatchable({ phase, forgottenAtMs }: JobRecord): boolean {
   return phase === 'completed' && forgottenAtMs === undefined;
-}
-
-function hashOf(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }
 
 function noShare(): ScenepressError {
