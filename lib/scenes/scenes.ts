@@ -10,6 +10,7 @@ import { findJob } from '../storage/find-job.ts';
 import type { ScenePlace } from '../storage/scene-store.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { displacedBy } from './draft-history.ts';
+import { addScene } from './new-scene.ts';
 import { sceneArchive } from './scene-archive.ts';
 import type { SceneLimits } from './scene-limits.ts';
 import { DUPLICATE, NEW, QUERY, REMOVE, RENAME, RESTORE, SAVE, SCOPE } from './scene-options.ts';
@@ -247,24 +248,15 @@ export class Scenes extends SceneVersions {
     texts: DraftTexts,
     first?: Pick<VersionRecord, 'jobId' | 'revision'>,
   ): Promise<Scene> {
-    const { storage, sceneQuota, assertAdmitted, clock } = this.#parts;
+    const { storage } = this.#parts;
     const sceneId = `d${this.#ids.next()}`;
-    const nowMs = clock.now();
-    const sizeBytes = sizeOf(texts);
-    const draft: DraftRecord = { sceneId, revision: 1, savedAtMs: nowMs, sizeBytes, ...texts };
-    const scene: SceneRecord = {
-      ...{ sceneId, owner, name, revision: 1, draftBytes: sizeBytes },
-      ...{ createdAtMs: nowMs, changedAtMs: nowMs },
-    };
-    await storage.transaction(async (tx) => {
-      await storage.lockOwner(tx, owner);
-      await assertAdmitted(owner, tx);
-      await sceneQuota.assertAdds(tx, owner, { scenes: 1, bytes: sizeBytes });
-      await storage.scenes.insert(tx, scene, draft);
-      if (!first) return;
+    const { scene, draft } = await storage.transaction(async (tx) => {
+      const added = await addScene(tx, this.#parts, { sceneId, owner, name, texts });
+      if (!first) return added;
       if (await storage.scenes.versionOf(first.jobId, tx))
         throw new ScenepressError('conflict', 'This job is a version of a scene already.');
-      await storage.scenes.addVersion(tx, { ...first, sceneId, owner, atMs: nowMs });
+      await storage.scenes.addVersion(tx, { ...first, sceneId, owner, atMs: added.scene.createdAtMs });
+      return added;
     });
     return sceneOf({ scene, last: undefined }, draft);
   }

@@ -32,11 +32,11 @@ const SETTINGS: Schemas<SceneSettings> = {
 const SETTINGS_SCHEMA = Joi.object<SceneSettings>(SETTINGS);
 const NAMES = Object.keys(SETTINGS) as (keyof SceneSettings)[];
 
-/** Error: `invalid_request`. */
-export function validName(name: unknown): string {
+/** A text in one line; `what`: what the error calls it. Error: `invalid_request`. */
+export function validName(name: unknown, what = 'name'): string {
   const isName = isStorableText(name) && name.trim() !== '' && name.length <= LONGEST_NAME;
   if (isName && !UNREADABLE.test(name)) return name.trim();
-  throw invalid(`name is a text of at most ${LONGEST_NAME} characters in one line`);
+  throw invalid(`${what} is a text of at most ${LONGEST_NAME} characters in one line`);
 }
 
 /**
