@@ -19,6 +19,15 @@ export interface AccountLimits {
   maxFilesMb?: number | null;
 }
 
+/** What an account may have from the beginning. */
+export interface AccountOptions {
+  /** Never used before. Default: a random one. */
+  accountId?: string;
+  /** With which it signs in to the dashboard. Default: none yet. */
+  password?: string;
+}
+
+const NEW: Names<AccountOptions> = { accountId: true, password: true };
 const LIMITS: Names<AccountLimits> = { maxQueued: true, maxFilesMb: true };
 const MIB = 1024 ** 2;
 
@@ -46,13 +55,16 @@ export class Accounts {
     this.#random = options.random ?? systemRandom;
   }
 
-  /** Creates an account. Error: `conflict` when the address is in use. */
-  async create(email: string): Promise<Account> {
+  /** Creates an account. Errors: `invalid_request`; `conflict` when the address is in use. */
+  async create(email: string, options: AccountOptions = {}): Promise<Account> {
+    const { accountId = newAccountId(this.#random), password } = known('create', options, NEW);
     checkEmail(email);
+    if (password !== undefined) checkPassword(password);
     const account: Account = {
-      accountId: randomId('acct', this.#random),
-      email,
-      createdAtMs: this.#clock.now(),
+      ...{ accountId, email, createdAtMs: this.#clock.now() },
+      ...(password !== undefined && {
+        passwordHash: await hashPassword(password, this.#passwordCost, this.#random),
+      }),
     };
     await this.#store.insertAccount(account);
     return account;
@@ -214,6 +226,11 @@ export class Accounts {
       ({ accountId }) => accountId,
     );
   }
+}
+
+/** A random id for an account. */
+export function newAccountId(random: Random): string {
+  return randomId('acct', random);
 }
 
 /** The account, unless it was deleted meanwhile. Error: `not_found`. */

@@ -45,6 +45,11 @@ export function expiryOf(expiresAt: string | null | undefined, nowMs: number): n
   );
 }
 
+/** What a link that does not work tells: no more than that, whatever the reason. */
+export function noLongerValid(): ScenepressError {
+  return new ScenepressError('not_found', 'This link is no longer valid.');
+}
+
 function sha256(token: string): string {
   return createHash('sha256').update(token).digest('hex');
 }

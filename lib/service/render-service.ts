@@ -3,6 +3,7 @@
 import { abortable } from '../async/abortable.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
+import { Assignments } from '../classroom/assignments.ts';
 import { enqueueAgain, enqueueAll, enqueueOne } from '../jobs/accept/enqueue.ts';
 import { changedLabels } from '../jobs/accept/labels.ts';
 import { newJobOf } from '../jobs/accept/new-job.ts';
@@ -75,6 +76,8 @@ export class RenderService extends ServiceReads {
   readonly shares: Shares;
   /** Scenes of owners, with their drafts and versions. */
   readonly scenes: Scenes;
+  /** Links under which others get code as scenes of their own. */
+  readonly assignments: Assignments;
   readonly #life: Lifecycle;
 
   constructor(options: RenderServiceOptions);
@@ -89,6 +92,7 @@ export class RenderService extends ServiceReads {
     this.files = parts.files;
     this.shares = parts.shares;
     this.scenes = new Scenes(parts, () => this.#assertWorking());
+    this.assignments = new Assignments(parts);
     announce(this, parts);
   }
 
@@ -219,7 +223,8 @@ export class RenderService extends ServiceReads {
   /**
    * Erases all jobs of an owner, including those being enqueued, in other processes, too; unfinished jobs are canceled
    * first. Jobs added later are not: `admitsOwner` must refuse the owner before. Returns the number of jobs. Can be
-   * repeated after an error. Also removes the owner's pictures, files, shares and scenes. `signal` ends it between two jobs.
+   * repeated after an error. Also removes the owner's pictures, files, shares,
+   * scenes and assignments. `signal` ends it between two jobs.
    */
   async forgetAll(owner: string, options: { signal?: AbortSignal } = {}): Promise<number> {
     const { signal } = known('forgetAll', options, SIGNAL);
@@ -230,6 +235,7 @@ export class RenderService extends ServiceReads {
     await this.#parts.snapshots.forget(owner);
     await this.#parts.fileRemoval.forget(owner);
     await this.scenes.forgetAll(owner);
+    await this.assignments.forget(owner);
     await this.#parts.storage.purge();
     return count;
   }

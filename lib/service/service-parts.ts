@@ -87,6 +87,7 @@ export interface ServiceParts {
   sceneQuota: SceneQuota;
   /** Error: for an owner who may add nothing, or a full disk. */
   assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
+  admitsOwner: RenderServiceOptions['admitsOwner'];
   random: Random;
   uploadFolder: UploadFolder;
   fileRemoval: FileRemoval;
@@ -351,6 +352,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
     }),
     sceneQuota: new SceneQuota(storage, scenes),
     assertAdmitted,
+    admitsOwner,
     random,
     uploadFolder,
     fileRemoval,

@@ -2,6 +2,8 @@ import type { Act } from '../accounts/act-store.ts';
 import type { SessionRecord } from '../accounts/session-store.ts';
 import type { KeyUse } from '../keys/key-use-store.ts';
 import type { Grant, LedgerAccount, LedgerEntry } from '../ledger/ledger-store.ts';
+import type { AssignmentCopy, AssignmentRecord } from '../model/assignment.ts';
+import type { ClassLinkRecord, ClassSeatRecord } from '../model/class-link.ts';
 import type { IdempotentRequest, JobRecord } from '../model/job.ts';
 import type { FileRecord, FileSet } from '../model/owner-file.ts';
 import type { Play } from '../model/renderer-messages.ts';
@@ -180,6 +182,44 @@ export const SCENE_VERSIONS: RowFormat<VersionRecord> = new RowFormat<VersionRec
   number: 'number',
   revision: 'number',
 });
+
+export const ASSIGNMENTS: RowFormat<AssignmentRecord> = new RowFormat<AssignmentRecord>('assignments', {
+  assignmentId: 'text',
+  owner: 'text',
+  tokenHash: 'text',
+  classLinkId: 'text',
+  createdAtMs: 'whole',
+  expiresAtMs: 'whole',
+  revokedAtMs: 'whole',
+  token: 'sealed',
+  title: 'sealed',
+  instructions: 'sealed',
+  className: 'sealed',
+  code: 'sealed',
+  settings: 'sealed',
+});
+export const ASSIGNMENT_COPIES: RowFormat<AssignmentCopy> = new RowFormat<AssignmentCopy>(
+  'assignment_copies',
+  { assignmentId: 'text', owner: 'text', sceneId: 'text', openedAtMs: 'whole' },
+  { keyColumns: 2 },
+);
+export const CLASS_LINKS: RowFormat<ClassLinkRecord> = new RowFormat<ClassLinkRecord>('class_links', {
+  classLinkId: 'text',
+  owner: 'text',
+  tokenHash: 'text',
+  seats: 'number',
+  creditsPerSeat: 'number',
+  createdAtMs: 'whole',
+  expiresAtMs: 'whole',
+  revokedAtMs: 'whole',
+  token: 'sealed',
+  name: 'sealed',
+});
+export const CLASS_SEATS: RowFormat<ClassSeatRecord> = new RowFormat<ClassSeatRecord>(
+  'class_seats',
+  { classLinkId: 'text', accountId: 'text', takenAtMs: 'whole', joinedAtMs: 'whole' },
+  { keyColumns: 2 },
+);
 
 type RequestRow = Omit<IdempotentRequest, 'key'> & { keyHash: string };
 export const REQUESTS: RowFormat<RequestRow> = new RowFormat<RequestRow>(

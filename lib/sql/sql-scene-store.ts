@@ -59,7 +59,7 @@ export class SqlSceneStore implements SceneStore {
   async remove(tx: Transaction, sceneId: string): Promise<void> {
     const inside = this.#database.inside(tx);
     blankTextKey(inside, await this.#textKeyOf(inside, sceneId));
-    for (const table of ['scene_versions', 'scene_drafts', 'scenes'])
+    for (const table of ['assignment_copies', 'scene_versions', 'scene_drafts', 'scenes'])
       inside.write(`DELETE FROM ${table} WHERE scene_id = ?`, sceneId);
   }
 

@@ -28,6 +28,8 @@ import { type RelabeledQuery, relabel, relabeledJobs } from './relabeled-jobs.ts
 import { resealRows } from './reseal-rows.ts';
 import { JOBS, SOURCES, TIMELINES } from './row-formats.ts';
 import { readInSlices } from './slices.ts';
+import { SqlAssignmentStore } from './sql-assignment-store.ts';
+import { SqlClassLinkStore } from './sql-class-link-store.ts';
 import { SqlDeliveryStore } from './sql-delivery-store.ts';
 import { SqlFileStore } from './sql-file-store.ts';
 import { SqlIndexedVideos } from './sql-indexed-videos.ts';
@@ -64,6 +66,8 @@ export class SqlStorage implements Storage {
   readonly files: SqlFileStore;
   readonly shares: SqlShareStore;
   readonly scenes: SqlSceneStore;
+  readonly assignments: SqlAssignmentStore;
+  readonly classLinks: SqlClassLinkStore;
   readonly isShared: boolean;
   readonly #database: SqlDatabase;
   readonly #random: Random;
@@ -83,6 +87,8 @@ export class SqlStorage implements Storage {
     this.files = new SqlFileStore(database);
     this.shares = new SqlShareStore(database, random);
     this.scenes = new SqlSceneStore(database, random);
+    this.assignments = new SqlAssignmentStore(database, random);
+    this.classLinks = new SqlClassLinkStore(database, random);
     this.queue = new SqlQueue(database, (tx, row) => this.#lockedJobs.keep(tx, row));
   }
 

@@ -11,6 +11,8 @@ import type {
 import type { JobCountQuery, JobQuery } from '../model/job-list-query.ts';
 import type { FileRecord } from '../model/owner-file.ts';
 import type { EndedSum } from '../model/usage.ts';
+import type { AssignmentStore } from './assignment-store.ts';
+import type { ClassLinkStore } from './class-link-store.ts';
 import type { DeliveryStore } from './delivery-store.ts';
 import type { FileStore } from './file-store.ts';
 import type { IndexedVideoStore } from './indexed-videos.ts';
@@ -49,6 +51,10 @@ export interface Storage {
   readonly shares: ShareStore;
   /** The scenes of owners. They commit together with the jobs. */
   readonly scenes: SceneStore;
+  /** Links to code that others get as scenes. They commit together with the scenes. */
+  readonly assignments: AssignmentStore;
+  /** Links under which people make accounts. */
+  readonly classLinks: ClassLinkStore;
   /** Whether other processes may claim its jobs when leases expire. */
   readonly isShared: boolean;
   /** Whether writes fail because the disk of the database is full; undefined if the storage does not know. */

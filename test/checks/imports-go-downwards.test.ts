@@ -29,6 +29,7 @@ const LIB: Tree = {
       'webhooks',
     ],
     ...[
+      'classroom',
       'scenes',
       'jobs',
       'cluster',

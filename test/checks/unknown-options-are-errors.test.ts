@@ -56,6 +56,7 @@ const job = { result: { video: 'http://localhost/video.mp4', thumbnail: '' } };
 // biome-ignore lint/suspicious/noExplicitAny: a program in JavaScript gives what it likes
 const CALLS: Record<string, (given: any) => unknown> = {
   'Accounts.constructor': (given) => new Accounts(given),
+  'Accounts.create': (given) => accounts.create('ada@example.com', given),
   'Accounts.find': (given) => accounts.find('ada', given),
   'Accounts.setPassword': (given) => accounts.setPassword('ada', given),
   'Accounts.list': (given) => accounts.list(given),

@@ -57,6 +57,10 @@ const TABLES: Table[] = [
   checked(formats.SCENES),
   { ...checked(formats.SCENE_DRAFTS), expected: 'SELECT scene_id, revision FROM scenes' },
   checked(formats.SCENE_VERSIONS),
+  checked(formats.ASSIGNMENTS),
+  checked(formats.ASSIGNMENT_COPIES),
+  checked(formats.CLASS_LINKS),
+  checked(formats.CLASS_SEATS),
   checked(formats.ACCOUNTS),
   checked(formats.ENTRIES),
   {

@@ -4,6 +4,7 @@ import { PostgresSchema } from '../../databases/postgres/migrated-schema.ts';
 import { PURGES } from '../../databases/postgres/purges.ts';
 import { ACCOUNT_LIMITS } from '../schema/account-limits.ts';
 import { ACCOUNT_TABLES } from '../schema/accounts.ts';
+import { CLASSROOM_TABLES } from '../schema/classroom.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
@@ -36,6 +37,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     DROP_END_ONCE + inPostgres(RELABELED_JOBS + JOBS_KEEP_OUTCOMES),
     // Earlier programs would leave the scenes of an account that they delete.
     inPostgres(SCENES_TABLES),
+    // Earlier programs could not remove a scene that is the copy of an assignment.
+    inPostgres(CLASSROOM_TABLES),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -1,4 +1,5 @@
 import { Schema } from '../../databases/sqlite/migrated-schema.ts';
+import { CLASSROOM_TABLES } from '../schema/classroom.ts';
 import { EARLIER_JOBS } from '../schema/earlier-jobs.ts';
 import { FILES_TABLES } from '../schema/files.ts';
 import { SHARED_TABLES } from '../schema/first-migration.ts';
@@ -18,4 +19,5 @@ export const SQLITE_SCHEMA: Schema = new Schema([
   SHARES_TABLES,
   `DROP TRIGGER jobs_end_once;${RELABELED_JOBS}${JOBS_KEEP_OUTCOMES}`,
   SCENES_TABLES,
+  CLASSROOM_TABLES,
 ]);

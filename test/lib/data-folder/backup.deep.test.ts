@@ -28,6 +28,7 @@ import type { DraftRecord, SceneRecord } from '../../../lib/model/scene.ts';
 import type { ShareRecord } from '../../../lib/model/share.ts';
 import { backUp, restore } from '../../../lib/operations.ts';
 import { abortAtEachCheck } from '../../fixtures/aborts-at-check.ts';
+import { assignmentRecord, classLinkRecord } from '../../fixtures/classroom-records.ts';
 import { deliveryRecord } from '../../fixtures/delivery-record.ts';
 import { deepTest, isDeep } from '../../fixtures/depth.ts';
 import { jobRecord } from '../../fixtures/job-record.ts';
@@ -93,11 +94,17 @@ function draftRecord(): DraftRecord {
 
 t.test('a backup of a running folder restores the same data', async (t) => {
   const { folder, key, backup, restored } = await openFolder(t);
-  const { shares, scenes } = folder.storage;
+  const { shares, scenes, assignments, classLinks } = folder.storage;
+  const [assignment, classLink] = [assignmentRecord('a1'), classLinkRecord('c1')];
+  const seat = { classLinkId: 'c1', accountId: 'b', takenAtMs: 1, joinedAtMs: 2 };
   const [shared, scene, draft] = [shareRecord(), sceneRecord(), draftRecord()];
   await folder.storage.transaction(async (tx) => {
     await shares.insert(tx, shared);
     await scenes.insert(tx, scene, draft);
+    await assignments.insert(tx, assignment);
+    await assignments.addCopy(tx, { assignmentId: 'a1', owner: 'a', sceneId: scene.sceneId, openedAtMs: 1 });
+    await classLinks.insert(tx, classLink);
+    await classLinks.putSeat(tx, seat);
   });
   const made = await backUp(folder, backup, { withMasterKey: true });
   t.match(made, { folder: backup, jobs: 20 });
@@ -116,6 +123,10 @@ t.test('a backup of a running folder restores the same data', async (t) => {
   t.same(await copy.storage.shares.withToken(shared.tokenHash), shared);
   t.same(await copy.storage.scenes.get(scene.sceneId), scene);
   t.same(await copy.storage.scenes.draft(scene.sceneId), draft);
+  t.same(await copy.storage.assignments.get('a1'), assignment);
+  t.match(await copy.storage.assignments.copyOf('a1', 'a'), { sceneId: scene.sceneId });
+  t.same(await copy.storage.classLinks.get('c1'), classLink);
+  t.same(await copy.storage.classLinks.seats('c1'), [seat]);
   const opened = await copy.assets.open('job7/video.mp4');
   t.equal(opened && (await text(opened.stream)), 'the video');
   t.match(await new StoredLedger({ store: copy.ledgerStore }).balance('a'), { paid: 7 });
