@@ -13,7 +13,6 @@ export { isScenepressError, ScenepressError } from './base/errors.ts';
 export { nearestOf } from './base/known-options.ts';
 export { silentLogger } from './base/logger.ts';
 export { systemRandom } from './base/random.ts';
-export type { AssignmentSettings } from './classroom/assignment-requests.ts';
 export { ASSIGNMENT_SETTINGS } from './classroom/assignment-rules.ts';
 export { inspectClaim, isClaimable } from './cluster/claimed-assets.ts';
 export { disagreementsOf } from './cluster/disagreements.ts';
@@ -50,6 +49,7 @@ export {
   CONTRACT_ARTIFACTS,
 } from './model/artifacts.ts';
 export type { Assignment } from './model/assignment.ts';
+export type { AssignmentSettings } from './model/assignment-requests.ts';
 export { type ClassLink, MOST_CREDITS_OF_SEAT, MOST_SEATS } from './model/class-link.ts';
 export { FAILED_BY } from './model/failures.ts';
 export { FILE_EXTENSIONS, FILE_KINDS, type FileKind, kindOfName } from './model/file-kinds.ts';

@@ -1,6 +1,6 @@
 import Joi from 'joi';
 import { COUNT, type Schemas, TEXT } from '../base/checked.ts';
-import type { AssignmentQuery, AssignmentSettings, NewAssignment } from './assignment-requests.ts';
+import type { AssignmentQuery, AssignmentSettings, NewAssignment } from '../model/assignment-requests.ts';
 
 /** Characters. */
 const LONGEST_INSTRUCTIONS = 10_000;

@@ -4,6 +4,12 @@ import { ScenepressError } from '../base/errors.ts';
 import type { Random } from '../base/random.ts';
 import { isStorableText } from '../base/storable-text.ts';
 import { type Assignment, type AssignmentRecord, assignmentOf } from '../model/assignment.ts';
+import type {
+  AssignmentQuery,
+  AssignmentScope,
+  AssignmentSettings,
+  NewAssignment,
+} from '../model/assignment-requests.ts';
 import { SortableIds } from '../model/ids.ts';
 import { endOfLink, expiryOf, newToken, noLongerValid, tokenHashOf } from '../model/link.ts';
 import { newOwner } from '../model/owner.ts';
@@ -11,12 +17,6 @@ import { type AddsScenes, addScene } from '../scenes/new-scene.ts';
 import { foundScene } from '../scenes/scene-parts.ts';
 import { type DraftTexts, validDraft, validName } from '../scenes/valid-scene.ts';
 import type { Transaction } from '../storage/transaction.ts';
-import type {
-  AssignmentQuery,
-  AssignmentScope,
-  AssignmentSettings,
-  NewAssignment,
-} from './assignment-requests.ts';
 import { ASSIGNMENT_QUERY, NEW_ASSIGNMENT } from './assignment-rules.ts';
 
 const DEFAULT_LIMIT = 100;

@@ -1,6 +1,7 @@
 import { known, type Names, SIGNAL } from '../base/known-options.ts';
 import { type Clock, delay, systemClock } from '../time/clock.ts';
 import { ApiError } from './api-error.ts';
+import { ClientAssignments } from './assignments.ts';
 import { ClientFiles } from './files.ts';
 import { type HttpOptions, send } from './http.ts';
 import { randomKey } from './random-key.ts';
@@ -113,6 +114,7 @@ export class ScenepressClient {
   /** Links under which others watch videos. */
   readonly shares: ClientShares;
   readonly scenes: ClientScenes;
+  readonly assignments: ClientAssignments;
   readonly #url: string;
   readonly #key: ClientOptions['key'];
   readonly #http: HttpOptions;
@@ -133,6 +135,7 @@ export class ScenepressClient {
     this.files = new ClientFiles((path, signal, init) => this.#tool(path, signal, init));
     this.shares = new ClientShares((path, signal, init) => this.#tool(path, signal, init));
     this.scenes = new ClientScenes((path, signal, init) => this.#tool(path, signal, init));
+    this.assignments = new ClientAssignments((path, signal, init) => this.#tool(path, signal, init));
   }
 
   /** Enqueues a render. `metadata` is sent with `JSON.stringify`. */

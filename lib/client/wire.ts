@@ -1,5 +1,6 @@
 import type { KeyScope } from '../keys/key-scopes.ts';
 import type { ArtifactFields, FormatFields } from '../model/artifacts.ts';
+import type { Assignment } from '../model/assignment.ts';
 import type { PlacedAudio } from '../model/audio.ts';
 import type { FailedBy } from '../model/failures.ts';
 import type { Finding } from '../model/finding-types.ts';
@@ -18,6 +19,7 @@ import type { StillAt } from '../model/still-place.ts';
 import type { UsageOfDay } from '../model/usage.ts';
 
 export type { KeyScope } from '../keys/key-scopes.ts';
+export type { AssignmentSettings } from '../model/assignment-requests.ts';
 export type { CheckedSource, CheckOptions } from '../model/checked-source.ts';
 export type { Finding } from '../model/finding-types.ts';
 export type { InspectOptions } from '../model/inspected-source.ts';
@@ -214,6 +216,27 @@ export interface SharesQuery {
 /** A page of shares. */
 export interface SharePage {
   shares: ApiShare[];
+  /** For the next page; null at the end. */
+  next: string | null;
+}
+
+/** A link under which others get code as a scene of their own. */
+export interface ApiAssignment extends Omit<Assignment, 'owner'> {
+  /** The page to pass on. */
+  url: string;
+}
+
+/** A query for assignments, newest first. */
+export interface AssignmentsQuery {
+  /** At most 100; default 50. */
+  limit?: number;
+  /** The `next` of the preceding page. */
+  cursor?: string;
+}
+
+/** A page of assignments. */
+export interface AssignmentPage {
+  assignments: ApiAssignment[];
   /** For the next page; null at the end. */
   next: string | null;
 }

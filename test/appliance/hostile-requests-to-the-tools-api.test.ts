@@ -153,6 +153,8 @@ const [ownScene, bobsScene] = [await scene('ada', 'x'), await scene('bob', SECRE
 const share = (owner: string, jobId: string) =>
   service.shares.create({ owner, jobIds: [jobId], description: owner === 'bob' ? SECRET : 'ours' });
 const [ownShare, bobsShare] = [await share('ada', own.jobId), await share('bob', ended.jobId)];
+const assign = (owner: string, code: string) => service.assignments.create({ owner, title: owner, code });
+const [ownAssignment, bobsAssignment] = [await assign('ada', 'x'), await assign('bob', SECRET)];
 const { still } = await service.still('x', { className: 'Main', owner: 'ada' });
 
 /** Valid values of the parameters in paths. */
@@ -163,6 +165,7 @@ const VALID: Record<string, string> = {
   name: 'still.png',
   sceneId: ownScene.sceneId,
   shareId: ownShare.shareId,
+  assignmentId: ownAssignment.assignmentId,
   revision: '1',
   version: '1',
 };
@@ -170,9 +173,17 @@ const VALID: Record<string, string> = {
 const NEEDED: Record<string, object> = {
   relabelJob: { title: 'x' },
   saveScene: { revision: 1 },
+  createAssignment: { title: 'x' },
   restoreScene: { revision: 1, draft: 1 },
 };
-const FOREIGN = [ended.jobId, running.jobId, bobsFile.fileId, bobsScene.sceneId, bobsShare.shareId];
+const FOREIGN = [
+  ended.jobId,
+  running.jobId,
+  bobsFile.fileId,
+  bobsScene.sceneId,
+  bobsShare.shareId,
+  bobsAssignment.assignmentId,
+];
 const TEXTS = [
   ...FOREIGN,
   ...[`${ended.jobId}/video.mp4`, `${ended.jobId}\0`, 'bob', 'key of bob', IDEMPOTENCY_KEY_OF_BOB],
@@ -252,14 +263,15 @@ async function tried(port: number, sent: Sent): Promise<string | undefined> {
 }
 
 async function stateOfBob(): Promise<string> {
-  const [jobs, usage, files, scenes, shares] = [
+  const [jobs, usage, files, scenes, shares, assignments] = [
     await service.list({ owner: 'bob', limit: 500 }),
     await service.usage({ owner: 'bob' }),
     await service.files.list({ owner: 'bob' }),
     await service.scenes.list({ owner: 'bob' }),
     await service.shares.list({ owner: 'bob' }),
+    await service.assignments.list({ owner: 'bob' }),
   ];
-  return JSON.stringify({ jobs, usage, files, scenes, shares });
+  return JSON.stringify({ jobs, usage, files, scenes, shares, assignments });
 }
 const before = await stateOfBob();
 const bodyOf = ({ requestBody }: Operation) => requestBody?.content['application/json']?.schema;

@@ -456,6 +456,7 @@ for (const [door, open] of Object.entries(DOORS))
         '/rename': { name: 'x.txt' },
         '/labels': { title: 'x' },
         '/save': { revision: 1 },
+        '/assignments': { title: 'x' },
         '/restore': { revision: 1, draft: 1 },
       });
       for (const { method, path, scopes, body } of TOOL_ROUTES) {

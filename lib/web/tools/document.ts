@@ -17,6 +17,7 @@ const TAGS = {
   Jobs: 'Jobs that there are.',
   Files: 'Files of the account, which its scenes read.',
   'Kept scenes': 'Scenes that the account keeps as documents, with drafts and versions.',
+  Assignments: 'Links under which others get code as a scene of their own.',
   Shares: 'Addresses at which people watch videos without an account.',
   Account: 'The account behind an API key.',
 };

@@ -1,3 +1,4 @@
+import { ASSIGNMENT_ROUTES } from './assignments.ts';
 import { EVENT_ROUTES } from './events.ts';
 import { FILE_ROUTES } from './files.ts';
 import { JOB_ROUTES } from './jobs.ts';
@@ -20,6 +21,7 @@ export const TOOL_ROUTES: readonly ToolRoute[] = [
   ...SHARE_ROUTES,
   ...KEPT_SCENE_ROUTES,
   ...SCENE_VERSION_ROUTES,
+  ...ASSIGNMENT_ROUTES,
   ...USAGE_ROUTES,
   ...KEY_ROUTES,
 ];

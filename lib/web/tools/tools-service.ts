@@ -3,6 +3,7 @@ import type { RenderService } from '../../service/render-service.ts';
 /** The part of a service that the tools API uses. */
 export type ToolsService = Pick<
   RenderService,
+  | 'assignments'
   | 'balance'
   | 'cancel'
   | 'check'

@@ -1,4 +1,4 @@
-import type { SceneSettings } from '../model/scene.ts';
+import type { SceneSettings } from './scene.ts';
 
 /** What an assignment gives: the current draft of a scene, or code. */
 export interface AssignmentSettings {
