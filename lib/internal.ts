@@ -14,6 +14,7 @@ export { nearestOf } from './base/known-options.ts';
 export { silentLogger } from './base/logger.ts';
 export { systemRandom } from './base/random.ts';
 export { ASSIGNMENT_SETTINGS } from './classroom/assignment-rules.ts';
+export type { ClassLinks } from './classroom/class-links.ts';
 export { inspectClaim, isClaimable } from './cluster/claimed-assets.ts';
 export { disagreementsOf } from './cluster/disagreements.ts';
 export {

@@ -1,6 +1,6 @@
 import { forbidden } from '@hapi/boom';
 import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
-import { ScenepressError } from '../../lib/internal.ts';
+import { type ClassLinks, ScenepressError } from '../../lib/internal.ts';
 import { type Actor, type Acts, actOf } from './acts.ts';
 import type { RemoteAdministration } from './admin-socket.ts';
 import type { Administration } from './administration.ts';
@@ -12,6 +12,7 @@ type Call = (request: Request) => Promise<unknown>;
 interface AccessParts {
   administration: Administration;
   accounts: Accounts;
+  classLinks: ClassLinks;
   keys: ApiKeys;
   service: RenderService;
   acts: Acts;
@@ -63,7 +64,7 @@ async function permit(
   request: Request,
   on: Operation['members'],
   accountId: string,
-  { accounts, keys, service }: AccessParts,
+  { accounts, classLinks, keys, service }: AccessParts,
 ): Promise<Request> {
   switch (on) {
     case 'anything':
@@ -92,6 +93,12 @@ async function permit(
     case 'scene':
       await service.scenes.get(String(request['sceneId']), { owner: accountId });
       return request;
+    case 'assignment':
+      await service.assignments.get(String(request['assignmentId']), { owner: accountId });
+      return request;
+    case 'classLink':
+      await classLinks.get(String(request['classLinkId']), { owner: accountId });
+      return request;
     case 'delivery':
       await service.deliveries.get(String(request['deliveryId']), { owner: accountId });
       return request;
@@ -113,9 +120,13 @@ async function accountIn(request: Request, { accounts }: AccessParts): Promise<s
   return account?.accountId ?? null;
 }
 
+/** Of the object of an act; who opens an assignment gets a scene of it. */
+const IDS = [
+  ...['keyId', 'jobId', 'fileId', 'assignmentId', 'classLinkId', 'sceneId', 'shareId', 'deliveryId'],
+  ...['machineId', 'userId'],
+];
+
 function idIn(value: unknown): string | null {
-  const ids = ['keyId', 'jobId', 'fileId', 'sceneId', 'shareId', 'deliveryId', 'machineId', 'userId'].map(
-    (name) => (value as Request | null)?.[name],
-  );
+  const ids = IDS.map((name) => (value as Request | null)?.[name]);
   return (ids.find((id) => typeof id === 'string') as string | undefined) ?? null;
 }

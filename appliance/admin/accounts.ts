@@ -1,5 +1,11 @@
 import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
-import { type AccountLimits, type AccountRole, isoTime, ScenepressError } from '../../lib/internal.ts';
+import {
+  type AccountLimits,
+  type AccountRole,
+  type ClassLinks,
+  isoTime,
+  ScenepressError,
+} from '../../lib/internal.ts';
 import type { DataPlace } from '../place/data-place.ts';
 import type { AdministrationParts } from './administration.ts';
 import {
@@ -17,7 +23,7 @@ import {
   type DeletedAccount,
   type Invitation,
 } from './administration-views.ts';
-import { FIRST_ACCOUNT } from './first-account.ts';
+import { requireFreeAddress } from './first-account.ts';
 import { pageOf } from './pages.ts';
 import { SetupLink } from './setup-link.ts';
 
@@ -27,27 +33,29 @@ const CANCELED_AT_ONCE = 100;
 /** Accounts, by their e-mail address or user id. Requests and answers are plain data. */
 export class AccountAdministration {
   readonly #accounts: Accounts;
+  readonly #classLinks: ClassLinks;
   readonly #keys: ApiKeys;
   readonly #service: RenderService;
   readonly #place: DataPlace;
   readonly #setupLink: SetupLink;
 
   constructor(
-    parts: Pick<AdministrationParts, 'accounts' | 'keys' | 'service' | 'place' | 'masterKeys' | 'publicUrl'>,
+    parts: Pick<
+      AdministrationParts,
+      'accounts' | 'classLinks' | 'keys' | 'service' | 'place' | 'masterKeys' | 'publicUrl'
+    >,
   ) {
-    const { accounts, keys, service, place } = parts;
+    const { accounts, classLinks, keys, service, place } = parts;
     this.#setupLink = new SetupLink(parts);
     this.#accounts = accounts;
+    this.#classLinks = classLinks;
     this.#keys = keys;
     this.#service = service;
     this.#place = place;
   }
 
   async create({ email }: { email: string }): Promise<AccountInfo> {
-    if (String(email).toLowerCase() === FIRST_ACCOUNT) {
-      const message = `${FIRST_ACCOUNT} is reserved for the account that a first start creates. Use another address.`;
-      throw new ScenepressError('invalid_request', message);
-    }
+    requireFreeAddress(String(email));
     return accountInfo(await this.#accounts.create(email));
   }
 
@@ -176,6 +184,7 @@ export class AccountAdministration {
     await this.#accounts.beginDeletion(accountId);
     await this.#place.sessionStore.removeSessionsOf(accountId);
     await this.#place.actStore.forgetAddressesOf(accountId);
+    await this.#classLinks.forget(accountId);
     const forgottenJobs = await this.#service.forgetAll(accountId);
     const keys = await Array.fromAsync(this.#keys.all({ accountId }));
     for (const { keyId } of keys) await this.#keys.forget(keyId);

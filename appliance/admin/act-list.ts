@@ -1,5 +1,5 @@
 import type { Accounts, ApiKeys, RenderService } from '../../lib/index.ts';
-import { type ActStore, isoTime } from '../../lib/internal.ts';
+import { type ActStore, type ClassLinks, isoTime } from '../../lib/internal.ts';
 import { type Acts, countedAct } from './acts.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit } from './administration-requests.ts';
@@ -9,6 +9,7 @@ import type { ActInfo } from './administration-views.ts';
 export class ActAdministration {
   readonly #accounts: Accounts;
   readonly #acts: Acts;
+  readonly #classLinks: ClassLinks;
   readonly #keys: ApiKeys;
   readonly #service: RenderService;
   readonly #store: ActStore;
@@ -16,10 +17,12 @@ export class ActAdministration {
   constructor({
     accounts,
     acts,
+    classLinks,
     keys,
     place,
     service,
-  }: Pick<AdministrationParts, 'accounts' | 'acts' | 'keys' | 'place' | 'service'>) {
+  }: Pick<AdministrationParts, 'accounts' | 'acts' | 'classLinks' | 'keys' | 'place' | 'service'>) {
+    this.#classLinks = classLinks;
     this.#keys = keys;
     this.#service = service;
     this.#acts = acts;
@@ -65,6 +68,10 @@ export class ActAdministration {
         return this.#shareName(subject);
       case 'scenes':
         return (await this.#service.scenes.get(subject).catch(() => undefined))?.name ?? null;
+      case 'assignments':
+        return (await this.#service.assignments.get(subject).catch(() => undefined))?.title ?? null;
+      case 'classLinks':
+        return (await this.#classLinks.get(subject).catch(() => undefined))?.name ?? null;
       default:
         return null;
     }

@@ -6,7 +6,7 @@ import type {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import type { ScheduledBackups } from '../../lib/internal.ts';
+import type { ClassLinks, ScheduledBackups } from '../../lib/internal.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';
@@ -15,6 +15,8 @@ import { AccountAdministration } from './accounts.ts';
 import { ActAdministration } from './act-list.ts';
 import type { Acts } from './acts.ts';
 import type { Prices } from './administration-views.ts';
+import { AssignmentAdministration } from './assignments.ts';
+import { ClassLinkAdministration } from './class-links.ts';
 import { CreditAdministration } from './credits.ts';
 import { DataAdministration } from './data.ts';
 import { DeliveryAdministration } from './deliveries.ts';
@@ -30,6 +32,7 @@ import { ShareAdministration } from './shares.ts';
 export interface AdministrationParts {
   accounts: Accounts;
   acts: Acts;
+  classLinks: ClassLinks;
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
   service: RenderService;
@@ -70,6 +73,8 @@ export class Administration {
   readonly files: FileAdministration;
   readonly scenes: SceneAdministration;
   readonly shares: ShareAdministration;
+  readonly assignments: AssignmentAdministration;
+  readonly classLinks: ClassLinkAdministration;
   readonly credits: CreditAdministration;
   readonly acts: ActAdministration;
   readonly machines: MachineAdministration;
@@ -84,6 +89,8 @@ export class Administration {
     this.files = new FileAdministration(parts);
     this.scenes = new SceneAdministration(parts);
     this.shares = new ShareAdministration(parts);
+    this.assignments = new AssignmentAdministration(parts);
+    this.classLinks = new ClassLinkAdministration(parts);
     this.credits = new CreditAdministration(parts);
     this.acts = new ActAdministration(parts);
     this.machines = new MachineAdministration(parts);

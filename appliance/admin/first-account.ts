@@ -1,9 +1,16 @@
 import type { Account, Accounts } from '../../lib/index.ts';
-import { isScenepressError } from '../../lib/internal.ts';
+import { isScenepressError, ScenepressError } from '../../lib/internal.ts';
 import type { Installation } from '../app/installation.ts';
 
 /** Reserved: only the first start creates an account with this address, which marks it as unclaimed. */
 export const FIRST_ACCOUNT = 'owner@localhost';
+
+/** Error: `invalid_request` for the reserved address. */
+export function requireFreeAddress(email: string): void {
+  if (email.trim().toLowerCase() !== FIRST_ACCOUNT) return;
+  const message = `${FIRST_ACCOUNT} is reserved for the account that a first start creates. Use another address.`;
+  throw new ScenepressError('invalid_request', message);
+}
 
 /** The key of the first start, and the secret that signs its webhooks. */
 export interface FirstKey {

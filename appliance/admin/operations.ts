@@ -4,9 +4,20 @@ import type { Administration } from './administration.ts';
 export interface Operation {
   /**
    * On what a member may carry it out, as named by the request: its own `account` (also when the request names none),
-   * a `key`, `job`, `file`, `scene`, `share` or `delivery` of it, or anything.
+   * a `key`, `job`, `file`, `scene`, `share`, `assignment`, `classLink` or `delivery` of it, or anything.
    */
-  members: 'account' | 'key' | 'job' | 'file' | 'scene' | 'share' | 'delivery' | 'anything' | 'nothing';
+  members:
+    | 'account'
+    | 'key'
+    | 'job'
+    | 'file'
+    | 'scene'
+    | 'share'
+    | 'assignment'
+    | 'classLink'
+    | 'delivery'
+    | 'anything'
+    | 'nothing';
   /** Whether it is recorded as an act. */
   isAct: boolean;
   /** What the actor did, for people. */
@@ -31,6 +42,7 @@ const OTHER_ACTS: Record<string, string> = {
   'sign-out.everywhere': 'Signed out everywhere',
   'accounts.claim': 'Claimed the first account',
   'accounts.acceptInvitation': 'Chose a password',
+  'classLinks.join': 'Joined a class',
 };
 
 /** All operations. Complete by its type: an operation without an entry doesn't compile. */
@@ -130,6 +142,23 @@ export const OPERATIONS: {
     duplicate: acts('scene', 'Copied a scene'),
     remove: acts('scene', 'Removed a scene'),
     render: acts('scene', 'Rendered a version of a scene'),
+  },
+  assignments: {
+    list: reads('account'),
+    show: reads('assignment'),
+    read: reads('account'),
+    ofScene: reads('scene'),
+    create: acts('account', 'Gave an assignment'),
+    open: acts('account', 'Opened an assignment'),
+    revoke: acts('assignment', 'Revoked an assignment'),
+    remove: acts('assignment', 'Removed an assignment'),
+  },
+  classLinks: {
+    list: reads('account'),
+    show: reads('classLink'),
+    create: acts('nothing', 'Made a class link'),
+    revoke: acts('classLink', 'Revoked a class link'),
+    remove: acts('classLink', 'Removed a class link'),
   },
   credits: {
     grant: acts('nothing', 'Added credits'),

@@ -9,8 +9,8 @@ import {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import { type PasswordCost, Pricing, silentLogger, systemClock } from '../../lib/internal.ts';
-import { ScheduledBackups } from '../../lib/internal-service.ts';
+import { type PasswordCost, Pricing, silentLogger, systemClock, systemRandom } from '../../lib/internal.ts';
+import { ClassLinks, ScheduledBackups } from '../../lib/internal-service.ts';
 import { administrationFor } from '../admin/access.ts';
 import { type Actor, Acts } from '../admin/acts.ts';
 import type { RemoteAdministration } from '../admin/admin-socket.ts';
@@ -33,6 +33,8 @@ export interface Installation {
   /** The bucket of the artifacts; undefined where they are files. */
   bucket: OpenedPlace['bucket'];
   accounts: Accounts;
+  /** Links under which people make accounts. */
+  classLinks: ClassLinks;
   keys: ApiKeys;
   ledger: StoredLedger | UnmeteredLedger;
   /** Not started. */
@@ -77,6 +79,10 @@ export async function openInstallation(
     const books = new StoredLedger({ store: place.ledgerStore, freeCreditsPerMonth });
     const ledger =
       config.creditsMode === 'metered' ? books : new UnmeteredLedger({ freeCreditsPerMonth, books });
+    const classLinks = new ClassLinks({
+      ...{ storage: place.storage, accounts, clock: systemClock, random: systemRandom },
+      ledger: ledger instanceof StoredLedger ? ledger : undefined,
+    });
     // Without a server, test events are sent with them; other commands work without.
     const webhookAuthorities =
       world.webhookAuthorities ?? (await readWebhookAuthorities(config).catch(() => undefined));
@@ -96,6 +102,7 @@ export async function openInstallation(
     const administration: Administration = new Administration({
       accounts,
       acts,
+      classLinks,
       keys,
       ledger,
       service,
@@ -116,12 +123,13 @@ export async function openInstallation(
       place,
       bucket,
       accounts,
+      classLinks,
       keys,
       ledger,
       service,
       administration,
       administrationFor: (actor) =>
-        administrationFor(actor, { administration, accounts, keys, service, acts }),
+        administrationFor(actor, { administration, accounts, classLinks, keys, service, acts }),
       acts,
       masterKeys,
       backups,

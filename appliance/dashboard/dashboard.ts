@@ -110,19 +110,25 @@ export const dashboard: Plugin<DashboardOptions> = {
     /** Authenticates, checks the form's origin and calls the handler: the only way to any of them. */
     async function visit(route: Route, request: Request, h: ResponseToolkit) {
       const viewer = await viewerOf(request);
-      if (route.for === 'everyone') {
+      const sent = { ...headers, ...route.headers };
+      const answerPublic = route.for === 'everyone' ? route.handler : viewer ? undefined : route.strangers;
+      if (answerPublic) {
         const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
         if (!viewer) cookies.setFormToken(request, h, token);
         const publicVisit = visitOf(route, request, h, token);
         if (viewer && route.path === SIGN_IN) {
           // From another tab, whose form is older than the session.
           const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
-          return respond({ to: pathWithin(next) }, h, headers);
+          return respond({ to: pathWithin(next) }, h, sent);
+        }
+        if (route.for !== 'everyone' && !hasForm(route, publicVisit)) {
+          // The session of the form has ended: its page says how to go on.
+          return withHeaders(h.redirect(request.path + request.url.search).code(303), sent);
         }
         requireForm(route, publicVisit);
-        return respond(await route.handler(publicVisit), h, headers);
+        return respond(await answerPublic(publicVisit), h, sent);
       }
-      if (!viewer) {
+      if (!viewer || route.for === 'everyone') {
         const hadSession = cookies.sessionTokenIn(request) !== undefined;
         return withHeaders(h.redirect(signInPath(request, hadSession)), headers);
       }
@@ -140,7 +146,7 @@ export const dashboard: Plugin<DashboardOptions> = {
       if ('tell' in answer && answer.tell) {
         cookies.tell(request, h, { ...answer.tell, to: `${BASE}${answer.to}`, csrf: base.csrf });
       }
-      return respond(answer, h, headers);
+      return respond(answer, h, sent);
     }
 
     function visitOf(route: Route, request: Request, h: ResponseToolkit, token: string): PublicVisit {
@@ -177,10 +183,12 @@ function csrfOf({ headers, query }: Request): { csrf: unknown } {
 }
 
 /** A form of another site has no `csrf` field of this session. */
-function requireForm({ method }: Route, { csrf, form }: PublicVisit): void {
-  if (method === 'POST' && form['csrf'] !== csrf) {
-    throw forbidden(texts().errors.anotherSite);
-  }
+function requireForm(route: Route, visit: PublicVisit): void {
+  if (!hasForm(route, visit)) throw forbidden(texts().errors.anotherSite);
+}
+
+function hasForm({ method }: Route, { csrf, form }: PublicVisit): boolean {
+  return method !== 'POST' || form['csrf'] === csrf;
 }
 
 /** Only single values; of repeated fields the last. */

@@ -26,6 +26,7 @@ const SECTIONS = {
   overview: ['', false],
   playground: ['/playground', false],
   scenes: ['/scenes', false],
+  assignments: ['/assignments', false],
   jobs: ['/jobs', false],
   shares: ['/shares', false],
   files: ['/files', false],

@@ -79,7 +79,14 @@ export type Route = {
    * `x-csrf-token`, so that it is checked before.
    */
   isUpload?: boolean;
+  /** Headers that differ from those of other pages. */
+  headers?: Record<string, string>;
 } & (
   | { for: 'everyone'; handler: (visit: PublicVisit) => Promise<Answer> }
-  | { for: 'members' | 'admins'; handler: (visit: Visit) => Promise<Answer> }
+  | {
+      for: 'members' | 'admins';
+      handler: (visit: Visit) => Promise<Answer>;
+      /** Answers people who are not signed in, whom the sign-in page answers otherwise. */
+      strangers?: (visit: PublicVisit) => Promise<Answer>;
+    }
 );

@@ -4,11 +4,15 @@ import type { BackupDownload } from './backup-download.ts';
 import type { LiveEvents } from './live-events.ts';
 import { accountsRoutes } from './pages/accounts.ts';
 import { actRoutes } from './pages/acts.ts';
+import { assignmentRoutes } from './pages/assignment.ts';
+import { assignmentListRoutes } from './pages/assignments.ts';
+import { classLinkRoutes } from './pages/class-link.ts';
 import { creditRoutes } from './pages/credits.ts';
 import { fileRoutes } from './pages/file.ts';
 import { fileListRoutes } from './pages/files.ts';
 import { jobRoutes } from './pages/job.ts';
 import { jobListRoutes } from './pages/job-list.ts';
+import { joinRoutes } from './pages/join.ts';
 import { keyRoutes } from './pages/keys.ts';
 import { languageRoutes } from './pages/language.ts';
 import { libraryRoutes } from './pages/library.ts';
@@ -16,6 +20,7 @@ import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
 import { playgroundRoutes } from './pages/playground.ts';
+import { receivedRoutes } from './pages/received.ts';
 import { sceneRoutes } from './pages/scene.ts';
 import { sceneCompareRoutes } from './pages/scene-compare.ts';
 import { sceneDiffRoutes } from './pages/scene-diff.ts';
@@ -34,7 +39,8 @@ import type { Devices } from './sign-in/devices.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
 /** Dependencies of the pages around signing in, and of locks; all others have only the administration of their visit. */
-export interface RouteParts extends Pick<Installation, 'accounts' | 'acts' | 'masterKeys' | 'place'> {
+export interface RouteParts
+  extends Pick<Installation, 'accounts' | 'acts' | 'classLinks' | 'masterKeys' | 'place' | 'service'> {
   sessions: Sessions;
   cookies: Cookies;
   devices: Devices;
@@ -51,6 +57,8 @@ export function routesOf(parts: RouteParts): Route[] {
   return [
     ...signInRoutes(parts),
     ...setupRoutes(parts),
+    ...joinRoutes(parts),
+    ...receivedRoutes(parts),
     ...languageRoutes(parts),
     ...accountRoutes(parts),
     ...liveRoutes(parts),
@@ -61,6 +69,9 @@ export function routesOf(parts: RouteParts): Route[] {
     ...sceneRoutes(),
     ...sceneDiffRoutes(),
     ...sceneCompareRoutes(),
+    ...assignmentListRoutes(),
+    ...assignmentRoutes(),
+    ...classLinkRoutes(),
     ...jobListRoutes(),
     ...jobRoutes(),
     ...shareListRoutes(),

@@ -8,8 +8,8 @@ const DECODINGS = 4;
 const JOB_PATH = new RegExp(
   `^/(?:api/v2/render|artifacts)/[0-9a-f]{48}(?:/(?:${ARTIFACT_NAMES.join('|').replaceAll('.', '\\.')}))?$`,
 );
-/** Links to shared videos, whose tokens are secrets. */
-const SHARED = /^\/(w|embed)\/[^/]+/i;
+/** Links to shared videos, of assignments and of classes, whose tokens are secrets. */
+const SHARED = /^\/(w|embed|dashboard\/a|dashboard\/join)\/[^/]+/i;
 /** Redacted up to the next slash; the general rules would stop at a character that no secret contains. */
 const PREFIXED = /(svc_live_|whsec_)[^/]*/gi;
 

@@ -74,6 +74,11 @@ export const MANUAL: Record<string, ManualPage[]> = {
       'Sharing videos',
       'links for others, frames on other sites, what a link shows',
     ),
+    page(
+      'appliance/assignments.md',
+      'Assignments and classes',
+      'links under which others get code as a scene of their own, or make accounts',
+    ),
     page('appliance/operations.md', 'Operations', 'configuration, data, backup, monitoring, TLS, capacity'),
     page('appliance/traces.md', 'Traces', 'OpenTelemetry: variables, spans and attributes'),
     page('appliance/cluster.md', 'More than one machine', 'Postgres, S3, workers, moving an installation'),

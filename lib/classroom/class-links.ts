@@ -18,12 +18,12 @@ import {
 import { SortableIds } from '../model/ids.ts';
 import { endOfLink, expiryOf, newToken, noLongerValid, tokenHashOf } from '../model/link.ts';
 import { newOwner } from '../model/owner.ts';
+import { validName } from '../scenes/valid-scene.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import { type Clock, isoTime } from '../time/clock.ts';
 
 const DEFAULT_LIMIT = 100;
-const LONGEST_NAME = 200;
 /** Making an account takes seconds; longer, its process was killed. */
 const JOINING_MS = 10 * 60_000;
 const FORGET_PAGE = 100;
@@ -32,7 +32,7 @@ const FORGET_PAGE = 100;
 export interface NewClassLink {
   /** The account that it is for, such as a teacher's. */
   owner: string;
-  /** The class, for people: at most 200 characters. */
+  /** The class, for people: at most 200 characters in one line. */
   name: string;
   /** How many accounts can join, at most 1,000. */
   seats: number;
@@ -74,7 +74,7 @@ export interface ClassLinksParts {
 
 const CREATE = Joi.object<NewClassLink>({
   owner: TEXT.required(),
-  name: (TEXT as Joi.StringSchema).disallow('').max(LONGEST_NAME).required(),
+  name: Joi.any(),
   seats: COUNT.max(MOST_SEATS).required(),
   creditsPerSeat: Joi.number().integer().min(0).max(MOST_CREDITS_OF_SEAT),
   expiresAt: Joi.string().isoDate().allow(null),
@@ -118,7 +118,7 @@ export class ClassLinks {
     const nowMs = this.#clock.now();
     const link: ClassLinkRecord = {
       classLinkId: `c${this.#ids.next()}`,
-      ...{ owner, name, seats, creditsPerSeat, ...newToken(this.#random) },
+      ...{ owner, name: validName(name), seats, creditsPerSeat, ...newToken(this.#random) },
       createdAtMs: nowMs,
       expiresAtMs: expiryOf(expiresAt, nowMs),
       revokedAtMs: null,

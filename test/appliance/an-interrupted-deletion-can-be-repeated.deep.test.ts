@@ -7,8 +7,11 @@ import { readinessOf } from '../../appliance/http/health.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
 import { Faults } from '../../appliance/support/faults.ts';
 import { silentLogger } from '../../lib/base/logger.ts';
+import { systemRandom } from '../../lib/base/random.ts';
+import { ClassLinks } from '../../lib/classroom/class-links.ts';
 import type { Disk } from '../../lib/files/disk.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService, StoredLedger } from '../../lib/index.ts';
+import { systemClock } from '../../lib/time/clock.ts';
 import { crashingDisk } from '../fixtures/crashing-disk.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 import { listeningAppliance, VALID } from './listening-appliance.ts';
@@ -32,6 +35,9 @@ async function opened(path: string, disk?: Disk) {
     publicUrl: () => '',
     prices: undefined,
     accounts,
+    classLinks: new ClassLinks({
+      ...{ storage: folder.storage, accounts, ledger, clock: systemClock, random: systemRandom },
+    }),
     acts: new Acts({ store: folder.actStore, accounts, logger: silentLogger }),
     keys,
     ledger,

@@ -1,9 +1,11 @@
 import t from 'tap';
 import { OPERATIONS } from '../../appliance/admin/operations.ts';
+import type { Route } from '../../appliance/dashboard/route.ts';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
 import type { ShareRecord } from '../../lib/model/share.ts';
 import type { SnapshotRecord } from '../../lib/model/snapshot.ts';
 import type { Storage } from '../../lib/storage/storage.ts';
+import { assignmentRecord, classLinkRecord } from '../fixtures/classroom-records.ts';
 import { peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
@@ -34,6 +36,7 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
   const { storage } = installation.place;
   const snapshotId = await snapshotOf(storage, accountId);
   const shareId = await shareOf(storage, accountId, jobId);
+  const { assignmentId, classLinkId } = await linksOf(storage, accountId);
   const { sceneId } = await administration.scenes.create({
     account: admin,
     name: 'scene-of-the-admin',
@@ -49,6 +52,8 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
       await administration.files.list({ account: admin }),
       await administration.shares.list({ account: admin }),
       await administration.scenes.list({ account: admin }),
+      await administration.assignments.list({ account: admin }),
+      await administration.classLinks.list({ account: admin }),
       await administration.credits.balance({ account: admin }),
       await administration.accounts.list(),
     ]);
@@ -59,12 +64,26 @@ async function ownedByAdmin(t: Parameters<typeof peopledAppliance>[0]) {
     fileId,
     sceneId,
     shareId,
+    assignmentId,
+    classLinkId,
     deliveryId,
     snapshotId,
     accountId,
     member,
     state,
   };
+}
+
+async function linksOf(storage: Storage, owner: string) {
+  const assignment = assignmentRecord('a1', {
+    ...{ owner, title: 'assignment-of-the-admin', code: 'code-of-the-admin', token: 'token-of-the-admin' },
+  });
+  const classLink = classLinkRecord('c1', { owner, name: 'class-of-the-admin', token: 'token-of-the-admin' });
+  await storage.transaction(async (tx) => {
+    await storage.assignments.insert(tx, assignment);
+    await storage.classLinks.insert(tx, classLink);
+  });
+  return { ...assignment, ...classLink };
 }
 
 async function shareOf(storage: Storage, owner: string, jobId: string): Promise<string> {
@@ -89,7 +108,7 @@ async function snapshotOf(storage: Storage, owner: string): Promise<string> {
 
 /** Texts that no response to another person contains. */
 const THEIRS =
-  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
+  /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token|assignment|class)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321|admin@example/;
 
 t.test('without a session every route except public ones leads to the sign-in', async (t) => {
   const { port } = await peopledAppliance(t);
@@ -98,7 +117,12 @@ t.test('without a session every route except public ones leads to the sign-in', 
     ROUTES.filter((route) => route.for === 'everyone').map(({ method, path }) => `${method} ${path}`),
     ['GET /sign-in', 'POST /sign-in', 'GET /set-up', 'POST /set-up', 'POST /language'],
   );
-  for (const route of ROUTES.filter((route) => route.for !== 'everyone')) {
+  const isLink = (route: Route) => 'strangers' in route;
+  t.same(
+    ROUTES.filter(isLink).map(({ method, path }) => `${method} ${path}`),
+    ['GET /join/{token}', 'POST /join/{token}', 'GET /a/{token}', 'POST /a/{token}'],
+  );
+  for (const route of ROUTES.filter((route) => route.for !== 'everyone' && !isLink(route))) {
     const path = `/dashboard${route.path.replaceAll(/\{\w+\}/g, 'x')}`;
     const client = new Client(port);
     const { status, headers } = await (route.method === 'GET' ? client.get(path) : client.postAsIs(path, {}));
@@ -117,6 +141,8 @@ t.test("a member can read and change other accounts' data by id on no route", as
     fileId,
     sceneId,
     shareId,
+    assignmentId,
+    classLinkId,
     deliveryId,
     snapshotId,
     accountId,
@@ -126,7 +152,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
   const before = await state();
   const ids: Record<string, string> = {
     ...{ keyId, jobId, fileId, sceneId, shareId, deliveryId, userId: accountId, machineId: 'any' },
-    ...{ snapshotId, name: 'sheet.jpg', version: '1' },
+    ...{ snapshotId, name: 'sheet.jpg', version: '1', assignmentId, classLinkId, token: 'A'.repeat(24) },
   };
   // Ends the session, or never ends.
   const others = ROUTES.filter(({ path }) => !/^\/(sign-out|live|account\/sign-out-everywhere)$/.test(path));
@@ -155,7 +181,7 @@ t.test("a member can read and change other accounts' data by id on no route", as
       t.notMatch(
         answer.text.replaceAll(admin, account),
         account === admin
-          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
+          ? /key-of-the-admin|SceneOfTheAdmin|code-of-the-admin|(?:file|scene|share|token|assignment|class)-of-the-admin|content-of-the-admin|hooks-of-the-admin|7,654,321/
           : THEIRS,
         `${method} ${url}`,
       );
@@ -184,8 +210,8 @@ t.test("other accounts' data gets the same answer as missing data", async (t) =>
 });
 
 t.test('every operation of the administration is limited for members', async (t) => {
-  const { installation, admin, member, keyId, jobId, fileId, sceneId, shareId, deliveryId, state } =
-    await ownedByAdmin(t);
+  const { installation, admin, member, ...owned } = await ownedByAdmin(t);
+  const { keyId, jobId, fileId, sceneId, shareId, assignmentId, classLinkId, deliveryId, state } = owned;
   const { accountId } = await installation.accounts.find(member);
   const scoped = installation.administrationFor({ accountId, isAdmin: false, address: '192.0.2.1' });
   const before = await state();
@@ -197,6 +223,9 @@ t.test('every operation of the administration is limited for members', async (t)
     fileId,
     shareId,
     sceneId,
+    assignmentId,
+    classLinkId,
+    token: 'A'.repeat(24),
     deliveryId,
     paid: 1,
     name: 'x',

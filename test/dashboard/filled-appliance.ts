@@ -67,6 +67,20 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
   const playlist = await share([second.jobId, done.jobId]);
   const ended = await share([done.jobId], 'Ended');
   await service.shares.revoke(ended);
+  const { classLinkId, token: joins } = await administration.classLinks.create({
+    ...{ account: admin, name: EVIL, seats: 2, creditsPerSeat: 5 },
+  });
+  await installation.classLinks.join(joins, {
+    email: 'joined@example.org',
+    password: 'a password of joined',
+  });
+  const assign = async (title: string) =>
+    administration.assignments.create({
+      ...{ account: admin, scene: sceneId, title, instructions: EVIL, classLink: classLinkId },
+    });
+  const assigned = await assign(EVIL);
+  const opened = await assign('Opened');
+  const copy = await administration.assignments.open({ account: admin, token: opened.token });
   const job = `/jobs/${done.jobId}`;
   const paths = [
     '',
@@ -95,6 +109,19 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
     `/shares/${playlist}`,
     `/shares/${ended}`,
     `/shares/${ended}/remove`,
+    '/assignments',
+    '/assignments?account=member@example.org',
+    `/assignments/new?scene=${sceneId}`,
+    `/assignments/${assigned.assignmentId}`,
+    `/assignments/${assigned.assignmentId}/revoke`,
+    `/assignments/${assigned.assignmentId}/remove`,
+    `/class-links/${classLinkId}`,
+    `/class-links/${classLinkId}/revoke`,
+    `/class-links/${classLinkId}/remove`,
+    `/a/${assigned.token}`,
+    `/a/${'A'.repeat(24)}`,
+    `/join/${joins}`,
+    `/playground?scene=${copy.sceneId}`,
     '/files',
     '/files?folder=brand',
     '/files?account=member@example.org',

@@ -6,6 +6,7 @@ export const SHARE_STYLE: string = `
 .list .actions { flex: none; flex-wrap: nowrap; }
 .list .actions button { padding: 0.2rem 0.7rem; font-size: var(--small); }
 .clamp { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; overflow-wrap: anywhere; }
+.instructions { white-space: pre-line; overflow-wrap: anywhere; }
 #share-card { scroll-margin-top: 7rem; }
 .embed { margin-top: 0.625rem; }
 .poster { display: grid; gap: 0.875rem; }

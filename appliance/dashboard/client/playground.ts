@@ -118,7 +118,11 @@ addEventListener('keydown', (event) => {
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   const { submitter } = event;
-  if (submitter?.matches('[formaction$="/save"], [formaction$="/take"], [formaction$="/keep"]'))
+  if (
+    submitter?.matches(
+      '[formaction$="/save"], [formaction$="/take"], [formaction$="/keep"], [formaction$="/assign"]',
+    )
+  )
     return void change(submitter as HTMLButtonElement);
   if (submitter !== inspection.button) return void render();
   scenes.update();

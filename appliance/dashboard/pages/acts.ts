@@ -60,6 +60,8 @@ const PAGES: Record<string, string> = {
   files: 'files',
   shares: 'shares',
   scenes: 'scenes',
+  assignments: 'assignments',
+  classLinks: 'class-links',
   deliveries: 'webhooks',
 };
 

@@ -9,6 +9,7 @@ import { texts } from '../language/texts.ts';
 import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
 import { BASE, type Visit } from '../route.ts';
 import { SNIPPETS, type SnippetName } from '../snippets.ts';
+import { instructionText } from './assignment-views.ts';
 import { inspection } from './inspection.ts';
 import { lastVideo, outcome } from './outcome.ts';
 import { type Draft, draftOfJob } from './playground-form.ts';
@@ -57,6 +58,7 @@ export async function playground(
   const isEditable = isShort(draft.code, MOST_EDITED_BYTES);
   // Without its code, the form must not save it.
   const edited = isEditable ? scene : undefined;
+  const assignment = scene && (await visit.admin.assignments.ofScene({ sceneId: scene.sceneId }));
   const isChanged = scene && job && requestText(draft) !== requestText(draftOfJob(job));
   return page(
     {
@@ -69,6 +71,7 @@ export async function playground(
       scriptTexts: t.script,
     },
     html`<div id="problem">${problem !== undefined && note('bad', problem)}${!isEditable && note('warn', tooLong(job, scene))}${toldNote(visit.told)}</div>
+${assignment?.instructions != null && html`<details class="card more" open><summary>${texts().assignments.instructions}</summary><div class="body">${instructionText(assignment.instructions)}</div></details>`}
 <div id="conflict">${edited ? conflict(edited, draft) : scene?.theirs && note('bad', t.conflict)}</div>
 <div class="playground" id="playground" data-account="${viewer.accountId}" data-public-url="${publicUrl}" data-changed="${isChanged && 'yes'}">
 <form method="post" action="${BASE}/playground" class="card flush" id="editing">${csrfField(csrf)}
@@ -102,12 +105,13 @@ function requestText({ code, className, quality, aspectRatio, fps, params }: Dra
   return JSON.stringify([code, className, quality, aspectRatio, fps, params]);
 }
 
-/** Keeps the code as a scene, or saves the draft of one, which the script of the page does by itself. */
+/** Gives the code as an assignment; keeps it as a scene, or saves the draft of one, which the script of the page does by itself. */
 function saveButton(edited: EditedScene | undefined): Html {
-  const { playground: t, common } = texts();
+  const { playground: t, common, assignments } = texts();
+  const assign = html`<button class="link" formaction="${BASE}/playground/assign" title="${assignments.assignHint}">${assignments.assign}</button>`;
   if (!edited)
-    return html`<button class="link" formaction="${BASE}/playground/keep" title="${t.saveAsSceneHint}">${t.saveAsScene}</button>`;
-  return html`<button class="link" formaction="${BASE}/playground/save">${common.save}</button><span id="saved" role="status"></span>`;
+    return html`<button class="link" formaction="${BASE}/playground/keep" title="${t.saveAsSceneHint}">${t.saveAsScene}</button>${assign}`;
+  return html`<button class="link" formaction="${BASE}/playground/save">${common.save}</button>${assign}<span id="saved" role="status"></span>`;
 }
 
 async function result(job: JobDetails, visit: Visit, last: JobDetails | undefined): Promise<Value> {

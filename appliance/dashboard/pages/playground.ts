@@ -37,7 +37,7 @@ export function playgroundRoutes(): Route[] {
     { method: 'POST', path: '/playground', for: 'members', mostBytes: MOST_FORM_BYTES, handler: render },
     ...playgroundScriptRoutes(),
     SAVE_ROUTE,
-    ...Object.entries({ inspect, save, take, keep }).map(
+    ...Object.entries({ inspect, save, take, keep, assign }).map(
       ([name, handler]): Route => ({
         method: 'POST',
         path: `/playground/${name}`,
@@ -182,30 +182,51 @@ async function changeScene(
   }
 }
 
-/**
- * Keeps what the form has as a scene of its own, with the name of its class. The job that the page shows becomes its first
- * version, if it rendered this code.
- */
+/** Keeps what the form has as a scene of its own, beside the job that the page shows. */
 async function keep(visit: Visit): Promise<Answer> {
-  const { admin, form, viewer } = visit;
-  const draft = draftIn(form);
+  const draft = draftIn(visit.form);
   const shown = await shownIn(visit);
   const { scene, job } = shown;
   try {
-    const { code, className } = draft;
-    const earlier = scene && (await admin.scenes.show(scene));
-    const isFirst = !earlier && job && (await isOfDraft(visit, job, draft));
-    const { sceneId } = await admin.scenes.create({
-      account: earlier?.account ?? viewer.accountId,
-      name: earlier ? texts().playground.copyOf(earlier.name) : className || texts().common.scene,
-      ...{ code, className, settings: settingsIn(draft, earlier?.settings) },
-      ...(isFirst && { jobId: job.jobId }),
-    });
+    const sceneId = await addScene(visit, draft, shown);
     const page = { scene: sceneId, ...(!scene && job && { job: job.jobId }) };
     return { to: `/playground?${new URLSearchParams(page)}` };
   } catch (error) {
     return refused(visit, draft, error, shown);
   }
+}
+
+/** Leads to the form of an assignment of the scene, which is saved before, or kept if there is none yet. */
+async function assign(visit: Visit): Promise<Answer> {
+  const { admin, form } = visit;
+  const draft = draftIn(form);
+  const shown = await shownIn(visit);
+  const { scene } = shown;
+  try {
+    if (scene) await saveDraft(admin, scene, draft);
+    const sceneId = scene?.sceneId ?? (await addScene(visit, draft, shown));
+    return { to: `/assignments/new?scene=${encodeURIComponent(sceneId)}` };
+  } catch (error) {
+    return refused(visit, draft, error, shown);
+  }
+}
+
+/**
+ * Adds a scene with the name of its class, or as a copy of the one that is edited. The job that the page shows becomes its
+ * first version, if it rendered this code.
+ */
+async function addScene(visit: Visit, draft: Draft, { scene: edited, job }: Shown): Promise<string> {
+  const { admin, viewer } = visit;
+  const { code, className } = draft;
+  const earlier = edited && (await admin.scenes.show(edited));
+  const isFirst = !earlier && job && (await isOfDraft(visit, job, draft));
+  const { sceneId } = await admin.scenes.create({
+    account: earlier?.account ?? viewer.accountId,
+    name: earlier ? texts().playground.copyOf(earlier.name) : className || texts().common.scene,
+    ...{ code, className, settings: settingsIn(draft, earlier?.settings) },
+    ...(isFirst && { jobId: job.jobId }),
+  });
+  return sceneId;
 }
 
 /** The page with why a form was refused. */

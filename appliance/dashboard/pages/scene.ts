@@ -140,6 +140,8 @@ function actions({ sceneId, code, className }: SceneDetails, csrf: string): Valu
   return [
     code !== '' && className !== '' && postButton({ to: `${path}/render`, csrf, label: t.render }),
     code !== '' && html`<a class="button" href="${BASE}${path}/code">${t.download}</a>`,
+    code !== '' &&
+      html`<a class="button" href="${BASE}/assignments/new?scene=${sceneId}">${texts().assignments.assign}</a>`,
     postButton({ to: `${path}/duplicate`, csrf, label: t.duplicate }),
     html`<a class="button" href="${BASE}${path}/remove">${t.remove}</a>`,
   ];

@@ -13,7 +13,7 @@ const ENDED = new Map([
   ['form', 'formNotSent'],
 ] as const);
 /** No address is longer; a made-up one must not fill the memory. */
-const LONGEST_ADDRESS = 254;
+export const LONGEST_ADDRESS = 254;
 
 /** Signing in and out. */
 export function signInRoutes(parts: RouteParts): Route[] {

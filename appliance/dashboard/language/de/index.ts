@@ -1,6 +1,7 @@
 import type { Texts } from '../en/index.ts';
 import { accounts } from './accounts.ts';
 import { acts } from './acts.ts';
+import { assignments } from './assignments.ts';
 import { common } from './common.ts';
 import { counts } from './counts.ts';
 import { credits } from './credits.ts';
@@ -26,6 +27,7 @@ import { webhooks } from './webhooks.ts';
 export const DE: Texts = {
   accounts,
   acts,
+  assignments,
   common,
   counts,
   credits,

@@ -5,6 +5,7 @@ export const layout: Texts['layout'] = {
     overview: 'Bibliothek',
     playground: 'Editor',
     scenes: 'Szenen',
+    assignments: 'Aufgaben',
     jobs: 'Aufträge',
     shares: 'Geteilt',
     files: 'Dateien',

@@ -1,5 +1,6 @@
 import { accounts } from './accounts.ts';
 import { acts } from './acts.ts';
+import { assignments } from './assignments.ts';
 import { common } from './common.ts';
 import { counts } from './counts.ts';
 import { credits } from './credits.ts';
@@ -29,6 +30,7 @@ import { webhooks } from './webhooks.ts';
 export interface Texts {
   accounts: typeof accounts;
   acts: typeof acts;
+  assignments: typeof assignments;
   common: typeof common;
   counts: typeof counts;
   credits: typeof credits;
@@ -55,6 +57,7 @@ export interface Texts {
 export const EN: Texts = {
   accounts,
   acts,
+  assignments,
   common,
   counts,
   credits,

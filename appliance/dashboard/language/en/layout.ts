@@ -3,6 +3,7 @@ export const layout = {
     overview: 'Library',
     playground: 'Playground',
     scenes: 'Scenes',
+    assignments: 'Assignments',
     jobs: 'Jobs',
     shares: 'Shared',
     files: 'Files',
