@@ -34,7 +34,7 @@ export interface NewClassLink {
   owner: string;
   /** The class, for people: at most 200 characters in one line. */
   name: string;
-  /** How many accounts can join, at most 1,000. */
+  /** How many accounts can join, at most 500. */
   seats: number;
   /** Credits that each account gets. Default 0. */
   creditsPerSeat?: number;

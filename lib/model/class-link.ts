@@ -2,7 +2,7 @@ import { isoTime } from '../time/clock.ts';
 import { endOfLink } from './link.ts';
 
 /** Its page lists them all. */
-export const MOST_SEATS = 1_000;
+export const MOST_SEATS = 500;
 export const MOST_CREDITS_OF_SEAT = 1_000_000;
 
 /** Whether people can join, and why not. */

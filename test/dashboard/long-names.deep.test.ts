@@ -43,11 +43,18 @@ t.test('tables with long names fit a wide window and a phone', async (t) => {
   for (const title of [null, 'W'.repeat(200)]) {
     await service.shares.create({ owner: accountId, jobIds: [done.jobId], title });
   }
+  const given = { owner: accountId, code: '', title: 'W'.repeat(200), instructions: 'W'.repeat(500) };
+  const { assignmentId } = await service.assignments.create(given);
+  const classLink = { owner: accountId, name: 'W'.repeat(200), seats: 1 };
+  const { classLinkId } = await installation.classLinks.create(classLink);
   const browser = await launchBrowser(t);
   for (const width of [1280, 390]) {
     const page = await openPage(t, browser, { viewport: { width, height: 800 } });
     await signIn(page, url, admin);
-    for (const path of ['', '/jobs', '/accounts', '/webhooks', '/keys', '/shares']) {
+    for (const path of [
+      ...['', '/jobs', '/accounts', '/webhooks', '/keys', '/shares', '/assignments'],
+      ...[`/assignments/${assignmentId}`, `/class-links/${classLinkId}`],
+    ]) {
       await page.goto(`${url}/dashboard${path}`);
       t.same(await misfitsIn(page), [], `${path} at ${width} pixels`);
     }

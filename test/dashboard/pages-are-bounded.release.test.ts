@@ -220,6 +220,30 @@ t.test('pages with the most that an account can make are small and do not block 
   );
   pages.push(['shares', '/shares'], ['share', `/shares/${shareId}`], ['job: share', `/jobs/${jobIds[0]}`]);
   pages.push(['share: revoke', `/shares/${shareId}/revoke`]);
+  const named = { owner, title: filled('"', 200), instructions: filled('&', 10_000) };
+  const classLink = await installation.classLinks.create({ owner, name: filled('&', 200), seats: 500 });
+  await storage.transaction(async (tx) => {
+    for (let seat = 0; seat < 500; seat += 1)
+      await storage.classLinks.putSeat(tx, {
+        ...{
+          classLinkId: classLink.classLinkId,
+          accountId: `acct_${seat}`,
+          takenAtMs: seat,
+          joinedAtMs: seat,
+        },
+      });
+  });
+  let assigned = await service.assignments.create({ ...named, code: filled('&', 204_800) });
+  for (let index = 0; index < 51; index += 1) {
+    await installation.classLinks.create({ owner, name: filled('&', 200), seats: 1 });
+    if (index < 50) assigned = await service.assignments.create({ ...named, code: filled('&', 204_800) });
+  }
+  const copy = await service.assignments.open(assigned.token, { owner });
+  pages.push(['assignments', '/assignments'], ['assignment', `/assignments/${assigned.assignmentId}`]);
+  pages.push(['class link', `/class-links/${classLink.classLinkId}`]);
+  pages.push(['assignment: revoke', `/assignments/${assigned.assignmentId}/revoke`]);
+  pages.push(['new assignment', `/assignments/new?scene=${copy.sceneId}`]);
+  pages.push(['copy', `/playground?scene=${copy.sceneId}`]);
   let keyId = '';
   for (let index = 0; index < 100; index += 1) {
     const webhookUrl = `https://a.test/${filled('&', 60_000)}`;

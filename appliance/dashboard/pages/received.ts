@@ -8,11 +8,8 @@ import { type Answer, BASE, type PublicVisit, type Route, type Visit } from '../
 import type { RouteParts } from '../routes.ts';
 import { instructionText, joinPath, receivedPath } from './assignment-views.ts';
 
-/** Pages whose paths have a secret: neither other sites nor search engines learn it. */
-export const SECRET_PAGE: Record<string, string> = {
-  'Referrer-Policy': 'no-referrer',
-  'X-Robots-Tag': 'noindex, nofollow',
-};
+/** Pages whose paths have a secret. No page of the dashboard sends other sites a referrer. */
+export const SECRET_PAGE: Record<string, string> = { 'X-Robots-Tag': 'noindex, nofollow' };
 
 /** What a link that does not work tells, whatever the reason. */
 export function invalidLink(csrf: string): Answer {
