@@ -1,4 +1,4 @@
-import type { ShareSettings } from '../../lib/client/index.ts';
+import type { ShareChanges, ShareSettings } from '../../lib/client/index.ts';
 import type { Accounts, RenderService } from '../../lib/index.ts';
 import type { Share } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
@@ -61,7 +61,7 @@ export class ShareAdministration {
   }
 
   /** What is absent stays; the link stays the same. Errors: those of {@link Shares.update}. */
-  async update({ shareId, ...settings }: { shareId: string } & ShareSettings): Promise<ShareInfo> {
+  async update({ shareId, ...settings }: { shareId: string } & ShareChanges): Promise<ShareInfo> {
     return this.#infoOf(await this.#service.shares.update(String(shareId), settings));
   }
 

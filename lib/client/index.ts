@@ -53,6 +53,7 @@ export type {
   RenderJob,
   RenderRequest,
   RenderResult,
+  ShareChanges,
   SharePage,
   ShareSettings,
   SharesQuery,

@@ -1,6 +1,6 @@
 import { known, SIGNAL } from '../base/known-options.ts';
 import { sentRequest } from './sent-request.ts';
-import type { ApiShare, NewShareRequest, SharePage, ShareSettings, SharesQuery } from './wire.ts';
+import type { ApiShare, NewShareRequest, ShareChanges, SharePage, SharesQuery } from './wire.ts';
 
 /** Sends a request to the tools API. */
 type Send = (path: string, signal: AbortSignal | undefined, init?: RequestInit) => Promise<Response>;
@@ -14,6 +14,7 @@ const SETTINGS = {
   ...{ jobIds: true, title: true, description: true, visibility: true, poster: true },
   ...{ allowDownload: true, expiresAt: true },
 } as const;
+const CHANGES = { ...SETTINGS, addJobIds: true, removeJobIds: true, moveJob: true } as const;
 
 /**
  * Links under which others watch videos of the account.
@@ -52,10 +53,13 @@ export class ClientShares {
     return this.#share(pathOf(shareId), signal);
   }
 
-  /** Changes a share; its link stays the same. Errors: status 404; 409 for one that was revoked. */
-  async update(shareId: string, changes: ShareSettings, options: Options = {}): Promise<ApiShare> {
+  /**
+   * Changes a share; its link stays the same. Errors: status 404; 409 for one that was revoked, or that would have no video or
+   * more than 100.
+   */
+  async update(shareId: string, changes: ShareChanges, options: Options = {}): Promise<ApiShare> {
     const { signal } = known('shares.update', options, SIGNAL);
-    return this.#share(pathOf(shareId), signal, sentRequest(known('shares.update', changes, SETTINGS)));
+    return this.#share(pathOf(shareId), signal, sentRequest(known('shares.update', changes, CHANGES)));
   }
 
   /** Ends a link at once, for good. Error: status 404 when there is no such share. */

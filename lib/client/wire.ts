@@ -26,7 +26,7 @@ export type { InspectOptions } from '../model/inspected-source.ts';
 export type { JobStatus } from '../model/job.ts';
 export type { AspectRatio, Quality } from '../model/qualities.ts';
 export type { RenderRequest } from '../model/render-request.ts';
-export type { ShareSettings } from '../model/share-requests.ts';
+export type { ShareChanges, ShareSettings } from '../model/share-requests.ts';
 
 /** The response to a render request (contract §2.2). */
 export interface Enqueued {

@@ -17,6 +17,16 @@ export interface ShareSettings {
   expiresAt?: string | null;
 }
 
+/** Changes of a share; what is absent stays. Videos are taken out first, then added, then moved. */
+export interface ShareChanges extends ShareSettings {
+  /** Jobs whose videos are added at the end; those that it has stay where they are. */
+  addJobIds?: string[];
+  /** Jobs whose videos are taken out. At least one video stays. */
+  removeJobIds?: string[];
+  /** Puts a video at another place, counted from 0. */
+  moveJob?: { jobId: string; place: number };
+}
+
 /** Which shares to list. */
 export interface ShareQuery {
   owner?: string;

@@ -8,12 +8,13 @@ import { type Job, type JobRecord, jobOf } from '../model/job.ts';
 import { expiryOf, newToken, tokenHashOf } from '../model/link.ts';
 import { newOwner } from '../model/owner.ts';
 import { type Share, type ShareRecord, shareOf } from '../model/share.ts';
-import type { ShareQuery, ShareSettings } from '../model/share-requests.ts';
+import type { ShareChanges, ShareQuery, ShareSettings } from '../model/share-requests.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import type { Clock } from '../time/clock.ts';
-import { SHARE_QUERY, SHARE_SETTINGS } from './share-rules.ts';
+import { SHARE_CHANGES, SHARE_QUERY, SHARE_SETTINGS } from './share-rules.ts';
 import type { ShareViews } from './share-views.ts';
+import { changedVideos } from './shared-videos.ts';
 
 const DEFAULT_LIMIT = 100;
 const MOST_SHARES = 10_000;
@@ -32,7 +33,7 @@ export interface ShareScope {
 }
 
 /** Changes of a share; what is absent stays. */
-export interface ChangeShare extends ShareSettings, ShareScope {}
+export interface ChangeShare extends ShareChanges, ShareScope {}
 
 /** What a link shows. */
 export interface SharedVideos {
@@ -58,7 +59,7 @@ const CREATE = Joi.object<NewShare>({
   owner: TEXT.required(),
   jobIds: SHARE_SETTINGS.jobIds.required(),
 });
-const CHANGE = Joi.object<ChangeShare>({ ...SHARE_SETTINGS, owner: TEXT } satisfies Schemas<ChangeShare>);
+const CHANGE = Joi.object<ChangeShare>({ ...SHARE_CHANGES, owner: TEXT } satisfies Schemas<ChangeShare>);
 const SCOPE = Joi.object<ShareScope>({ owner: TEXT });
 
 /**
@@ -129,21 +130,22 @@ export class Shares {
   }
 
   /**
-   * Changes a share; its link stays the same. Errors: those of {@link Shares.get} and {@link Shares.create}; `conflict` for one that
-   * has been revoked.
+   * Changes a share; its link stays the same. Errors: those of {@link Shares.get} and {@link Shares.create}; `not_found` for a video
+   * to move that it does not have; `conflict` for one that has been revoked, or that would have no video or more than 100.
    */
   async update(shareId: string, given: ChangeShare): Promise<Share> {
     const { owner, allowDownload, expiresAt, ...rest } = checked('shares.update', given, CHANGE);
+    const { jobIds, addJobIds, removeJobIds: _, moveJob: __, ...settings } = rest;
     const changes = {
-      ...rest,
+      ...settings,
       ...(allowDownload !== undefined && { allowDownload: Number(allowDownload) }),
       ...(expiresAt !== undefined && { expiresAtMs: expiryOf(expiresAt, this.#parts.clock.now()) }),
     };
     return this.#change(shareId, { ...(owner !== undefined && { owner }) }, async (share, tx) => {
       if (share.revokedAtMs !== null) throw revoked();
       await this.#parts.assertAdmitted(share.owner, tx);
-      const changed: ShareRecord = { ...share, ...changes };
-      if (changes.jobIds) await this.#assertWatchable(tx, changed);
+      const changed: ShareRecord = { ...share, ...changes, jobIds: changedVideos(share.jobIds, rest) };
+      if (jobIds ?? addJobIds) await this.#assertWatchable(tx, changed);
       return changed;
     });
   }

@@ -18,6 +18,14 @@ t.test('shares are made, listed, changed, revoked and removed by the client', as
   const changed = await shares.update(share.shareId, changes);
   t.match(changed, changes);
   t.same(await shares.get(share.shareId), changed);
+  const second = await completedJob(appliance);
+  const added = await shares.update(share.shareId, {
+    addJobIds: [second],
+    moveJob: { jobId: second, place: 0 },
+  });
+  t.same(added.jobIds, [second, jobId]);
+  t.same((await shares.update(share.shareId, { removeJobIds: [second] })).jobIds, [jobId]);
+  await t.rejects(shares.update(share.shareId, { removeJobIds: [jobId] }), failure(409));
   const stranger = new ScenepressClient({ url, key: await newKey('eve@example.org') });
   t.same((await stranger.shares.list()).shares, []);
   for (const call of ['get', 'revoke', 'remove'] as const)

@@ -168,14 +168,18 @@ t.test('selected jobs become one link, oldest first, whose videos can be moved a
   const arrange = (fields: Record<string, string>) =>
     client.post(`/dashboard/shares/${share?.shareId}/videos`, fields);
   const order = async () => (await service.shares.get(share?.shareId ?? '')).jobIds;
-  await arrange({ up: third });
+  const moved = await arrange({ up: third });
   t.same(await order(), [first, third, second]);
+  t.match(moved.headers.location, `#video-${third}`, 'the keyboard goes on there');
   await arrange({ up: first });
   t.same(await order(), [first, third, second], 'the first one stays');
+  await arrange({ down: first });
+  await arrange({ down: second });
+  t.same(await order(), [third, first, second], 'the last one stays');
   await arrange({ out: third });
   await arrange({ out: second });
   t.same(await order(), [first]);
-  t.equal((await arrange({ out: first })).status, 400, 'a link has a video');
+  t.equal((await arrange({ out: first })).status, 409, 'a link has a video');
 
   const theirs = await complete('Theirs', (await installation.accounts.find(admin)).accountId);
   const asAdmin = await signedIn(t, port, admin);
@@ -191,6 +195,45 @@ t.test('selected jobs become one link, oldest first, whose videos can be moved a
     'an administrator shares for others',
   );
   t.match((await asAdmin.get(`/dashboard/shares?account=${member}`)).text, 'First');
+});
+
+t.test('videos are found and added to a link, those that it lacks', async (t) => {
+  const { client, complete, service, owner, page, installation, admin } = await opened;
+  const [first, other] = [await complete('Limits of sums'), await complete('Limits of products')];
+  const failed = await service.enqueue({ owner, className: 'Limits', code: 'x' });
+  const theirs = await complete('Limits of others', (await installation.accounts.find(admin)).accountId);
+  const { shareId } = await service.shares.create({ owner, jobIds: [first] });
+  const path = `/shares/${shareId}`;
+  t.match(await page(path), `href="/dashboard${path}?find=#add-videos">Add videos`);
+  t.notMatch(await page(path), 'name="add"');
+  t.match(await page(`${path}?find=`), `name="add" value="${other}"`, 'the newest, without a search');
+  const found = await page(`${path}?find=${encodeURIComponent('limits')}`);
+  t.match(found, `name="add" value="${other}" aria-label="Add Limits of products"`);
+  for (const jobId of [first, failed.jobId, theirs]) t.notMatch(found, `name="add" value="${jobId}"`);
+  t.match(await page(`${path}?find=zzz`), 'No other videos');
+  const to = await client.post(`/dashboard${path}/videos`, { add: other, find: 'limits' });
+  t.equal(to.headers.location, `/dashboard${path}?find=limits#add-videos`);
+  t.same((await service.shares.get(shareId)).jobIds, [first, other]);
+  t.equal((await client.post(`/dashboard${path}/videos`, { add: theirs })).status, 404);
+  await service.shares.revoke(shareId);
+  const revoked = await page(`${path}?find=`);
+  for (const control of ['add', 'up', 'down', 'out']) t.notMatch(revoked, `<button name="${control}"`);
+});
+
+t.test('a long list of videos to add has pages', async (t) => {
+  const { complete, service, owner, page } = await opened;
+  const shown = await complete('Part 0');
+  const { shareId } = await service.shares.create({ owner, jobIds: [shown] });
+  for (let count = 1; count <= 14; count += 1) await complete(`Part ${count}`);
+  const names = (text: string) =>
+    Array.from(text.matchAll(/aria-label="Add (Part \d+)"/g), ([, name]) => name);
+  for (const find of ['', 'part']) {
+    const first = await page(`/shares/${shareId}?find=${find}`);
+    t.equal(names(first).length, 12);
+    const next =
+      /href="\/dashboard([^"#]+)#add-videos" rel="next"/.exec(first)?.[1]?.replaceAll('&amp;', '&') ?? '';
+    t.same(names(await page(next)).slice(0, 2), ['Part 2', 'Part 1'], find);
+  }
 });
 
 t.test('the list has pages, which new links do not move', async (t) => {

@@ -7,7 +7,8 @@ export const SHARE_STYLE: string = `
 .list .actions button { padding: 0.2rem 0.7rem; font-size: var(--small); }
 .clamp { display: -webkit-box; -webkit-line-clamp: 2; -webkit-box-orient: vertical; overflow: hidden; overflow-wrap: anywhere; }
 .instructions { white-space: pre-line; overflow-wrap: anywhere; }
-#share-card { scroll-margin-top: 7rem; }
+#share-card, #videos, #add-videos, .list > li { scroll-margin-top: 7rem; }
+#add-videos .finder { padding: 0 1.375rem 0.875rem; }
 .embed { margin-top: 0.625rem; }
 .poster { display: grid; gap: 0.875rem; }
 .poster:not(:has(option[value="seconds"]:checked)) .at { display: none; }

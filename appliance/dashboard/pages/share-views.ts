@@ -22,7 +22,7 @@ export function shareName({ title, first }: Pick<ShareInfo, 'title' | 'first'>):
   return title ?? videoName(first);
 }
 
-export function videoName(video: SharedVideo | null): string {
+export function videoName(video: Pick<SharedVideo, 'name'> | null): string {
   return video?.name.slice(0, LONGEST_NAME).toWellFormed() || texts().watch.untitled;
 }
 
@@ -31,7 +31,10 @@ export function shareTag({ state }: Pick<ShareInfo, 'state'>): Html {
 }
 
 /** The picture of a video in a list. */
-export function thumbnailOf(video: SharedVideo | null, { assetUrl }: Pick<Visit, 'assetUrl'>): Html {
+export function thumbnailOf(
+  video: Pick<SharedVideo, 'jobId' | 'hasThumbnail'> | null,
+  { assetUrl }: Pick<Visit, 'assetUrl'>,
+): Html {
   return html`<span class="thumb" aria-hidden="true">${
     video?.hasThumbnail &&
     html`<img src="${assetUrl}/artifacts/${video.jobId}/thumbnail.jpg" alt="" loading="lazy" width="112" height="63">`

@@ -4,10 +4,11 @@ import { httpErrorOf } from '../../http/http-errors.ts';
 import { type Html, html } from '../html.ts';
 import { filled } from '../language/filled.ts';
 import { texts } from '../language/texts.ts';
-import { csrfField, note, page, postButton, toldNote } from '../layout.ts';
+import { note, page, postButton, toldNote } from '../layout.ts';
 import { type Answer, BASE, pathWithin, type Route, type Visit } from '../route.ts';
 import { createRoute } from './share-card.ts';
 import { problemOf, settingsForm, settingsOf } from './share-settings.ts';
+import { addCard, arrangeRoute, videoCard } from './share-videos.ts';
 import {
   linkOf,
   openButton,
@@ -16,8 +17,6 @@ import {
   shareName,
   sharePath,
   shareTag,
-  thumbnailOf,
-  videoName,
 } from './share-views.ts';
 
 /** The page of each share. */
@@ -26,7 +25,7 @@ export function shareRoutes(): Route[] {
     createRoute(),
     { method: 'GET', path: '/shares/{shareId}', for: 'members', handler: (visit) => sharePage(visit) },
     { method: 'POST', path: '/shares/{shareId}', for: 'members', handler: save },
-    { method: 'POST', path: '/shares/{shareId}/videos', for: 'members', handler: arrange },
+    arrangeRoute(),
     {
       method: 'GET',
       path: '/shares/{shareId}/revoke',
@@ -89,18 +88,6 @@ async function save(visit: Visit): Promise<Answer> {
   return told(pathWithin(form['back'] ?? '') || sharePath(shareId), texts().shares.saved);
 }
 
-/** Moves a video of a playlist, or takes it out. */
-async function arrange(visit: Visit): Promise<Answer> {
-  const { admin, form } = visit;
-  const { shareId, jobIds } = await shown(visit);
-  const { up = '', out = '' } = form;
-  const arranged = jobIds.filter((jobId) => jobId !== out);
-  const at = arranged.indexOf(up);
-  if (at > 0) arranged.splice(at - 1, 2, up, arranged[at - 1] as string);
-  await admin.shares.update({ shareId, jobIds: arranged });
-  return { to: sharePath(shareId) };
-}
-
 /** `problem`: why the settings of the form were refused. */
 async function sharePage(visit: Visit, problem?: string): Promise<Html> {
   const { shares: t, common } = texts();
@@ -122,29 +109,9 @@ async function sharePage(visit: Visit, problem?: string): Promise<Html> {
       state === 'revoked' &&
       html`<a class="button" href="${BASE}${sharePath(shareId)}/remove">${t.remove}</a>`
     }</div></section>
-${videoCard(share, visit)}</div>
+${videoCard(share, visit)}${await addCard(share, visit)}</div>
 ${state !== 'revoked' && html`<section class="card"><h2>${t.settings}</h2>${settingsForm(share, visit, { ...given, look: 'stack' })}</section>`}</div>`,
   );
-}
-
-function videoCard(share: ShownShare, visit: Visit): Html {
-  const { shares: t } = texts();
-  const { shareId, videos, state } = share;
-  const canChange = videos.length > 1 && state !== 'revoked';
-  const items = videos.map((video, at) => {
-    const { jobId } = video;
-    const name = videoName(video);
-    const buttons =
-      canChange &&
-      html`<span class="actions">${at > 0 && html`<button name="up" value="${jobId}" aria-label="${t.moveUp(name)}">↑</button>`}<button name="out" value="${jobId}" aria-label="${t.takeOutOf(name)}">${t.takeOut}</button></span>`;
-    return html`<li><span class="file">${thumbnailOf(video, visit)}<a class="clamp" href="${BASE}/jobs/${jobId}">${name}</a></span>${buttons}</li>`;
-  });
-  const list = html`<ol class="list">${items}</ol>`;
-  return html`<section class="card flush"><header><h2>${videos.length === 1 ? t.video : t.videos}</h2></header>${
-    canChange
-      ? html`<form method="post" action="${BASE}${sharePath(shareId)}/videos">${csrfField(visit.csrf)}${list}</form>`
-      : list
-  }</section>`;
 }
 
 async function confirmPage(visit: Visit, act: 'revoke' | 'remove'): Promise<Html> {

@@ -1,7 +1,7 @@
 import Joi from 'joi';
 import { SHARE_VISIBILITIES, type Share } from '../../model/share.ts';
-import type { ShareSettings } from '../../model/share-requests.ts';
-import { SHARE_SETTINGS } from '../../shares/share-rules.ts';
+import type { ShareChanges, ShareSettings } from '../../model/share-requests.ts';
+import { SHARE_CHANGES, SHARE_SETTINGS } from '../../shares/share-rules.ts';
 import { type Answer, named } from '../openapi/endpoint.ts';
 import { json, TOOLS_PATH, type ToolCall, type ToolRoute } from './route.ts';
 import { toolErrors } from './tool-errors.ts';
@@ -109,18 +109,23 @@ export const SHARE_ROUTES: readonly ToolRoute[] = [
     path: `${TOOLS_PATH}/shares/{shareId}`,
     operationId: 'changeShare',
     summary: 'Change a share',
-    description: 'What is absent stays; the link stays the same.',
+    description:
+      'What is absent stays; the link stays the same. Videos are taken out first, then added, then moved.',
     tag: 'Shares',
     scopes: ['render'],
     params: ID,
-    body: { name: 'ShareChanges', mostBytes: BODY_BYTES, schema: Joi.object({ ...SHARE_SETTINGS }) },
+    body: { name: 'ShareChanges', mostBytes: BODY_BYTES, schema: Joi.object({ ...SHARE_CHANGES }) },
     responses: {
       ...THE_SHARE,
-      409: { ...toolErrors(409)[409], description: 'The share was revoked, or a job has no video to share.' },
+      409: {
+        ...toolErrors(409)[409],
+        description:
+          'The share was revoked or would have no or too many videos, or a job has no video to share.',
+      },
       ...toolErrors(400, 401, 403, 404, 413, 429, 503),
     },
     answer: async (call) => {
-      const changes = { ...(call.body as ShareSettings), owner: call.caller.owner };
+      const changes = { ...(call.body as ShareChanges), owner: call.caller.owner };
       return json(200, shareJson(call, await call.service.shares.update(idOf(call), changes)));
     },
   },

@@ -52,6 +52,41 @@ t.test('a share is made, changed, listed and removed, by its owner only', async 
   await t.rejects(shares.find(share.token), { code: 'not_found' });
 });
 
+t.test('videos are added, taken out and moved, beside changes of others', async (t) => {
+  const { service, shares, render, jobId } = await open(t);
+  const [second, third, fourth] = [await render(), await render(), await render()];
+  const { shareId } = await shares.create({ owner: 'ada', jobIds: [jobId] });
+  const change = async (changes: object) =>
+    (await shares.update(shareId, { owner: 'ada', ...changes })).jobIds;
+  t.same(await change({ addJobIds: [second, jobId, third] }), [jobId, second, third]);
+  t.same(await change({ moveJob: { jobId: third, place: 0 } }), [third, jobId, second]);
+  t.same(await change({ moveJob: { jobId: third, place: 99 } }), [jobId, second, third]);
+  await Promise.all([change({ addJobIds: [fourth] }), change({ removeJobIds: [jobId, 'unknown'] })]);
+  t.same(await change({ title: 'Geometry' }), [second, third, fourth], 'neither change replaces the other');
+  t.same(
+    await change({ removeJobIds: [second], addJobIds: [second], moveJob: { jobId: second, place: 1 } }),
+    [third, second, fourth],
+    'taken out, then added, then moved',
+  );
+  await t.rejects(change({ moveJob: { jobId, place: 0 } }), { code: 'not_found', message: /no such video/ });
+  await t.rejects(change({ addJobIds: [await render('eve')] }), { code: 'not_found' });
+  const failed = await service.enqueue({ ...request, code: 'class A(Scene): fail' });
+  await service.wait(failed.jobId);
+  await t.rejects(change({ addJobIds: [failed.jobId] }), { code: 'conflict', message: /no video to share/ });
+  const none = { removeJobIds: [second, third, fourth] };
+  await t.rejects(change(none), { code: 'conflict', message: /at least one video/ });
+  const ids = Array.from({ length: 98 }, (_, at) => `j${at}`);
+  await t.rejects(change({ addJobIds: ids }), { code: 'conflict', message: /at most 100 videos/ });
+  for (const wrong of [
+    { addJobIds: [] },
+    { removeJobIds: 'x' },
+    { moveJob: { jobId } },
+    { moveJob: { jobId, place: -1 } },
+  ])
+    await t.rejects(change(wrong), { code: 'invalid_request' }, JSON.stringify(wrong));
+  t.same(await change({}), [third, second, fourth], 'what fails changes nothing');
+});
+
 t.test('only what exists, is complete and belongs to the owner can be shared', async (t) => {
   const { service, shares, render, jobId } = await open(t);
   const failed = await service.enqueue({ ...request, code: 'class A(Scene): fail' });
