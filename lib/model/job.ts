@@ -191,6 +191,8 @@ export interface JobRecord {
   starred: boolean | null;
   /** The project that it is part of; null: none. */
   project: string | null;
+  /** What its captions say, as far as it is found by that; null until it is completed, and without captions. */
+  captions: string | null;
   /** When its content was erased; absent in most jobs. */
   forgottenAtMs?: number;
 }

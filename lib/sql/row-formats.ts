@@ -55,6 +55,7 @@ export const JOBS: RowFormat<JobRecord> = new RowFormat<JobRecord>(
     audio: 'sealed',
     starred: 'sealed',
     project: 'sealed',
+    captions: 'sealed',
   },
   {
     derived: {

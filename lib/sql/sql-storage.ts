@@ -375,7 +375,8 @@ function frozen(job: JobRecord | undefined): JobRecord | undefined {
   return Object.freeze(job);
 }
 
-function textBytesOf({ metadataJson, error, webhookUrl, diagnosis }: JobRecord): number {
+function textBytesOf({ diagnosis, ...job }: JobRecord): number {
+  const texts = [job.metadataJson, job.error, job.webhookUrl, job.captions];
   const said = diagnosis ? JSON.stringify(diagnosis).length : 0;
-  return 2 * ((metadataJson?.length ?? 0) + (error?.length ?? 0) + (webhookUrl?.length ?? 0) + said);
+  return 2 * texts.reduce((sum, text) => sum + (text?.length ?? 0), said);
 }

@@ -56,6 +56,7 @@ export function recordOf(
     audio: audio ? [...audio] : null,
     starred: null,
     project: project ?? null,
+    captions: null,
   };
 }
 

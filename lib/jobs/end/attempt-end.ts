@@ -12,6 +12,7 @@ import { type Finding, findingOf } from '../../model/finding.ts';
 import type { IndexedVideo, JobOutcome, JobRecord } from '../../model/job.ts';
 import type { RenderResult, RenderUsage, StopReason } from '../../model/render-task.ts';
 import type { Claim } from '../../storage/queue/queue.ts';
+import { captionsIn } from './captions-in.ts';
 import type { FinishOptions } from './job-ending.ts';
 import { sizeOfFiles, storeArtifacts } from './store-artifacts.ts';
 
@@ -161,6 +162,7 @@ async function endOfRendered(
   const { durationMs, index } = result;
   let indexed: IndexedVideo | undefined;
   const sizeBytes = await sizeOfFiles(result.files).catch(() => ROOM.bytes);
+  const captions = await captionsIn(result.files);
   try {
     const artifacts = await storeArtifacts(claim, result, { assets, logger }, async () => {
       if (index !== undefined) indexed = await indexes?.store({ job, claim }, index);
@@ -174,6 +176,7 @@ async function endOfRendered(
         durationMs,
         plays: result.plays,
         ...detailsOf(result),
+        ...(captions !== null && { captions }),
         ...(indexed && { indexed }),
       },
     };

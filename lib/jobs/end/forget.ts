@@ -21,7 +21,7 @@ interface Parts {
 }
 
 /**
- * Erases the content of a terminal job: code, class name, title, tags, star, project, parameters, metadata, webhook URL, bodies and answers, error and
+ * Erases the content of a terminal job: code, class name, title, tags, star, project, parameters, captions, metadata, webhook URL, bodies and answers, error and
  * artifacts. Cost, times and owner are kept. Pending webhook deliveries are dropped. `storage.purge()` then removes
  * the bytes from the disk.
  */
@@ -42,6 +42,7 @@ export async function forgetJob(
     audio: null,
     starred: null,
     project: null,
+    captions: null,
     metadataJson: null,
     webhookUrl: null,
     error: job.phase === 'failed' ? FORGOTTEN : null,

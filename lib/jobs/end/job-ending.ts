@@ -42,6 +42,8 @@ export interface FinishOptions {
   /** Output of the scene's code, and warnings; default: nothing. */
   output?: string;
   usage?: RenderUsage;
+  /** What the captions say, if there are any. */
+  captions?: string;
   /** If an index of the video was stored. */
   indexed?: IndexedVideo;
 }
@@ -272,10 +274,10 @@ export class JobEnding {
     const end = outcomeOf(job);
     if (!end) return undefined;
     const { outcome, options } = end;
-    const { durationMs, plays = [], output = '', usage = null, indexed } = options;
+    const { durationMs, plays = [], output = '', usage = null, captions = null, indexed } = options;
     if (plays.length > 0 || output !== '') await this.#storage.putTrace(tx, jobId, { plays, output });
     if (indexed) await this.#storage.videos.note(tx, jobId, indexed);
-    return { job: { ...job, phase: 'settling', outcome, durationMs, usage }, options, isNew: true };
+    return { job: { ...job, phase: 'settling', outcome, durationMs, usage, captions }, options, isNew: true };
   }
 
   /** Reports the outcome of a settling job to the ledger; returns the terminal record. */
@@ -295,7 +297,7 @@ export class JobEnding {
       failedBy = 'service',
       diagnosis = null,
     } = outcome.kind === 'failed' ? outcome : { error: CREDITS_RAN_OUT, failedBy: 'credits' as const };
-    return { ...ended, phase: 'failed', error, failedBy, diagnosis };
+    return { ...ended, phase: 'failed', error, failedBy, diagnosis, captions: null };
   }
 
   async #makeTerminal(tx: Transaction, ended: JobRecord): Promise<void> {

@@ -67,7 +67,13 @@ export class JobIndex {
     const number = place === 'newer' ? -list.length : list.length - 1;
     this.#numbers.set(job.jobId, number);
     const words = wordsOf(code);
-    for (const text of [job.jobId, job.className, job.metadataJson ?? '', job.error ?? ''])
+    for (const text of [
+      job.jobId,
+      job.className,
+      job.metadataJson ?? '',
+      job.error ?? '',
+      job.captions ?? '',
+    ])
       wordsOf(text, words);
     for (const { text = '' } of job.audio ?? []) wordsOf(text, words);
     this.#words.add(number, words);
@@ -82,7 +88,8 @@ export class JobIndex {
       return;
     }
     const before = this.#entry(number);
-    if (job.error !== null && before?.status !== 'failed') this.#words.add(number, wordsOf(job.error));
+    const hasEnded = isTerminal(job.phase) && (before?.status === 'queued' || before?.status === 'running');
+    if (hasEnded) this.#words.add(number, wordsOf(`${job.error ?? ''} ${job.captions ?? ''}`));
     this.#replace(number, entryOf(job));
   }
 

@@ -89,7 +89,7 @@ function jobWithoutTexts(row: Row, textKey: TextKey, { now, random }: Salvage): 
   const error = row['phase'] === 'failed' ? ERROR_LOST : null;
   const labels = {
     ...{ title: null, tags: null, seed: null, params: null, audio: null, starred: null, project: null },
-    ...{ formats: null, selection: null },
+    ...{ formats: null, selection: null, captions: null },
   };
   const request = { ...labels, metadataJson: null, webhookUrl: null };
   const lost = { ...request, outcome: null, usage: null, diagnosis: null, traceContext: null };

@@ -40,7 +40,7 @@ export const JOB_ROUTES: readonly ToolRoute[] = [
       text: Joi.string()
         .max(1000)
         .description(
-          'Only those with words that begin so, in title, tags, project, class name, code, metadata, said texts, error or id. A page may be short before the end.',
+          'Only those with words that begin so, in title, tags, project, class name, code, metadata, said texts, captions, error or id. A page may be short before the end.',
         ),
       tag: Joi.string().description('Only those with this tag.'),
       project: Joi.string().description('Only those of this project.'),

@@ -19,8 +19,15 @@ for (const [name, open] of [
       const { job: running, claim } = await begin(jobId);
       t.match(running, { phase: 'running', attempts: 1, token: claim.token });
       const { job } = (await book.finish(claim, completed(3), { durationMs: 2500 })) ?? {};
-      t.match(job, { phase: 'completed', creditsCost: 3, durationMs: 2500, outcome: null });
+      t.match(job, { phase: 'completed', creditsCost: 3, durationMs: 2500, outcome: null, captions: null });
       t.equal(await ledger.available('a'), 97);
+    });
+
+    t.test('keeps what the captions of a render say', async (t) => {
+      const { book, begin, storage } = await open(t);
+      const { claim } = await begin((await book.add(newJob)).job.jobId);
+      await book.finish(claim, completed(3), { durationMs: 1, captions: 'A circle' });
+      t.match(await storage.getJob(claim.jobId), { phase: 'completed', captions: 'A circle' });
     });
 
     t.test('returns the whole reserve for a failed render', async (t) => {
@@ -35,8 +42,15 @@ for (const [name, open] of [
     t.test('fails a render that exceeds the balance and returns the reserve', async (t) => {
       const { book, ledger, begin } = await open(t);
       const { claim } = await begin((await book.add(newJob)).job.jobId);
-      const { job } = (await book.finish(claim, completed(101), { durationMs: 101_000 })) ?? {};
-      t.match(job, { phase: 'failed', creditsCost: 0, error: /credits ran out/, artifacts: [] });
+      const options = { durationMs: 101_000, captions: 'A circle' };
+      const { job } = (await book.finish(claim, completed(101), options)) ?? {};
+      t.match(job, {
+        phase: 'failed',
+        creditsCost: 0,
+        error: /credits ran out/,
+        artifacts: [],
+        captions: null,
+      });
       t.equal(await ledger.available('a'), 100);
     });
 
@@ -140,7 +154,7 @@ for (const [name, open] of [
         ...{ startedAtMs: null, completedAtMs: null, durationMs: null, creditsCost: 0, usage: null },
         ...{ outcome: null, artifacts: [], error: null, diagnosis: null, traceContext: null },
         selection: { fromPlay: 2, poster: { play: 3 } },
-        ...{ starred: null, project: 'garden' },
+        ...{ starred: null, project: 'garden', captions: null },
       };
       t.strictSame(job, expected);
       t.strictSame(await storage.getJob(job.jobId), expected);

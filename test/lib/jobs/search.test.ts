@@ -69,6 +69,7 @@ t.test('all texts of a job are found, by the beginnings of all words', async (t)
     audio: [{ file: 'a.wav', text: 'Hello world' }],
   });
   await put('3', { phase: 'failed', error: 'NameError: banana', failedBy: 'scene' });
+  await put('4', { captions: 'Der Satz des Pythagoras' });
   for (const [text, ids] of Object.entries({
     'fourier dot': '1',
     SERIES: '1',
@@ -76,14 +77,15 @@ t.test('all texts of a job are found, by the beginnings of all words', async (t)
     waves: '2',
     'hell wor': '2',
     banan: '3',
+    'pythag satz': '4',
     'dot banana': '',
-    '': '3 2 1',
+    '': '4 3 2 1',
   }))
     t.equal(await find(text), ids, text);
   t.equal(await find({ text: 'waves', owner: 'a' }), '');
   t.equal(await find({ project: 'Analysis I', tag: 'Übung' }), '1');
   t.equal(await find({ status: 'failed', canceled: false }), '3');
-  t.equal(await find({ order: 'oldest' }), '1 2 3');
+  t.equal(await find({ order: 'oldest' }), '1 2 3 4');
 });
 
 t.test('pages follow each other in both orders', async (t) => {
@@ -112,6 +114,11 @@ t.test('a search sees jobs, ends, labels and forgetting since the last one', asy
   await storage.transaction((tx) => storage.updateJob(tx, ended));
   t.equal(await find('plum'), '2');
   t.equal(await find({ status: 'failed', text: 'pear' }), '2');
+  await put('5', { phase: 'running', startedAtMs: 1 }, 'fig');
+  t.equal(await find('lychee'), '');
+  const completed = jobRecord('5', { phase: 'completed', captions: 'A lychee' });
+  await storage.transaction((tx) => storage.updateJob(tx, completed));
+  t.equal(await find('fig lychee'), '5');
   const one = jobRecord('1', {
     phase: 'completed',
     title: 'Renamed',
@@ -159,6 +166,7 @@ t.test('words of 300 forgotten jobs are nowhere: database, log, backup and index
       title: `xylophone${i}`,
       project: 'zeppelin',
       tags: ['quokka'],
+      captions: 'A wolverine',
     });
   const inserts = Array.from({ length: 310 }, (_, i) =>
     storage.transaction((tx) => storage.insertJob(tx, recordOf(i), `rhinoceros = ${i}`)),
@@ -166,7 +174,7 @@ t.test('words of 300 forgotten jobs are nowhere: database, log, backup and index
   await Promise.all(inserts);
   const starred = { ...recordOf(7), title: 'yellowhammer', starred: true };
   await storage.transaction((tx) => storage.relabelJob(tx, starred, 5));
-  t.equal((await searches.search({ text: 'rhino xylo', limit: 400 })).jobs.length, 309);
+  t.equal((await searches.search({ text: 'rhino xylo wolverine', limit: 400 })).jobs.length, 309);
   t.equal((await searches.search({ text: 'yellowhammer' })).jobs.length, 1);
   for (let i = 0; i < 310; i++) {
     const forgotten = {
@@ -174,6 +182,7 @@ t.test('words of 300 forgotten jobs are nowhere: database, log, backup and index
       title: null,
       project: null,
       tags: null,
+      captions: null,
       className: '',
       forgottenAtMs: 9,
     };
@@ -181,12 +190,12 @@ t.test('words of 300 forgotten jobs are nowhere: database, log, backup and index
     searches.forget(forgotten.jobId);
   }
   await storage.purge();
-  for (const text of ['rhino', 'xylo', 'yellow', 'quokka', 'zepp'])
+  for (const text of ['rhino', 'xylo', 'yellow', 'quokka', 'zepp', 'wolv'])
     t.same((await searches.search({ text })).jobs, [], text);
   t.same(await searches.labels(), { projects: [], tags: [] });
   const backup = join(root, 'backup');
   await backUp(folder, backup);
-  const words = ['rhinoceros', 'xylophone', 'yellowhammer', 'quokka', 'zeppelin'];
+  const words = ['rhinoceros', 'xylophone', 'yellowhammer', 'quokka', 'zeppelin', 'wolverine'];
   for (const place of [folder.path, backup]) {
     const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter((file) =>
       file.isFile(),

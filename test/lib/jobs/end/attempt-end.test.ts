@@ -112,6 +112,15 @@ t.test('what a scene failed by is what its job failed by', async (t) => {
   }
 });
 
+t.test('what the captions of a render say is kept with its end', async (t) => {
+  const { world } = newWorld();
+  const result = rendered(t);
+  const path = join(result.folder, 'captions.vtt');
+  writeFileSync(path, `WEBVTT\n\n00:00.000 --> 00:01.000\nA circle\n`);
+  const files = [...result.files, { name: 'captions.vtt' as const, path }];
+  t.match(await endOfAttempt(claimed(), { ...result, files }, world), { options: { captions: 'A circle' } });
+});
+
 t.test('what a scene used and printed is kept with its end', async (t) => {
   const { world } = newWorld();
   const failed = { kind: 'failed', durationMs: 5, error: 'NameError', failedBy: 'scene' } as const;
