@@ -154,7 +154,7 @@ export class AccountAdministration {
     return accountInfo(await this.#accounts.setRole(accountId, role));
   }
 
-  /** Changes how many of its jobs may wait, and how large its files may be; null: as of any account. */
+  /** Changes how many of its jobs may wait, how large its files may be, and how many scenes it may have; null: as any account. */
   async setLimits({ account, ...limits }: { account: string } & AccountLimits): Promise<AccountInfo> {
     const { accountId } = await this.#accounts.find(account);
     return accountInfo(await this.#accounts.setLimits(accountId, limits));

@@ -37,6 +37,8 @@ export interface AccountInfo {
   /** How many of its jobs may wait; null: as many as of any account. */
   maxQueued: number | null;
   maxFilesMb: number | null;
+  /** How many scenes it may have; null: as many as any account. */
+  maxScenes: number | null;
   /** The person whose access tokens act for it; null without a link. */
   identity: Identity | null;
 }
@@ -290,6 +292,7 @@ export function accountInfo(account: Account): AccountInfo {
     passwordHash,
     maxQueued,
     maxFilesMb,
+    maxScenes,
     issuer,
     subject,
   } = account;
@@ -302,6 +305,7 @@ export function accountInfo(account: Account): AccountInfo {
     hasPassword: passwordHash !== undefined,
     maxQueued: maxQueued ?? null,
     maxFilesMb: maxFilesMb ?? null,
+    maxScenes: maxScenes ?? null,
     identity: issuer === undefined || subject === undefined ? null : { issuer, subject },
   };
 }

@@ -111,6 +111,7 @@ export function createService(
     scenes: {
       mostScenes: config.maxScenesPerAccount,
       mostBytes: config.maxScenesMbPerAccount * MIB,
+      limitsOf: (owner, tx) => accounts.sceneLimitsOf(owner, tx),
     },
     // Only the dashboard shows them.
     previewIntervalMs: config.dashboard === 'on' ? PREVIEW_INTERVAL_MS : 0,

@@ -146,21 +146,26 @@ export function accountCommand(): Command {
   account.addCommand(
     administrative(
       'set-limits <account>',
-      'Change how many of its jobs may wait, and how large its files may be; further requests get 503 and 429',
+      'Change how many of its jobs may wait, how large its files may be, and how many scenes it may have; further requests get 503 and 429',
       'scenepress account set-limits ada@example.org --max-waiting 20 --max-files-mb 500',
       ['scenepress account set-limits ada@example.org --max-waiting default', 'that of all accounts'],
     )
       .option('--max-waiting <number>', 'jobs that may wait: a whole number of at least 1, or default')
       .option('--max-files-mb <number>', 'MiB of its files: a whole number of at least 1, or default')
+      .option('--max-scenes <number>', 'scenes that it may have: a whole number of at least 1, or default')
       .action(async (reference: string, flags: Flags) => {
         const [maxQueued, maxFilesMb] = [limitOf(flags['maxWaiting']), limitOf(flags['maxFilesMb'])];
-        if (maxQueued === undefined && maxFilesMb === undefined)
-          throw new UserError('Name a limit: --max-waiting or --max-files-mb.', { exitCode: 2 });
+        const maxScenes = limitOf(flags['maxScenes']);
+        if (maxQueued === undefined && maxFilesMb === undefined && maxScenes === undefined)
+          throw new UserError('Name a limit: --max-waiting, --max-files-mb or --max-scenes.', {
+            exitCode: 2,
+          });
         const changed = await withAdministration(configOf(flags), (admin) =>
           admin.accounts.setLimits({
             account: reference,
             ...(maxQueued !== undefined && { maxQueued }),
             ...(maxFilesMb !== undefined && { maxFilesMb }),
+            ...(maxScenes !== undefined && { maxScenes }),
           }),
         );
         if (flags.json) return printJson(changed);
@@ -168,7 +173,11 @@ export function accountCommand(): Command {
           changed.maxQueued === null ? 'as many as of any account' : counted(changed.maxQueued, 'job');
         const files =
           changed.maxFilesMb === null ? 'as much as those of any account' : `${changed.maxFilesMb} MiB`;
-        print(`Account ${changed.email}: ${waiting} may wait; its files may take ${files}.`);
+        const scenes =
+          changed.maxScenes === null ? 'as many scenes as any account' : counted(changed.maxScenes, 'scene');
+        print(
+          `Account ${changed.email}: ${waiting} may wait; its files may take ${files}; it may have ${scenes}.`,
+        );
       }),
   );
 

@@ -25,6 +25,8 @@ export interface Account {
   maxQueued?: number;
   /** How many MiB its files may take; absent: as many as those of any account. */
   maxFilesMb?: number;
+  /** How many scenes it may have; absent: as many as any account. */
+  maxScenes?: number;
   /** The issuer of access tokens (OpenID Connect) that knows its person as `subject`; absent: none. */
   issuer?: string;
   /** Present where `issuer` is. */

@@ -17,6 +17,8 @@ export interface AccountLimits {
   maxQueued?: number | null;
   /** MiB of files. */
   maxFilesMb?: number | null;
+  /** Scenes. */
+  maxScenes?: number | null;
 }
 
 /** What an account may have from the beginning. */
@@ -28,7 +30,7 @@ export interface AccountOptions {
 }
 
 const NEW: Names<AccountOptions> = { accountId: true, password: true };
-const LIMITS: Names<AccountLimits> = { maxQueued: true, maxFilesMb: true };
+const LIMITS: Names<AccountLimits> = { maxQueued: true, maxFilesMb: true, maxScenes: true };
 const MIB = 1024 ** 2;
 
 /**
@@ -116,9 +118,12 @@ export class Accounts {
     await this.#store.changeAccount(accountId, (account) => {
       assert(account.deletedAtMs !== undefined, 'beginDeletion() is called first');
       if (account.email === '') return account;
-      const { passwordHash: _, role: __, maxQueued: ___, maxFilesMb: ____, ...rest } = account;
-      const { issuer: _____, subject: ______, ...kept } = rest;
-      return { ...kept, email: '' };
+      const { accountId, createdAtMs, disabledAtMs, deletedAtMs } = account;
+      return {
+        ...{ accountId, createdAtMs, email: '' },
+        ...(disabledAtMs !== undefined && { disabledAtMs }),
+        ...(deletedAtMs !== undefined && { deletedAtMs }),
+      };
     });
   }
 
@@ -151,8 +156,8 @@ export class Accounts {
   }
 
   /**
-   * Changes how many jobs of an account may wait, and how many MiB its files may take; null: as many as of any account.
-   * Errors: `invalid_request`, `not_found`.
+   * Changes how many jobs of an account may wait, how many MiB its files may take, and how many scenes it may have; null: as
+   * many as any account. Errors: `invalid_request`, `not_found`.
    */
   async setLimits(accountId: string, limits: AccountLimits): Promise<Account> {
     const given = known('setLimits', limits, LIMITS);
@@ -161,12 +166,13 @@ export class Accounts {
       throw new ScenepressError('invalid_request', 'A limit is a whole number of at least 1.');
     }
     return this.#store.changeAccount(accountId, (account) => {
-      const { maxQueued, maxFilesMb, ...rest } = existing(account);
-      const changed = { maxQueued, maxFilesMb, ...given };
+      const { maxQueued, maxFilesMb, maxScenes, ...rest } = existing(account);
+      const changed = { maxQueued, maxFilesMb, maxScenes, ...given };
       return {
         ...rest,
         ...(typeof changed.maxQueued === 'number' && { maxQueued: changed.maxQueued }),
         ...(typeof changed.maxFilesMb === 'number' && { maxFilesMb: changed.maxFilesMb }),
+        ...(typeof changed.maxScenes === 'number' && { maxScenes: changed.maxScenes }),
       };
     });
   }
@@ -175,6 +181,12 @@ export class Accounts {
   async fileLimitsOf(accountId: string, tx?: Transaction): Promise<{ mostBytes: number } | undefined> {
     const mib = (await this.#store.getAccount(accountId, tx))?.maxFilesMb;
     return mib === undefined ? undefined : { mostBytes: mib * MIB };
+  }
+
+  /** Its own limit of scenes, as the options of a service take it. */
+  async sceneLimitsOf(accountId: string, tx?: Transaction): Promise<{ mostScenes: number } | undefined> {
+    const mostScenes = (await this.#store.getAccount(accountId, tx))?.maxScenes;
+    return mostScenes === undefined ? undefined : { mostScenes };
   }
 
   /**

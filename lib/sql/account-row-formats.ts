@@ -18,10 +18,11 @@ export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
     maxFilesMb: 'optionalNumber',
     issuer: 'optionalText',
     subject: 'optionalText',
+    maxScenes: 'optionalNumber',
   },
   {
     derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) },
-    added: { maxFilesMb: undefined, issuer: undefined, subject: undefined },
+    added: { maxFilesMb: undefined, issuer: undefined, subject: undefined, maxScenes: undefined },
   },
 );
 

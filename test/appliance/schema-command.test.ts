@@ -51,6 +51,7 @@ t.test('schema prints the schema of a command', async (t) => {
           'identity',
           'maxFilesMb',
           'maxQueued',
+          'maxScenes',
           'role',
           'userId',
         ],

@@ -213,6 +213,26 @@ t.test('an account has a limit of waiting jobs of its own', async (t) => {
   ]);
   t.match(files, { code: 0, stdout: /its files may take 1 MiB/ });
   t.match(await installation.service.files.usage(owner), { mostBytes: 1024 ** 2, mostFiles: 5_000 });
+  const scenes = await scenepress([
+    'account',
+    'set-limits',
+    member,
+    '--max-scenes',
+    '2',
+    '--data-dir',
+    dataDir,
+  ]);
+  t.match(scenes, { code: 0, stdout: /its files may take 1 MiB; it may have 2 scenes/ });
+  t.match(await client.submit(`${path}/limits`, { maxQueued: '', maxFilesMb: '', maxScenes: '1' }), {
+    text: /name="maxScenes" min="1" step="1" value="1"/,
+  });
+  t.match(await administration.scenes.usage({ account: member }), { mostScenes: 1 });
+  const newScene = () => installation.service.scenes.create({ owner, name: 'A' });
+  await newScene();
+  await t.rejects(newScene(), { code: 'too_much_stored', message: /has 1 scenes, which is the limit/ });
+  await administration.accounts.setLimits({ account: member, maxScenes: null });
+  await newScene();
+  await administration.accounts.setLimits({ account: member, maxFilesMb: 1 });
   t.match(await scenepress(['account', 'set-limits', member, '--data-dir', dataDir]), {
     code: 2,
     stderr: /Name a limit/,

@@ -21,6 +21,7 @@ const ofAccount = {
   hasPassword: yes.description('Whether it can sign in to the dashboard.'),
   maxQueued: count.allow(null).description('How many of its jobs may wait; null: as many as of any account.'),
   maxFilesMb: count.allow(null).description('How many MiB its files may take; null: as of any account.'),
+  maxScenes: count.allow(null).description('How many scenes it may have; null: as many as any account.'),
   identity: object<NonNullable<AccountInfo['identity']>>({ issuer: text, subject: text })
     .allow(null)
     .description('The person whose access tokens act for it; null without a link.'),

@@ -77,6 +77,7 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
         account,
         maxQueued: limitOf(form['maxQueued']),
         maxFilesMb: limitOf(form['maxFilesMb']),
+        maxScenes: limitOf(form['maxScenes']),
       });
       return texts().accounts.limitsChanged;
     }),
@@ -234,7 +235,8 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
   const { accounts: t, common } = texts();
   const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
-  const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb, identity } = account;
+  const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb, maxScenes, identity } =
+    account;
   const [balance, prices, stored] = await Promise.all([
     admin.credits.balance({ account: userId }),
     admin.credits.showPrices(),
@@ -270,7 +272,8 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
     html`<div class="row"><section class="card"><h2>${t.limits}</h2>
 <form method="post" action="${BASE}${to('limits')}" class="fields">${csrfField(csrf)}
 <label>${t.mostQueued}<input type="number" name="maxQueued" min="1" step="1" value="${maxQueued}" placeholder="${t.asForAll}"></label>
-<label>${t.mostFiles}<input type="number" name="maxFilesMb" min="1" step="1" value="${maxFilesMb}" placeholder="${t.asForAll}"></label><button>${common.save}</button></form></section>${
+<label>${t.mostFiles}<input type="number" name="maxFilesMb" min="1" step="1" value="${maxFilesMb}" placeholder="${t.asForAll}"></label>
+<label>${t.mostScenes}<input type="number" name="maxScenes" min="1" step="1" value="${maxScenes}" placeholder="${t.asForAll}"></label><button>${common.save}</button></form></section>${
       prices &&
       html`<section class="card"><h2>${common.credits}</h2>
 <p class="muted">${t.creditsText}</p>

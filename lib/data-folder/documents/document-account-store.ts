@@ -23,6 +23,7 @@ const FIELDS = new Fields<Account>({
   role: ['role', orAbsent(text<AccountRole>('"admin" or "member"', (role) => /^(admin|member)$/.test(role)))],
   maxQueued: ['maxQueued', orAbsent(count)],
   maxFilesMb: ['maxFilesMb', orAbsent(count)],
+  maxScenes: ['maxScenes', orAbsent(count)],
   issuer: ['issuer', orAbsent(text('the URL of an issuer', (issuer) => URL.canParse(issuer)))],
   subject: ['subject', orAbsent(text('the subject of a person at the issuer', (subject) => subject !== ''))],
   passwordHash: [

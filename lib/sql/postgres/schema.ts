@@ -12,6 +12,7 @@ import { IDENTITIES } from '../schema/identities.ts';
 import { KEY_LIMITS } from '../schema/key-limits.ts';
 import { inPostgres, REFUSE } from '../schema/postgres.ts';
 import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts';
+import { SCENE_LIMITS } from '../schema/scene-limits.ts';
 import { SCENES_TABLES } from '../schema/scenes.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
@@ -39,6 +40,8 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     inPostgres(SCENES_TABLES),
     // Earlier programs could not remove a scene that is the copy of an assignment.
     inPostgres(CLASSROOM_TABLES),
+    // Earlier programs take an account with such a limit for damaged.
+    inPostgres(SCENE_LIMITS),
   ],
   // The keys of forgotten texts, and what accounts and acts say about people.
   purgedTables: ['text_keys', 'accounts', 'acts'],

@@ -45,6 +45,7 @@ export const accounts: Texts['accounts'] = {
   limits: 'Grenzen',
   mostQueued: 'Aufträge, die warten dürfen',
   mostFiles: 'MiB an Dateien',
+  mostScenes: 'Szenen',
   asForAll: 'wie für alle Konten',
   creditsText:
     'Irrtümlich Gutgeschriebenes kann zurückgenommen werden, solange es weder verbraucht noch reserviert ist.',

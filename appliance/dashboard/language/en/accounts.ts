@@ -43,6 +43,7 @@ export const accounts = {
   limits: 'Limits',
   mostQueued: 'Jobs that may wait',
   mostFiles: 'MiB of files',
+  mostScenes: 'Scenes',
   asForAll: 'as for all accounts',
   creditsText: 'What was added by mistake can be taken back, as long as it is neither spent nor reserved.',
   paidCredits: 'Paid credits',
