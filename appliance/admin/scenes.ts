@@ -47,9 +47,13 @@ export class SceneAdministration {
     this.#assetUrl = assetUrl;
   }
 
-  /** Those that were changed last first. `after`: the `next` of the previous page. */
+  /**
+   * Those that were changed last first. `text`: only those with words that begin so, in name, class name and code. `after`: the
+   * `next` of the previous page.
+   */
   async list(request: {
     account: string;
+    text?: string | undefined;
     limit?: number | undefined;
     after?: string | undefined;
   }): Promise<ScenePage> {
@@ -58,6 +62,7 @@ export class SceneAdministration {
     const { accountId, email } = await this.#accounts.find(request.account);
     const { scenes, next } = await this.#service.scenes.list({
       ...{ owner: accountId, limit },
+      ...(request.text !== undefined && { text: request.text }),
       ...(after !== undefined && { after }),
     });
     const listed = scenes.map(async ({ owner: _, lastVersion, ...scene }): Promise<SceneInfo> => {

@@ -40,9 +40,10 @@ export function sceneCommand(): Command {
   const scene = new Command('scene').description('Scenes that an account keeps in a service, as .py files');
   addExamples(scene, 'scenepress scene pull --folder scenes', 'scenepress scene push --folder scenes');
   scene.addCommand(
-    remoteCommand('list', 'List scenes, those that were changed last first', 'scenepress scene list').action(
-      async (flags: Flags) => {
-        const scenes = await callService(flags, HTTP, (client, signal) => all(client, signal));
+    remoteCommand('list', 'List scenes, those that were changed last first', 'scenepress scene list')
+      .option('--text <words>', 'only scenes with words that begin so, in name, class name and code')
+      .action(async (flags: Flags & { text?: string }) => {
+        const scenes = await callService(flags, HTTP, (client, signal) => all(client, signal, flags.text));
         if (flags.json) return printJson(scenes);
         printTable(
           ['NAME', 'REVISION', 'VERSIONS', 'CHANGED', 'SCENE ID'],
@@ -50,8 +51,7 @@ export function sceneCommand(): Command {
             ...[name, String(revision), String(lastVersion?.version ?? 0), shownTime(changedAt), sceneId],
           ]),
         );
-      },
-    ),
+      }),
   );
   scene.addCommand(
     inFolder(
@@ -199,10 +199,14 @@ function named(scenes: readonly ApiSceneSummary[], name: string): ApiSceneSummar
   throw new UserError(`There is no scene ${printable(name)}. \`scenepress scene list\` lists them.`);
 }
 
-async function all(client: ScenepressClient, signal: AbortSignal): Promise<ApiSceneSummary[]> {
+async function all(client: ScenepressClient, signal: AbortSignal, text?: string): Promise<ApiSceneSummary[]> {
   const found: ApiSceneSummary[] = [];
   for (let cursor: string | null | undefined; cursor !== null; ) {
-    const query = { limit: PAGE, ...(cursor !== undefined && { cursor }) };
+    const query = {
+      limit: PAGE,
+      ...(text !== undefined && { text }),
+      ...(cursor !== undefined && { cursor }),
+    };
     const page = await ofTools(client.scenes.list(query, { signal }));
     found.push(...page.scenes);
     cursor = page.next;

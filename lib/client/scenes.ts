@@ -40,10 +40,13 @@ export class ClientScenes {
     this.#send = send;
   }
 
-  /** Those that were changed last first. */
-  async list(query: { limit?: number; cursor?: string } = {}, options: Options = {}): Promise<ScenePage> {
+  /** Those that were changed last first. `text`: only those with words that begin so, in name, class name and code. */
+  async list(
+    query: { text?: string; limit?: number; cursor?: string } = {},
+    options: Options = {},
+  ): Promise<ScenePage> {
     const { signal } = known('scenes.list', options, SIGNAL);
-    return this.#json(`/scenes${queryOf(known('scenes.list', query, PAGE))}`, signal);
+    return this.#json(`/scenes${queryOf(known('scenes.list', query, { text: true, ...PAGE }))}`, signal);
   }
 
   /** Adds a scene. After a network error there may be two: list the scenes then. */

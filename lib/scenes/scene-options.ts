@@ -68,6 +68,7 @@ export const RENDER: Joi.ObjectSchema<RenderScene> = Joi.object({
 } satisfies Schemas<RenderScene>);
 export const QUERY: Joi.ObjectSchema<SceneQuery> = Joi.object({
   owner: TEXT.required(),
+  text: Joi.string().allow('').max(1000),
   after: TEXT,
   limit: LIMIT,
 } satisfies Schemas<SceneQuery>);

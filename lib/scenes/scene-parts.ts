@@ -10,6 +10,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Transaction } from '../storage/transaction.ts';
 import type { Clock } from '../time/clock.ts';
 import type { SceneQuota } from './scene-quota.ts';
+import type { SceneSearches } from './scene-searches.ts';
 
 /** What scenes need of a service. */
 export interface ScenesParts {
@@ -23,6 +24,7 @@ export interface ScenesParts {
   };
   fileRemoval: Pick<FileRemoval, 'discard'>;
   sceneQuota: SceneQuota;
+  sceneSearches: SceneSearches;
   /** Error: for an owner who may add nothing, or a full disk. */
   assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
   clock: Clock;

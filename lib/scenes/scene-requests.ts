@@ -83,6 +83,8 @@ export interface RenderScene
 /** Which scenes to list. */
 export interface SceneQuery {
   owner: string;
+  /** Only those with words that begin so, in name, class name and code. */
+  text?: string;
   /** The `next` of the preceding page. */
   after?: string;
   /** Default 50. */

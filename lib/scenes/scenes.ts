@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { checked } from '../base/checked.ts';
 import { ScenepressError } from '../base/errors.ts';
 import { assertEnded, forgetJob } from '../jobs/end/forget.ts';
+import { queryWords } from '../jobs/search/words.ts';
 import { SortableIds } from '../model/ids.ts';
 import type { JobRecord } from '../model/job.ts';
 import { newOwner } from '../model/owner.ts';
@@ -84,11 +85,19 @@ export class Scenes extends SceneVersions {
     return this.#shown(await foundScene(this.#parts.storage, sceneId, owner));
   }
 
-  /** A page of an owner's scenes, those that were changed last first; `next` is null at the end. Error: `invalid_request`. */
+  /**
+   * A page of an owner's scenes, those that were changed last first; `next` is null at the end. `text`: only those with words that
+   * begin so, in name, class name and code, without case and accents. Error: `invalid_request`.
+   */
   async list(query: SceneQuery): Promise<{ scenes: SceneSummary[]; next: string | null }> {
-    const { owner, after, limit = DEFAULT_LIMIT } = checked('scenes.list', query, QUERY);
+    const { owner, text = '', after, limit = DEFAULT_LIMIT } = checked('scenes.list', query, QUERY);
     const place = after === undefined ? undefined : placeOf(after);
-    const listed = await this.#parts.storage.scenes.list({ owner, after: place, limit });
+    const { storage, sceneSearches } = this.#parts;
+    const words = queryWords(text);
+    const page = { owner, after: place, limit };
+    const listed = await (words.length > 0
+      ? sceneSearches.find({ ...page, words })
+      : storage.scenes.list(page));
     const last = listed.at(-1)?.scene;
     const next = last && listed.length === limit ? `${last.changedAtMs}-${last.sceneId}` : null;
     return { scenes: listed.map(summaryOf), next };
@@ -156,16 +165,21 @@ export class Scenes extends SceneVersions {
    */
   async remove(sceneId: string, given: RemoveScene = {}): Promise<void> {
     const { owner, forgetJobs = false } = checked('scenes.remove', given, REMOVE);
-    const { storage } = this.#parts;
+    const { storage, sceneSearches } = this.#parts;
     await foundScene(storage, sceneId, owner);
     if (forgetJobs) await this.#forgetJobs(sceneId);
-    await this.#locked(sceneId, owner, (tx) => storage.scenes.remove(tx, sceneId));
+    const scene = await this.#locked(sceneId, owner, async (tx, scene) => {
+      await storage.scenes.remove(tx, sceneId);
+      return scene;
+    });
+    sceneSearches.forget(scene.owner, sceneId);
     await storage.purge();
   }
 
   /** Removes all scenes of an owner who may add none. @internal */
   async forgetAll(owner: string): Promise<void> {
-    const { storage } = this.#parts;
+    const { storage, sceneSearches } = this.#parts;
+    sceneSearches.forgetAll(owner);
     for (;;) {
       const ids = await storage.scenes.of(owner, PAGE);
       if (ids.length === 0) return;

@@ -200,6 +200,7 @@ export class Lifecycle {
     ends.stop();
     followers.stop();
     this.#parts.searches.stop();
+    this.#parts.sceneSearches.stop();
     this.#state = 'stopped';
   }
 }

@@ -44,6 +44,7 @@ import { Uploads } from '../owner-files/uploads.ts';
 import { Renderer, studioOf } from '../render/pool/renderer.ts';
 import type { TexInstallation } from '../render/tex/tex-installation.ts';
 import { SceneQuota } from '../scenes/scene-quota.ts';
+import { SceneSearches } from '../scenes/scene-searches.ts';
 import { ShareViews } from '../shares/share-views.ts';
 import { Shares } from '../shares/shares.ts';
 import { Speaker } from '../speech/speaker.ts';
@@ -85,6 +86,7 @@ export interface ServiceParts {
   sentFiles: SentFiles;
   shares: Shares;
   sceneQuota: SceneQuota;
+  sceneSearches: SceneSearches;
   /** Error: for an owner who may add nothing, or a full disk. */
   assertAdmitted: (owner: string, tx: Transaction) => Promise<void>;
   admitsOwner: RenderServiceOptions['admitsOwner'];
@@ -351,6 +353,7 @@ export function makeParts(options: RenderServiceOptions, outside: Partial<Outsid
       views: new ShareViews({ store: storage.shares, clock, logger }),
     }),
     sceneQuota: new SceneQuota(storage, scenes),
+    sceneSearches: new SceneSearches({ scenes: storage.scenes, clock }),
     assertAdmitted,
     admitsOwner,
     random,

@@ -70,13 +70,16 @@ export class SqlSceneStore implements SceneStore {
     return row && SCENES.record(row);
   }
 
-  async list({ owner, after, limit }: ScenePage): Promise<ListedScene[]> {
+  async records({ owner, after, limit }: ScenePage): Promise<SceneRecord[]> {
     const text = `${OF_OWNER}${after ? ' AND (changed_at_ms, scene_id) < (?, ?)' : ''} ${NEWEST}`;
     const values = after ? [Math.floor(after.changedAtMs), after.sceneId] : [];
     const rows = await this.#database.all(text, owner, ...values, limit);
+    return rows.map((row) => SCENES.record(row));
+  }
+
+  async list(page: ScenePage): Promise<ListedScene[]> {
     const listed: ListedScene[] = [];
-    for (const row of rows) {
-      const scene = SCENES.record(row);
+    for (const scene of await this.records(page)) {
       const [last] = await this.versions({ sceneId: scene.sceneId, limit: 1 });
       listed.push({ scene, last });
     }

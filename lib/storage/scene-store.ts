@@ -43,6 +43,8 @@ export interface SceneStore {
   remove(tx: Transaction, sceneId: string): Promise<void>;
   /** With `tx`, no other transaction can change it until this one ends. */
   get(sceneId: string, tx?: Transaction): Promise<SceneRecord | undefined>;
+  /** Those that were changed last first, without their versions. */
+  records(page: ScenePage): Promise<SceneRecord[]>;
   /** Those that were changed last first. */
   list(page: ScenePage): Promise<ListedScene[]>;
   /** Ids of an owner's scenes, at most `limit`. */

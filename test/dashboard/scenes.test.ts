@@ -24,6 +24,33 @@ async function open(t: Test, appliance: typeof idle = idle) {
   return { ...appliance, client, scenes, kept };
 }
 
+t.test('scenes are found by words, in pages of the account that is looked at', async (t) => {
+  const { client, kept, member, admin, port } = await open(t);
+  const found = await kept('Fourier waves');
+  const other = await kept('Sand');
+  const page = async (query: string) => (await client.get(`/dashboard/scenes?${query}`)).text;
+  const text = await page('text=wav%20cla');
+  t.match(text, `href="/dashboard/scenes/${found.sceneId}">Fourier waves</a>`);
+  t.notMatch(text, other.sceneId);
+  t.match(text, '<input type="search" name="text" value="wav cla"');
+  t.match(await page('text=zebra'), 'No such scenes');
+  t.match(await page(`text=${encodeURIComponent(EVIL.repeat(200))}`), 'No such scenes');
+  t.notMatch(await page(`text=${encodeURIComponent(EVIL)}`), '<script>alert');
+  for (let count = 0; count < 25; count += 1) await kept(`Part ${count}`);
+  const next = /href="([^"]+)" rel="next"/.exec(await page('text=part'))?.[1]?.replaceAll('&amp;', '&') ?? '';
+  const second = (await client.get(`/dashboard/scenes${next}`)).text;
+  t.equal(second.match(/>Part \d+<\/a>/g)?.length, 1, 'the 25th');
+  t.match(second, 'href="?text=part">');
+  const asAdmin = await signedIn(t, port, admin);
+  const theirs = (await asAdmin.get(`/dashboard/scenes?account=${member}&text=fourier`)).text;
+  t.match(theirs, found.sceneId);
+  t.match(theirs, `<input type="hidden" name="account" value="${member}">`);
+  t.notMatch((await asAdmin.get('/dashboard/scenes?text=fourier')).text, found.sceneId);
+  const { scenes } = await open(t);
+  for (const { sceneId } of (await scenes.list({ account: member, limit: 50 })).scenes)
+    await scenes.remove({ sceneId });
+});
+
 t.test('a scene is made by its name, listed, renamed, copied, downloaded and removed', async (t) => {
   const { client, scenes, member, port, admin } = await open(t);
   t.match((await client.get('/dashboard/scenes')).text, 'No scenes yet');

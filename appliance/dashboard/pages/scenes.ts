@@ -39,11 +39,14 @@ async function listPage(visit: Visit, problem?: Html): Promise<Html> {
   const { admin, viewer, csrf, query, told } = visit;
   const account = accountOf(visit);
   const after = query['after'] || undefined;
+  const text = query['text']?.trim().slice(0, LONGEST_NAME) || undefined;
   const [{ scenes, next }, use] = await Promise.all([
-    admin.scenes.list({ account, after, limit: CARDS }),
+    admin.scenes.list({ account, text, after, limit: CARDS }),
     admin.scenes.usage({ account }),
   ]);
   const ofAccount = accountQuery(visit);
+  const { after: _, ...others } = query;
+  const first = `?${new URLSearchParams(others)}`;
   const more = (next: string) => `?${new URLSearchParams({ ...query, after: next })}`;
   return page(
     {
@@ -55,22 +58,31 @@ async function listPage(visit: Visit, problem?: Html): Promise<Html> {
       script: LIBRARY_ASSET.path,
       actions: [
         await accountPicker(visit, '/scenes'),
-        scenes.length > 0 &&
-          html`<a class="button" href="${BASE}/scenes.zip${ofAccount}">${t.downloadAll}</a>`,
+        use.scenes > 0 && html`<a class="button" href="${BASE}/scenes.zip${ofAccount}">${t.downloadAll}</a>`,
       ],
     },
     problem ?? toldNote(told),
     html`<form method="post" action="${BASE}/scenes${ofAccount}" class="naming">${csrfField(csrf)}<input name="name" value="${visit.form['name']}" required maxlength="${LONGEST_NAME}" autocomplete="off" placeholder="${t.newName}" aria-label="${t.newName}"><button class="primary">${t.create}</button></form>
-<div id="scenes" data-live class="stack">${scenes.length > 0 ? sceneGrid(scenes, visit) : nothing(after)}</div>
+${use.scenes > 0 && searchBar(visit, text)}
+<div id="scenes" data-live class="stack">${scenes.length > 0 ? sceneGrid(scenes, visit) : nothing(after, text)}</div>
 <nav class="paging" aria-label="${common.pages}" id="paging" data-live>
-<span>${after !== undefined && html`<a href="${BASE}/scenes${ofAccount}">${common.firstPage}</a>`}</span>
+<span>${after !== undefined && html`<a href="${first}">${common.firstPage}</a>`}</span>
 <span>${next !== null && html`<a href="${more(next)}" rel="next">${common.nextPage}</a>`}</span></nav>
 ${use.scenes > 0 && usage(use)}`,
   );
 }
 
-function nothing(after: string | undefined): Html {
+function searchBar(visit: Visit, text: string | undefined): Html {
+  const { scenes: t, library } = texts();
+  const { account } = visit.query;
+  return html`<form method="get" action="${BASE}/scenes" class="finder" role="search">${account && html`<input type="hidden" name="account" value="${account}">`}
+<input type="search" name="text" value="${text}" placeholder="${t.search}" aria-label="${t.search}" maxlength="${LONGEST_NAME}" autocomplete="off"><button>${library.find}</button>${text !== undefined && html`<a class="small" href="${BASE}/scenes${accountQuery(visit)}">${t.clear}</a>`}</form>`;
+}
+
+function nothing(after: string | undefined, search: string | undefined): Html {
   const { scenes: t, common } = texts();
+  if (search !== undefined && after === undefined)
+    return html`<section class="card">${emptyState(t.noneFound, t.noneFoundText)}</section>`;
   const [title, text] = after === undefined ? [t.noneYet, t.noneYetText] : [t.noMore, common.endOfList];
   return html`<section class="card">${emptyState(title, text)}</section>`;
 }

@@ -41,6 +41,10 @@ export const KEPT_SCENE_ROUTES: readonly ToolRoute[] = [
     tag: 'Kept scenes',
     scopes: READ,
     query: {
+      text: Joi.string()
+        .allow('')
+        .max(1000)
+        .description('Only those with words that begin so, in name, class name and code.'),
       limit: number.max(MOST).description(`Default: ${LIMIT}.`),
       cursor: Joi.string().description('The `next` of the preceding page.'),
     },
@@ -280,8 +284,12 @@ export const KEPT_SCENE_ROUTES: readonly ToolRoute[] = [
 ];
 
 async function list({ service, caller: { owner }, query }: ToolCall): Promise<Response> {
-  const { limit = LIMIT, cursor } = query as { limit?: number; cursor?: string };
-  const page = { owner, limit, ...(cursor !== undefined && { after: cursor }) };
+  const { limit = LIMIT, text, cursor } = query as { limit?: number; text?: string; cursor?: string };
+  const page = {
+    ...{ owner, limit },
+    ...(text !== undefined && { text }),
+    ...(cursor !== undefined && { after: cursor }),
+  };
   const [{ scenes, next }, { mostScenes, mostBytes, ...used }] = await Promise.all([
     service.scenes.list(page),
     service.scenes.usage(owner),

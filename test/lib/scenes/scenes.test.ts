@@ -81,6 +81,41 @@ for (const [database, open] of Object.entries(DATABASES)) {
     },
   );
 
+  t.test(`scenes are found by words of name, class and code (${database})`, async (t) => {
+    const { scenes } = await open(t);
+    const create = async (name: string, code = '', owner = 'ada') =>
+      (await scenes.create({ owner, name, code, className: 'FourierSeries' })).sceneId;
+    const found = async (text: string, owner = 'ada') =>
+      (await scenes.list({ owner, text })).scenes.map(({ name }) => name);
+    t.same(await found('wave'), []);
+    const first = await create('Wellen im Été', 'self.play(Create(wavelength))');
+    await create('Sand', 'Circle()');
+    await create('Wave', '', 'eve');
+    t.same(await found('WAVE'), ['Wellen im Été']);
+    t.same(await found('ete well crea'), ['Wellen im Été']);
+    t.same(await found('series'), ['Sand', 'Wellen im Été']);
+    t.same(await found(' * '), ['Sand', 'Wellen im Été'], 'no word is no search');
+    t.same(await found('wave', 'eve'), ['Wave']);
+    await scenes.save(first, { revision: 1, code: 'Square()' });
+    t.same([await found('wave'), await found('square')], [[], ['Wellen im Été']], 'as it is now');
+    await scenes.rename(first, { name: 'Meer' });
+    t.same([await found('wellen'), await found('meer squ')], [[], ['Meer']]);
+    await scenes.render(first);
+    t.match(await scenes.list({ owner: 'ada', text: 'meer' }), { scenes: [{ lastVersion: { version: 1 } }] });
+
+    for (let count = 0; count < 45; count += 1) await create(`Part ${count}`);
+    const names: string[] = [];
+    for (let after: string | null | undefined; after !== null; ) {
+      const page = await scenes.list({ owner: 'ada', text: 'part', limit: 20, ...(after && { after }) });
+      names.push(...page.scenes.map(({ name }) => name));
+      after = page.next;
+    }
+    t.same(names.toSorted(), Array.from({ length: 45 }, (_, at) => `Part ${at}`).sort());
+    await scenes.remove(first);
+    t.same(await found('meer'), []);
+    await t.rejects(scenes.list({ owner: 'ada', text: 'x'.repeat(1_001) }), { code: 'invalid_request' });
+  });
+
   t.test(
     `of two saves of one revision, the second is refused and nothing is lost (${database})`,
     async (t) => {

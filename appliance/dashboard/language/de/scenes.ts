@@ -10,6 +10,11 @@ export const scenes: Texts['scenes'] = {
   noneYetText:
     'Geben Sie der ersten einen Namen. Sie beginnt mit einem Beispiel und wird gespeichert, während Sie schreiben.',
   noMore: 'Keine weiteren Szenen',
+  search: 'In Namen und Code suchen',
+  clear: 'Suche leeren',
+  noneFound: 'Keine solchen Szenen',
+  noneFoundText:
+    'Versuchen Sie es mit weniger oder anderen Wörtern. Jedes beginnt ein Wort eines Namens, einer Klasse oder des Codes.',
   neverRendered: 'Noch nicht gerendert',
   changed: 'geändert {time}',
   changedAt: 'Geändert',
