@@ -12,6 +12,12 @@ import { accessibilityFaults, launchBrowser, openPage, peopledAppliance, signIn,
 /** A folder for pictures of the pages, to look at. */
 const { SCREENSHOTS } = process.env;
 
+/** Where the code of a job stands to the card that shares its video. */
+const PLACES = `(() => {
+  const [card, code] = ['#share-card', '#source .card'].map((one) => document.querySelector(one).getBoundingClientRect());
+  return code.right < card.left ? 'beside' : code.top > card.bottom ? 'below' : 'elsewhere';
+})()`;
+
 /** A member with completed jobs that have a video. */
 async function filming(t: Test) {
   const appliance = await peopledAppliance(t);
@@ -103,6 +109,31 @@ t.test('a video is shared from its page, watched elsewhere, and revoked', async 
   t.equal((await other.goto(`${link}/1/video.mp4`))?.status(), 410);
 });
 
+t.test('videos of a link are added and moved with the keyboard, without scripts', async (t) => {
+  const { url, member, complete, browser, service, owner } = await filming(t);
+  const [first, second, third] = [await complete('Areas'), await complete('Limits'), await complete('Sums')];
+  const { shareId } = await service.shares.create({ owner, jobIds: [first] });
+  const page = await openPage(t, browser, { javaScriptEnabled: false });
+  await signIn(page, url, member);
+  await page.goto(`${url}/dashboard/shares/${shareId}`);
+  const press = async (role: 'button' | 'link', name: string, key: 'Enter' | 'Space' = 'Enter') => {
+    await page.getByRole(role, { name }).focus();
+    await Promise.all([page.waitForEvent('load'), page.keyboard.press(key)]);
+  };
+  await press('link', 'Add videos');
+  await press('button', 'Add Sums');
+  await page.getByRole('searchbox').fill('lim');
+  await Promise.all([page.waitForEvent('load'), page.keyboard.press('Enter')]);
+  await press('button', 'Add Limits', 'Space');
+  t.same((await service.shares.get(shareId)).jobIds, [first, third, second]);
+  await press('button', 'Move Areas down');
+  // The next one after the video, where it is now.
+  await page.keyboard.press('Tab');
+  t.equal(await page.locator(':focus').textContent(), 'Areas');
+  await press('button', 'Take out Sums');
+  t.same((await service.shares.get(shareId)).jobIds, [first, second]);
+});
+
 t.test('the pages of links fit every screen, light and dark', async (t) => {
   const { url, member, complete, browser, service, owner } = await filming(t);
   const jobIds = [
@@ -129,6 +160,7 @@ t.test('the pages of links fit every screen, light and dark', async (t) => {
     list: '/shares',
     share: `/shares/${shown.shareId}`,
     playlist: `/shares/${shareId}`,
+    adding: `/shares/${shown.shareId}?find=`,
     revoked: `/shares/${revoked.shareId}`,
     jobs: '/jobs',
   };
@@ -141,6 +173,7 @@ t.test('the pages of links fit every screen, light and dark', async (t) => {
       const wide =
         "document.documentElement.scrollWidth + [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth).length";
       t.equal(await page.evaluate(wide), width, `${name} at ${width}`);
+      if (name === 'job') t.match(await page.evaluate(PLACES), width === 390 ? 'below' : 'beside');
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         if (width === 390) t.same(await accessibilityFaults(page), [], `${name}, ${colorScheme}`);

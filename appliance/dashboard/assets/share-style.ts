@@ -9,6 +9,8 @@ export const SHARE_STYLE: string = `
 .instructions { white-space: pre-line; overflow-wrap: anywhere; }
 #share-card, #videos, #add-videos, .list > li { scroll-margin-top: 7rem; }
 #add-videos .finder { padding: 0 1.375rem 0.875rem; }
+#add-videos .finder input { flex-basis: 10rem; }
+@media (max-width: 40rem) { #add-videos .finder { padding-inline: 1rem; } }
 .embed { margin-top: 0.625rem; }
 .poster { display: grid; gap: 0.875rem; }
 .poster:not(:has(option[value="seconds"]:checked)) .at { display: none; }

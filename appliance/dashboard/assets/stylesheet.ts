@@ -173,6 +173,13 @@ pre .hidden-character { color: var(--bad); background: var(--bad-soft); border-r
 .usage meter:-moz-meter-sub-optimum::-moz-meter-bar { background: var(--bad); }
 .columns { display: grid; gap: 1.25rem; grid-template-columns: minmax(0, 1.7fr) minmax(0, 1fr); align-items: start; }
 .columns > * { min-width: 0; }
+/* Below the first column; in one column behind the second. */
+.columns > .part { display: grid; grid-template-columns: minmax(0, 1fr); }
+@media (min-width: 56.01rem) {
+  .columns:has(> .part) { grid-template-rows: auto 1fr; row-gap: 1rem; }
+  .columns > .stack:has(+ .part) { grid-row: span 2; }
+  .columns > .part { grid-column: 1; }
+}
 video { width: 100%; max-height: 70vh; border-radius: 8px; background: #000; display: block; }
 .list { list-style: none; display: grid; }
 .list > li { padding: 0.75rem 1.375rem; border-top: 1px solid var(--line); display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }

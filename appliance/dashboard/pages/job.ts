@@ -73,6 +73,7 @@ async function jobPage(visit: Visit): Promise<Html> {
   const scene = await admin.scenes.ofJob({ jobId });
   const deliveries = await admin.deliveries.list({ jobId, limit: 20 });
   const shares = await sharesOf(job, visit);
+  const code = region('source', source(job));
   return page(
     {
       title: videoName(job),
@@ -84,7 +85,7 @@ async function jobPage(visit: Visit): Promise<Html> {
     },
     toldNote(visit.told),
     html`<div class="columns">
-<div class="stack">${region('outcome', await outcome(job, visit))}${region('source', source(job))}</div>
+<div class="stack">${region('outcome', await outcome(job, visit))}${!shares && code}</div>
 <div class="stack">
 ${region('share', shareCard(job, shares, visit))}
 ${region('share-settings', shareSettings(job, shares, visit))}
@@ -96,7 +97,7 @@ ${region('times', usageCard(job))}
 ${region('files', fileCard(files))}
 ${region('metadata', metadata(job))}
 ${region('deliveries', deliveryCard(deliveries))}
-</div></div>`,
+</div>${shares && code}</div>`,
   );
 }
 
