@@ -1,18 +1,22 @@
 /** Words are found by a prefix in the group of their first characters. */
 const GROUP_LENGTH = 2;
-const FIRST_PLACES = 2;
-/** Of a word and its list, without the numbers. */
-const WORD_BYTES = 160;
+/** Of a group, without its words. */
+const GROUP_BYTES = 300;
+/** Of a word and its place in a group, without its characters. */
+const WORD_BYTES = 64;
+const CHARACTER_BYTES = 2;
+/** Of a list, without the numbers. */
+const LIST_BYTES = 220;
 const NUMBER_BYTES = 4;
+/** Of a first list: most words are in few documents. */
+const FIRST_PLACES = 2;
 
-interface Numbers {
-  list: Int32Array;
-  count: number;
-}
+/** A document, as most words are in one, or a list: how many there are, then these. */
+type Documents = number | Int32Array;
 
 /** In which documents words occur. Documents are numbers; all is in memory. */
 export class WordIndex {
-  readonly #groups = new Map<string, Map<string, Numbers>>();
+  readonly #groups = new Map<string, Map<string, Documents>>();
   #sizeBytes = 0;
 
   /** What it takes in memory, about. */
@@ -23,14 +27,23 @@ export class WordIndex {
   /** Adds words of a document, each once. */
   add(document: number, words: Iterable<string>): void {
     for (const word of words) {
-      const numbers = this.#numbersOf(word);
-      if (numbers.count === numbers.list.length) {
-        const larger = new Int32Array(Math.ceil(numbers.count * 1.5) + 1);
-        larger.set(numbers.list);
-        this.#sizeBytes += NUMBER_BYTES * (larger.length - numbers.list.length);
-        numbers.list = larger;
+      const start = word.slice(0, GROUP_LENGTH);
+      const group = this.#groups.get(start) ?? new Map<string, Documents>();
+      if (group.size === 0) {
+        this.#groups.set(start, group);
+        this.#sizeBytes += GROUP_BYTES;
       }
-      numbers.list[numbers.count++] = document;
+      const known = group.get(word);
+      if (known === undefined) {
+        group.set(word, document);
+        this.#sizeBytes += wordBytes(word);
+        continue;
+      }
+      const documents = this.#withPlace(known);
+      if (documents !== known) group.set(word, documents);
+      const count = documents[0] as number;
+      documents[count + 1] = document;
+      documents[0] = count + 1;
     }
   }
 
@@ -44,9 +57,10 @@ export class WordIndex {
         ? [group]
         : [];
     for (const words of groups) {
-      for (const [word, { list, count }] of words) {
+      for (const [word, documents] of words) {
         if (!word.startsWith(prefix)) continue;
-        for (let i = 0; i < count; i++) found(list[i] as number);
+        if (typeof documents === 'number') found(documents);
+        else for (let i = 1; i <= (documents[0] as number); i++) found(documents[i] as number);
       }
     }
   }
@@ -54,30 +68,51 @@ export class WordIndex {
   /** Removes documents, and the words that no other has. */
   remove(documents: ReadonlySet<number>): void {
     for (const [start, words] of this.#groups) {
-      for (const [word, numbers] of words) {
-        let kept = 0;
-        for (let i = 0; i < numbers.count; i++) {
-          const document = numbers.list[i] as number;
-          if (!documents.has(document)) numbers.list[kept++] = document;
-        }
-        numbers.count = kept;
-        if (kept > 0) continue;
+      for (const [word, of] of words) {
+        if (hasOthers(of, documents)) continue;
         words.delete(word);
-        this.#sizeBytes -= WORD_BYTES + NUMBER_BYTES * numbers.list.length;
+        this.#sizeBytes -= wordBytes(word) + (typeof of === 'number' ? 0 : listBytes(of));
       }
-      if (words.size === 0) this.#groups.delete(start);
+      if (words.size > 0) continue;
+      this.#groups.delete(start);
+      this.#sizeBytes -= GROUP_BYTES;
     }
   }
 
-  #numbersOf(word: string): Numbers {
-    const start = word.slice(0, GROUP_LENGTH);
-    const group = this.#groups.get(start) ?? new Map<string, Numbers>();
-    if (group.size === 0) this.#groups.set(start, group);
-    const known = group.get(word);
-    if (known) return known;
-    const numbers = { list: new Int32Array(FIRST_PLACES), count: 0 };
-    group.set(word, numbers);
-    this.#sizeBytes += WORD_BYTES + NUMBER_BYTES * FIRST_PLACES;
-    return numbers;
+  /** The same documents, with a place for one more. */
+  #withPlace(documents: Documents): Int32Array {
+    if (typeof documents === 'number') {
+      const list = new Int32Array(FIRST_PLACES + 1);
+      list[0] = 1;
+      list[1] = documents;
+      this.#sizeBytes += listBytes(list);
+      return list;
+    }
+    const count = documents[0] as number;
+    if (count + 1 < documents.length) return documents;
+    const larger = new Int32Array(Math.ceil(count * 1.5) + 2);
+    larger.set(documents);
+    this.#sizeBytes += listBytes(larger) - listBytes(documents);
+    return larger;
   }
+}
+
+function wordBytes({ length }: string): number {
+  return WORD_BYTES + CHARACTER_BYTES * length;
+}
+
+function listBytes({ length }: Int32Array): number {
+  return LIST_BYTES + NUMBER_BYTES * length;
+}
+
+/** Takes documents out of a list; whether others are left. */
+function hasOthers(of: Documents, removed: ReadonlySet<number>): boolean {
+  if (typeof of === 'number') return !removed.has(of);
+  let kept = 0;
+  for (let i = 1; i <= (of[0] as number); i++) {
+    const document = of[i] as number;
+    if (!removed.has(document)) of[++kept] = document;
+  }
+  of[0] = kept;
+  return kept > 0;
 }

@@ -2,6 +2,8 @@
 const LONGEST = 40;
 /** Longer names are cut before their parts are found. */
 const LONGEST_NAME = 200;
+/** Characters of a part of a text that V8 does not copy. */
+const SHORTEST_SLICE = 13;
 /** Characters of a text that are read. */
 const MOST_CHARACTERS = 200_000;
 const WORD = /[\p{L}\p{N}]+/gu;
@@ -20,18 +22,24 @@ export function wordsOf(text: string, into: Set<string> = new Set<string>()): Se
   return into;
 }
 
-function formsOf(word: string): readonly string[] {
-  const known = kept.get(word);
+function formsOf(found: string): readonly string[] {
+  const known = kept.get(found);
   if (known) return known;
   if (kept.size >= MOST_KEPT) kept.clear();
-  const forms = [folded(word)];
+  const word = copied(found);
+  const forms = [copied(folded(word))];
   let rest = word.length;
   for (const part of word.split(PART).toReversed().slice(0, -1)) {
     rest -= part.length;
-    forms.push(folded(word.slice(rest)));
+    forms.push(copied(folded(word.slice(rest))));
   }
   kept.set(word, forms);
   return forms;
+}
+
+/** A part of a text that does not keep the whole text in memory, as V8's longer parts do. */
+function copied(part: string): string {
+  return part.length < SHORTEST_SLICE ? part : Buffer.from(part, 'utf16le').toString('utf16le');
 }
 
 /** A word without case and accents. */
