@@ -4,8 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { library } from '../../appliance/dashboard/language/en/library.ts';
 import { routesOf } from '../../appliance/dashboard/routes.ts';
 import { Accounts, ApiKeys, DataFolder, RenderService } from '../../lib/index.ts';
 import { compiled } from './compiled.ts';
@@ -18,8 +20,16 @@ const ADMIN = 'admin@example.org';
 /** Failures of today, which the overview groups. */
 const FAILURES = 300;
 const AT_ONCE = 50;
+const SCENES = 300;
+const SHARES = 300;
+/** Of one scene. */
+const DRAFTS = 50;
+/** Of one share. */
+const VIDEOS = 100;
 /** At most 100 of one account are allowed. */
 const STREAMS_OF_ACCOUNT = 100;
+/** A stream, and pictures that are kept for minutes. */
+const UNMEASURED = ['/live', '/pictures/{snapshotId}/{name}'];
 /** For pages and for the processor, in milliseconds and in percent. */
 const MOST = { page: 50, idle: 10 };
 
@@ -28,6 +38,11 @@ interface Ids {
   deliveryId: string;
   keyId: string;
   userId: string;
+  fileId: string;
+  /** With drafts and versions. */
+  sceneId: string;
+  /** With many videos. */
+  shareId: string;
   /** The last ones of a page far down. */
   deepJob: string;
   deepDelivery: string;
@@ -60,11 +75,12 @@ export async function bench(args: string[]): Promise<void> {
       const [{ port }] = (await once(child, 'message')) as [{ port: number }];
       const people = [await Person.signIn(port, ADMIN), await Person.signIn(port, MEMBER)];
       console.log(`${values.jobs} jobs, ${values.accounts} accounts; times of ${values.runs} runs\n`);
-      await measurePages(people, ids, Number(values.runs));
-      await measureIdle(people, Number(values.dashboards), Number(values.seconds), async () => {
+      const cpu = async () => {
         child.send('cpu' satisfies Question);
         return ((await once(child, 'message')) as [Cpu])[0];
-      });
+      };
+      await measurePages(people, ids, Number(values.runs), cpu);
+      await measureIdle(people, Number(values.dashboards), Number(values.seconds), cpu);
     } finally {
       child.disconnect();
       await once(child, 'exit');
@@ -96,17 +112,47 @@ async function prepare(path: string, jobs: number, accountCount: number): Promis
     const { jobId } = await service.enqueue({ owner, ...renderRequest() });
     await service.cancel(jobId);
   });
+  const sceneId = await addScenes(service, owner);
+  const shareId = await addShares(service, owner, jobIds);
+  const content = Readable.from([Buffer.from('a,b\n1,2\n')]);
+  const { fileId } = await service.files.put({ owner, name: 'table.csv', content });
   const [key] = await keys.list({ limit: 1 });
   const deliveries = await service.deliveries.list({ owner, limit: 1000 });
   await service.stop();
   return {
     userId: owner,
+    ...{ fileId, sceneId, shareId },
     jobId: jobIds.at(-1) ?? '',
     deliveryId: deliveries[0]?.deliveryId ?? '',
     keyId: key?.keyId ?? '',
     deepJob: jobIds[Math.floor(jobIds.length / 2)] ?? '',
     deepDelivery: deliveries.at(-1)?.deliveryId ?? '',
   };
+}
+
+/** Returns the one with drafts and versions. */
+async function addScenes(service: RenderService, owner: string): Promise<string> {
+  const { scenes } = service;
+  const draft = () => ({ className: 'Hello', code: renderRequest().code });
+  await inTurns(SCENES - 1, async (number) => {
+    await scenes.create({ owner, name: `Lesson ${number}`, ...draft() });
+  });
+  const { sceneId } = await scenes.create({ owner, name: 'Intro', ...draft() });
+  for (let revision = 1; revision < DRAFTS; revision += 1) {
+    await scenes.save(sceneId, { revision, ...draft(), keepsReplaced: true });
+    const { job } = await scenes.render(sceneId);
+    await service.cancel(job.jobId);
+  }
+  return sceneId;
+}
+
+/** Returns the one with many videos. */
+async function addShares({ shares }: RenderService, owner: string, jobIds: string[]): Promise<string> {
+  await inTurns(SHARES - 1, async (number) => {
+    const jobId = jobIds[number % jobIds.length] ?? '';
+    await shares.create({ owner, jobIds: [jobId], title: `Lesson ${number}` });
+  });
+  return (await shares.create({ owner, jobIds: jobIds.slice(-VIDEOS) })).shareId;
 }
 
 async function inTurns(count: number, act: (number: number) => Promise<void>): Promise<void> {
@@ -126,13 +172,20 @@ function pathsOf(person: Person, ids: Ids): string[] {
   const routes = routesOf({} as Parameters<typeof routesOf>[0]);
   const shown = routes.filter(
     ({ method, path, for: whom }) =>
-      method === 'GET' && path !== '/live' && (whom === 'members' || (whom === 'admins' && isAdmin(person))),
+      method === 'GET' &&
+      !UNMEASURED.includes(path) &&
+      (whom === 'members' || (whom === 'admins' && isAdmin(person))),
   );
   const paths = shown.map(({ path }) =>
     path.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(ids[name as keyof Ids])),
   );
   return [
     ...paths,
+    ...['?text=hello', '?text=hello+radius', '?text=nothing', '?starred=yes', '?text=hello&order=oldest'],
+    '/scenes?text=lesson',
+    `/scenes/${ids.sceneId}/diff?from=v1`,
+    `/shares?job=${ids.jobId}`,
+    `/shares/${ids.shareId}?find=hello`,
     `/jobs?before=${ids.deepJob}`,
     '/jobs?status=failed',
     '/jobs?status=completed',
@@ -145,13 +198,20 @@ function pathsOf(person: Person, ids: Ids): string[] {
   ];
 }
 
-async function measurePages(people: Person[], ids: Ids, runs: number): Promise<void> {
-  console.log(row('page', 'as', 'kB', 'median ms', 'slowest ms', `at most ${MOST.page}`));
+async function measurePages(
+  people: Person[],
+  ids: Ids,
+  runs: number,
+  cpu: () => Promise<Cpu>,
+): Promise<void> {
+  console.log(row('page', 'as', 'kB', 'CPU ms', 'median ms', 'slowest ms', `at most ${MOST.page}`));
   for (const person of people) {
+    await indexed(person);
     for (const path of pathsOf(person, ids)) {
       const times: number[] = [];
       let size = 0;
       let status = 0;
+      const before = await cpu();
       for (let run = 0; run < runs; run += 1) {
         const begun = performance.now();
         const answer = await person.get(path);
@@ -159,14 +219,20 @@ async function measurePages(people: Person[], ids: Ids, runs: number): Promise<v
         size = answer.body.length;
         status = answer.status;
       }
+      const cpuMs = ((await cpu()) - before) / runs;
       times.sort((a, b) => a - b);
       const median = times[times.length >> 1] as number;
       const shown = path.replaceAll(/\w{20,}/g, (id) => `${id.slice(0, 4)}…`) || '/';
       const verdict = status >= 500 ? `HTTP ${status}` : median < MOST.page ? '' : 'too slow';
-      const cells = [(size / 1000).toFixed(1), median.toFixed(1), (times.at(-1) as number).toFixed(1)];
+      const cells = [size / 1000, cpuMs, median, times.at(-1) as number].map((cell) => cell.toFixed(1));
       console.log(row(shown, isAdmin(person) ? 'admin' : 'member', ...cells, verdict));
     }
   }
+}
+
+/** Waits until all jobs have been read for searches: until then they compete with pages for the processor. */
+async function indexed(person: Person): Promise<void> {
+  while ((await person.get('?text=nothing')).body.includes(library.stillReading)) await delay(100);
 }
 
 async function measureIdle(
