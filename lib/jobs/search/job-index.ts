@@ -34,6 +34,10 @@ export class JobIndex {
   /** Numbered from -1 downwards. */
   readonly #newer: (Entry | undefined)[] = [];
   readonly #numbers = new Map<string, number>();
+  readonly #unfinished = new Map<string, JobStatus>();
+  /** How many jobs have each label. */
+  readonly #projects = new Map<string, number>();
+  readonly #tags = new Map<string, number>();
   readonly #removed = new Set<number>();
 
   get size(): number {
@@ -49,11 +53,8 @@ export class JobIndex {
   }
 
   /** The jobs that had not ended when they were last put here. */
-  *unfinished(): Iterable<[jobId: string, status: JobStatus]> {
-    for (const list of [this.#newer, this.#older])
-      for (const entry of list)
-        if (entry && (entry.status === 'queued' || entry.status === 'running'))
-          yield [entry.jobId, entry.status];
+  unfinished(): ReadonlyMap<string, JobStatus> {
+    return this.#unfinished;
   }
 
   /** Adds a job with its code. */
@@ -63,7 +64,9 @@ export class JobIndex {
       return;
     }
     const list = place === 'newer' ? this.#newer : this.#older;
-    list.push(entryOf(job));
+    const entry = entryOf(job);
+    list.push(entry);
+    this.#count(entry, 1);
     const number = place === 'newer' ? -list.length : list.length - 1;
     this.#numbers.set(job.jobId, number);
     const words = wordsOf(code);
@@ -130,14 +133,7 @@ export class JobIndex {
 
   /** The projects and tags of all jobs, the most frequent first. */
   labels(): FoundLabels {
-    const [projects, tags] = [new Map<string, number>(), new Map<string, number>()];
-    for (const list of [this.#newer, this.#older]) {
-      for (const entry of list) {
-        if (entry?.project) projects.set(entry.project, (projects.get(entry.project) ?? 0) + 1);
-        for (const tag of entry?.tags ?? []) tags.set(tag, (tags.get(tag) ?? 0) + 1);
-      }
-    }
-    return { projects: byCount(projects), tags: byCount(tags) };
+    return { projects: byCount(this.#projects), tags: byCount(this.#tags) };
   }
 
   /** By place, newest first: 1 for a job with a word that begins so. */
@@ -155,9 +151,26 @@ export class JobIndex {
   }
 
   #replace(number: number, entry: Entry | undefined): void {
+    const before = this.#entry(number);
+    if (before) this.#count(before, -1);
+    if (entry) this.#count(entry, 1);
     if (number < 0) this.#newer[-number - 1] = entry;
     else this.#older[number] = entry;
   }
+
+  #count({ jobId, status, project, tags }: Entry, by: 1 | -1): void {
+    if (by === 1 && (status === 'queued' || status === 'running')) this.#unfinished.set(jobId, status);
+    else this.#unfinished.delete(jobId);
+    if (project) add(this.#projects, project, by);
+    for (const tag of tags) add(this.#tags, tag, by);
+  }
+}
+
+/** Counts one more or one less. */
+function add(counts: Map<string, number>, name: string, by: 1 | -1): void {
+  const count = (counts.get(name) ?? 0) + by;
+  if (count > 0) counts.set(name, count);
+  else counts.delete(name);
 }
 
 /** The words of a text to look for. */

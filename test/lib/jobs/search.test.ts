@@ -131,7 +131,11 @@ t.test('a search sees jobs, ends, labels and forgetting since the last one', asy
   t.equal(await find('one'), '');
   t.equal(await find({ starred: true }), '1');
   t.same(await searches.labels(), { projects: [{ name: 'p', count: 1 }], tags: [{ name: 't', count: 1 }] });
+  await storage.transaction((tx) => storage.relabelJob(tx, { ...one, tags: null }, clock.now()));
+  t.same(await searches.labels(), { projects: [{ name: 'p', count: 1 }], tags: [] });
   await storage.transaction((tx) => storage.forgetJob(tx, { ...one, forgottenAtMs: 1 }));
+  await find('');
+  t.same(await searches.labels(), { projects: [], tags: [] });
   t.equal(await find('apple'), '3', 'also one that another process forgot');
   searches.forget('3');
   t.equal(await find('cherry'), '');
