@@ -49,7 +49,8 @@ export async function follow(
     if (showTold(page)) onConflict();
     return;
   }
-  // Signing in leads back to this page, where the draft still is.
-  if (page) onLeave();
-  location.assign(page ? answer.url : location.href);
+  // Otherwise signing in leads back to this page, where the draft still is.
+  const leaves = page !== undefined || new URL(answer.url).pathname.endsWith('/assignments/new');
+  if (leaves) onLeave();
+  location.assign(leaves ? answer.url : location.href);
 }

@@ -226,17 +226,8 @@ async function change(button: HTMLButtonElement): Promise<void> {
   save();
   const send = () => post(form, button.formAction, button);
   const answer = await (saves ? saves.alone(send) : send());
-  if (answer && isOfAssignment(answer)) {
-    drafts.forget();
-    return location.assign(answer.url);
-  }
   // Both texts are on the server then.
   if (answer) await follow(answer, { onLeave: () => drafts.forget(), onConflict: () => saves?.pause() });
-}
-
-/** The form of an assignment is another page, which the scene that was saved leads to. */
-function isOfAssignment({ ok, url }: Response): boolean {
-  return ok && new URL(url).pathname.endsWith('/assignments/new');
 }
 
 /** Before another takes the place of what is edited. */
