@@ -36,7 +36,7 @@ _RUN = re.compile(
     rf'<g ({_STYLE})>\n((?: *<use xlink:href="#[-\w]+" x="{_NUMBER}" y="{_NUMBER}"/>\n)+)</g>\n', re.ASCII
 )
 _USE = re.compile(r'#([^"]*)" x="([^"]*)" y="([^"]*)"')
-_TEXTS_MAX = 64
+_TEXTS_MAX = 16
 _STYLES_MAX = 1000
 _XLINK = "{http://www.w3.org/1999/xlink}href"
 

@@ -401,3 +401,29 @@ class Traced(ThreeDScene):
         self.add(self.camera.theta_tracker)
         self.wait_until(lambda: self.time > 0.8, max_time=3)
         self.move_camera(zoom=0.7, run_time=0.3)
+
+
+class Flowing(Scene):
+    """Moves points by functions, counts in a text, and shows and hides many mobjects one by one."""
+
+    def construct(self):
+        text = Text("Waves over letters").to_edge(UP)
+        self.play(ApplyWave(text, ripples=2, direction=UR), run_time=0.6)
+        grid = NumberPlane(x_range=[-3, 3], y_range=[-2, 2])
+        self.play(Homotopy(lambda x, y, z, t: (x, y + 0.2 * t * np.sin(3 * x), z), grid), run_time=0.4)
+        self.play(ComplexHomotopy(lambda c, t: c * np.exp(0.3j * t), grid), run_time=0.4)
+        self.play(PhaseFlow(lambda p: np.array([-p[1], p[0], 0.0]), grid, run_time=0.4))
+        self.play(ApplyPointwiseFunction(lambda p: (p[0], p[1] ** 2, 0), grid), run_time=0.4)
+        value = ValueTracker(1)
+        count = always_redraw(
+            lambda: Text(f"Sum: {value.get_value():.2f} €", t2c={"Sum": BLUE}).next_to(grid, DOWN)
+        )
+        self.add(count)
+        self.play(value.animate.set_value(12.5), FadeOut(grid), run_time=0.6)
+        dots = [Dot(0.4 * (x * RIGHT + y * UP), color=YELLOW) for x in range(-8, 9) for y in range(-4, 4)]
+        self.add(VGroup(*dots[:3]))
+        shown = LaggedStart(*[AnimationGroup(FadeIn(dot, scale=2)) for dot in dots], lag_ratio=0.01)
+        self.play(shown, run_time=0.6)
+        self.play(*[FadeOut(dot, shift=UP) for dot in dots[::2]], *[Indicate(dot) for dot in dots[1::8]])
+        self.remove(*dots[1:9])
+        self.wait(0.2)

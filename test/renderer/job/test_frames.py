@@ -34,6 +34,7 @@ OWN = [
     "Mutable",
     "Cameras",
     "Traced",
+    "Flowing",
 ]
 DOCUMENTED = [
     "animation.animation:OverrideAnimationExample",
