@@ -4,7 +4,7 @@ Manim calls the function of a scene for each point through functions of its own 
 (`ApplyWave`), which consist of Manim's functions only, are computed for all points of a mobject at once.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, repeat, starmap
 from typing import Any
 
@@ -58,22 +58,14 @@ class _Homotopy:
 class _OfComplex:
     """A function of points by one of complex numbers."""
 
-    def __init__(self, function: Callable[[complex], Any]) -> None:
-        self._function = function
+    def __init__(self, results: Callable[[Iterable[Any]], Iterator[Any]]) -> None:
+        self._results = results
 
     def __call__(self, point: Any) -> Any:
-        x, y, z = point
-        result = self._function(complex(x, y))
-        return np.array([result.real, result.imag, z])
+        return np.array(next(self._results([point])))
 
     def at_all(self, points: _Points) -> Any:
-        return _joined(self._results(points), points, np.array)
-
-    def _results(self, points: _Points) -> Iterator[Any]:
-        function = self._function
-        for x, y, z in zip(*_coordinates(points), strict=True):
-            result = function(complex(x, y))
-            yield result.real, result.imag, z
+        return _joined(self._results(zip(*_coordinates(points), strict=True)), points, np.array)
 
 
 class _Step:
@@ -106,10 +98,16 @@ def _apply_function(
 
 
 def _apply_complex_function(
-    self: Mobject, function: Callable[[complex], complex], *, about_point: Any = None, about_edge: Any = None
+    self: Mobject, function: Callable[[complex], Any], *, about_point: Any = None, about_edge: Any = None
 ) -> Mobject:
     """Apply a function of complex numbers to each point."""
-    return self.apply_function(_OfComplex(function), about_point=about_point, about_edge=about_edge)
+
+    def results(points: Iterable[Any]) -> Iterator[Any]:
+        for x, y, z in points:
+            result = function(complex(x, y))
+            yield result.real, result.imag, z
+
+    return self.apply_function(_OfComplex(results), about_point=about_point, about_edge=about_edge)
 
 
 def _function_at_time_t(self: Homotopy, t: float) -> _Homotopy:
@@ -148,7 +146,7 @@ def _joined(results: Iterator[Any], points: _Points, convert: Callable[[Any], An
     """Return the array of a function's results."""
     first = next(results)
     if type(first) is tuple:
-        rows, others = _tuples(chain((first,), results))
+        rows, others = _tuples(chain((first,), results), points)
         if others is None and _are_points(rows):
             return np.fromiter(chain.from_iterable(rows), _FLOAT, points.size).reshape(points.shape)
     else:
@@ -161,21 +159,29 @@ def _joined(results: Iterator[Any], points: _Points, convert: Callable[[Any], An
 def _rows(results: Iterator[Any], points: _Points) -> tuple[Any, Iterator[Any] | None]:
     """Collect arrays, and return the results from the first one on that is none of three numbers."""
     rows = np.empty(points.shape)
+    at = -1
     for at, result in enumerate(results):
         # Copied immediately: functions may change what they have returned.
         if type(result) is not np.ndarray or result.dtype != _FLOAT or result.shape != _SHAPE:
             return rows[:at], chain((result,), results)
         rows[at] = result
+    _check(at + 1, points)
     return rows, None
 
 
-def _tuples(results: Iterator[Any]) -> tuple[list[Any], Iterator[Any] | None]:
+def _tuples(results: Iterator[Any], points: _Points) -> tuple[list[Any], Iterator[Any] | None]:
     rows: list[Any] = []
     for result in results:
         if type(result) is not tuple:
             return rows, chain((result,), results)
         rows.append(result)
+    _check(len(rows), points)
     return rows, None
+
+
+def _check(count: int, points: _Points) -> None:
+    if count < len(points):
+        raise StopIteration  # by the function, which ended the iteration over its results
 
 
 def _are_points(rows: list[Any]) -> bool:

@@ -13,8 +13,9 @@ import pytest
 from manim import ApplyWave, ComplexHomotopy, Homotopy, Mobject, PhaseFlow, VGroup, VMobject, rate_functions
 
 from scene_renderer.faster import pointwise, waves
+from scene_renderer.reading.sources import Sources
 
-_ERRORS = (AssertionError, AttributeError, IndexError, OverflowError, TypeError, ValueError)
+_ERRORS = (StopIteration, AssertionError, AttributeError, IndexError, OverflowError, TypeError, ValueError)
 _ALPHAS = [0, 0.2, 1 / 3, np.float64(0.5), 1.0]
 
 
@@ -102,6 +103,8 @@ def _functions() -> list[Any]:
         p *= 2
         return p
 
+    some = [iter(range(5)) for _ in range(2)]
+
     def mixed(p: Any) -> Any:
         results = [(p[0], p[1], p[2]), [1, 2, 3], p, np.array([1, 2, 3]), (1, 2, 3)]
         return results[int(abs(np.nan_to_num(p[0])) * 7) % len(results)]
@@ -121,6 +124,8 @@ def _functions() -> list[Any]:
         lambda p: np.array([p]),
         lambda p: p.view(_Array),
         lambda p: None,
+        lambda p: (float(next(some[0])), 0.0, 0.0),
+        lambda p: p * next(some[1]),
         in_one_array,
         in_place,
         mixed,
@@ -331,6 +336,14 @@ def test_waves_are_known() -> None:
     assert waves.nudged(wave.homotopy, points, 0.5) is not None
     assert waves.nudged(wave.homotopy, points * np.nan, 0.5) is None
     assert waves.nudged(lambda x, y, z, t: (x, y, z), points, 0.5) is None
+
+
+def test_readers_of_sources_know_how_functions_are_called() -> None:
+    """As from Manim's source: with one number."""
+    sources = Sources()
+    sources.read(Path(pointwise.__file__))
+    code = pointwise._apply_complex_function.__code__
+    assert sources.callbacks[code.co_filename, code.co_firstlineno] == {"function": 1}
 
 
 @pytest.mark.deep
