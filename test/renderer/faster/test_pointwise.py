@@ -133,6 +133,7 @@ def _functions() -> list[Any]:
     ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("number", range(len(_functions())))
 def test_functions_are_applied_as_before(number: int, in_both_ways: Any) -> None:
     """With the same points, one after another, whatever they return."""
@@ -158,6 +159,7 @@ def test_functions_are_applied_as_before(number: int, in_both_ways: Any) -> None
     assert found == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "function",
     [
@@ -204,6 +206,7 @@ def _played(animation: Any) -> list[Any]:
     return found
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "homotopy",
     [
@@ -248,6 +251,7 @@ def test_homotopies_of_a_scene_own_kind_are_the_same(in_both_ways: Any) -> None:
     assert found == expected
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "function",
     [
@@ -288,7 +292,7 @@ _SETTINGS: dict[str, Any] = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(80))
 def test_waves_are_the_same(seed: int, in_both_ways: Any) -> None:
     """Over all that they can be given."""

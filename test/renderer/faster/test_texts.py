@@ -81,6 +81,7 @@ _MADE: list[tuple[Any, tuple[str, ...], dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("kind", "words", "settings"), _MADE)
 def test_texts_are_the_same(kind: Any, words: Any, settings: Any, in_both_ways: Any) -> None:
     """With all their attributes and groups; also the second time."""
@@ -174,6 +175,7 @@ _RUN = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("version", ["1.16", "1.18"])
 @pytest.mark.parametrize(
     ("body", "is_read"),
