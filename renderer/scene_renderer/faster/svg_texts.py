@@ -28,7 +28,8 @@ _GLYPHS = (
         r"</symbol>\n",
         re.ASCII,
     ),
-    re.compile(r'<g id="(glyph-\d+-\d+)">\n<path d="([-. \w]*)"/>\n</g>\n', re.ASCII),
+    # A space is empty.
+    re.compile(r'<g id="(glyph-\d+-\d+)">\n(?:<path d="([-. \w]*)"/>\n)?</g>\n', re.ASCII),
 )
 _BODY = re.compile(r'</g>\n</defs>\n(?:<g id="(surface\d+)">\n)?', re.ASCII)
 _STYLE = r'style="fill:rgb\([\d.,%]+\);fill-opacity:[\d.]+;"|fill="rgb\([\d.,% ]+\)" fill-opacity="[\d.]+"'
@@ -48,6 +49,7 @@ class _Character:
     outline: Outline
     points: np.ndarray[Any, Any]
     """None are drawn of a space."""
+    has_path: bool
 
 
 @dataclass(frozen=True)
@@ -85,11 +87,14 @@ def _read(document: str) -> _Text:
         raise NotSupportedError("the start")
     at = start.end()
     outlines: dict[str, Outline] = {}
+    spaces: set[str] = set()
     glyph = next((glyph for glyph in _GLYPHS if glyph.match(document, at)), _GLYPHS[0])
     while found := glyph.match(document, at):
         at = found.end()
         name, data = found.groups()
-        outline = svg_paths.outline_of(data)
+        if data is None:
+            spaces.add(name)
+        outline = svg_paths.outline_of(data or "")
         if outline is None or name in outlines:
             raise NotSupportedError("an outline")
         outlines[name] = outline
@@ -106,12 +111,14 @@ def _read(document: str) -> _Text:
         uses += in_run
     if not styles or document[at:] != ("</g>\n</svg>\n" if body[1] else "</svg>\n"):
         raise NotSupportedError("an element")
-    characters = iter(_characters(outlines, uses))
+    characters = iter(_characters(outlines, spaces, uses))
     runs = [(style, list(islice(characters, length))) for style, length in styles]
     return _Text(body[1], runs, glyph is _GLYPHS[1])
 
 
-def _characters(outlines: dict[str, Outline], uses: list[tuple[str, str, str]]) -> list[_Character]:
+def _characters(
+    outlines: dict[str, Outline], spaces: set[str], uses: list[tuple[str, str, str]]
+) -> list[_Character]:
     try:
         shapes = [outlines[name] for name, _, _ in uses]
     except KeyError:
@@ -124,7 +131,7 @@ def _characters(outlines: dict[str, Outline], uses: list[tuple[str, str, str]]) 
         raise NotSupportedError("an outline")
     # Manim applies the remaining transformation, which is none; zeros lose their sign.
     return [
-        _Character(name, matrix, shape, each + 0.0)
+        _Character(name, matrix, shape, each + 0.0, name not in spaces)
         for (name, _, _), matrix, shape, each in zip(uses, matrices, shapes, points, strict=True)
     ]
 
@@ -200,7 +207,9 @@ def _make(text: _Text, image: SVGMobject) -> Shapes:
     for style, (_, characters) in zip(styles, text.runs, strict=True):
         run = add(style)
         for character in characters:
-            use, named, _ = add(style), add(style, character.name), add(style)
+            use, named = add(style), add(style, character.name)
+            if character.has_path:
+                add(style)
             if len(character.points):
                 shape = style.make_character(character)
                 shapes.append(shape)
