@@ -8,6 +8,8 @@ import { sharePath, thumbnailOf, videoName } from './share-views.ts';
 
 /** Videos that are offered at once. */
 const OFFERED = 12;
+/** Characters of a video's name in the labels of its buttons, of which a page may have 300. */
+const LONGEST_LABEL = 60;
 
 /** Changes which videos a share has, and their order. */
 export function arrangeRoute(): Route {
@@ -42,12 +44,13 @@ export function videoCard(share: ShownShare, visit: Visit): Html {
   const items = videos.map((video, at) => {
     const { jobId } = video;
     const name = videoName(video);
-    const button = (act: string, label: string, shown: string) =>
-      html`<button name="${act}" value="${jobId}" aria-label="${label}">${shown}</button>`;
+    const label = shortened(name);
+    const button = (act: string, says: string, shown: string) =>
+      html`<button name="${act}" value="${jobId}" aria-label="${says}">${shown}</button>`;
     const buttons =
       canChange &&
       videos.length > 1 &&
-      html`<span class="actions">${at > 0 && button('up', t.moveUp(name), '↑')}${at < videos.length - 1 && button('down', t.moveDown(name), '↓')}${button('out', t.takeOutOf(name), t.takeOut)}</span>`;
+      html`<span class="actions">${at > 0 && button('up', t.moveUp(label), '↑')}${at < videos.length - 1 && button('down', t.moveDown(label), '↓')}${button('out', t.takeOutOf(label), t.takeOut)}</span>`;
     return html`<li id="video-${jobId}"><span class="file">${thumbnailOf(video, visit)}<a class="clamp" href="${BASE}/jobs/${jobId}">${name}</a></span>${buttons}</li>`;
   });
   const list = html`<ol class="list">${items}</ol>`;
@@ -78,7 +81,11 @@ function offer(job: JobInfo, visit: Visit): Value {
   const { jobId, className, artifacts } = job;
   const name = videoName({ name: job.title ?? className });
   const hasThumbnail = artifacts.some((artifact) => artifact.name === 'thumbnail.jpg');
-  return html`<li><span class="file">${thumbnailOf({ jobId, hasThumbnail }, visit)}<a class="clamp" href="${BASE}/jobs/${jobId}">${name}</a></span><span class="actions"><button name="add" value="${jobId}" aria-label="${t.addOf(name)}">${t.add}</button></span></li>`;
+  return html`<li><span class="file">${thumbnailOf({ jobId, hasThumbnail }, visit)}<a class="clamp" href="${BASE}/jobs/${jobId}">${name}</a></span><span class="actions"><button name="add" value="${jobId}" aria-label="${t.addOf(shortened(name))}">${t.add}</button></span></li>`;
+}
+
+function shortened(name: string): string {
+  return name.length > LONGEST_LABEL ? `${name.slice(0, LONGEST_LABEL).toWellFormed()}…` : name;
 }
 
 interface Offered {
