@@ -87,11 +87,11 @@ function aboutMasterKey(restored: Restored): string {
   const { folder, masterKey, sealedSecrets } = restored;
   switch (masterKey) {
     case 'none':
-      return 'It contains no encrypted webhook secrets: the first start creates a new master key.';
+      return 'It contains no encrypted secrets: the first start creates a new master key.';
     case 'in the folder':
       return `Its master key is ${join(folder, DATA_FILES.masterKey)}.`;
     case 'given':
-      return 'The configured master key decrypts all its webhook secrets. Start the service with the same key.';
+      return 'The configured master key decrypts all its secrets. Start the service with the same key.';
     case 'missing':
       return (
         `Its master key is missing. ${sealedShown(sealedSecrets)} encrypted with it, and the service doesn't start ` +
@@ -101,12 +101,13 @@ function aboutMasterKey(restored: Restored): string {
   }
 }
 
-function sealedShown({ keyPrefixes, jobs }: SealedSecrets): string {
+function sealedShown({ keyPrefixes, jobs, accounts }: SealedSecrets): string {
   const shown = keyPrefixes.slice(0, MOST_SHOWN).join(', ');
   const more = keyPrefixes.length > MOST_SHOWN ? `, and ${keyPrefixes.length - MOST_SHOWN} more` : '';
   const keys = keyPrefixes.length > 0 ? `${counted(keyPrefixes.length, 'API key')} (${shown}${more})` : '';
-  const owners = [keys, jobs > 0 ? counted(jobs, 'job') : ''].filter((part) => part !== '').join(' and of ');
-  return `The webhook secrets of ${owners} are`;
+  const others = [jobs > 0 ? counted(jobs, 'job') : '', accounts > 0 ? counted(accounts, 'account') : ''];
+  const owners = [keys, ...others].filter((part) => part !== '').join(' and of ');
+  return `The secrets of ${owners} are`;
 }
 
 function show(done: string, { folder, jobs, files, sizeBytes }: BackupReport): void {

@@ -31,6 +31,12 @@ export interface Account {
   issuer?: string;
   /** Present where `issuer` is. */
   subject?: string;
+  /** Its second factor: the secret of time-based codes (RFC 6238), sealed with the master key; absent: none. */
+  totpSecretSealed?: string;
+  /** The latest time step whose code was accepted: its code and earlier ones are refused. Present where the secret is. */
+  totpStep?: number;
+  /** Hashes of the unused recovery codes, separated by spaces. Present where the secret is. */
+  recoveryHashes?: string;
 }
 
 /** A query for accounts. */
@@ -66,4 +72,10 @@ export interface AccountStore {
   findAccountByIdentity(identity: Identity): Promise<Account | undefined>;
   /** Lists accounts with an address, oldest first. Error: `not_found` when the account `after` does not exist. */
   listAccounts(query?: AccountQuery): Promise<Account[]>;
+}
+
+/** An account without its second factor. */
+export function withoutTwoFactor(account: Account): Account {
+  const { totpSecretSealed: _, totpStep: __, recoveryHashes: ___, ...rest } = account;
+  return rest;
 }

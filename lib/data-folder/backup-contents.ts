@@ -90,6 +90,11 @@ async function readAndCopyAssets(
     ({ keyId }) => keyId,
   );
   for await (const key of keys) secrets.addKey(key);
+  const accounts = allPages(
+    (page) => copy.accountStore.listAccounts(page),
+    ({ accountId }) => accountId,
+  );
+  for await (const account of accounts) secrets.addAccount(account);
   return { jobs, dueDeliveries, secrets };
 }
 

@@ -25,11 +25,13 @@ export interface SealedSecrets {
   keyPrefixes: string[];
   /** Number of jobs with their own secret. */
   jobs: number;
+  /** Number of accounts with a second factor. */
+  accounts: number;
 }
 
 /** Counts the sealed secrets of a data folder and, with a master key, checks that it decrypts all of them. */
 export class SecretsCheck {
-  readonly found: SealedSecrets = { keyPrefixes: [], jobs: 0 };
+  readonly found: SealedSecrets = { keyPrefixes: [], jobs: 0, accounts: 0 };
   readonly #masterKey: MasterKey | undefined;
   #undecryptable = 0;
 
@@ -38,7 +40,7 @@ export class SecretsCheck {
   }
 
   get count(): number {
-    return this.found.keyPrefixes.length + this.found.jobs;
+    return this.found.keyPrefixes.length + this.found.jobs + this.found.accounts;
   }
 
   addKey({ prefix, webhookSecretSealed }: { prefix: string; webhookSecretSealed: string }): void {
@@ -50,6 +52,12 @@ export class SecretsCheck {
     if (webhookSecretSealed === undefined) return;
     this.found.jobs += 1;
     this.#try(webhookSecretSealed);
+  }
+
+  addAccount({ totpSecretSealed }: { totpSecretSealed?: string }): void {
+    if (totpSecretSealed === undefined) return;
+    this.found.accounts += 1;
+    this.#try(totpSecretSealed);
   }
 
   /** Error: `master_key` when the master key does not decrypt all secrets. */
@@ -67,7 +75,7 @@ export class SecretsCheck {
 export function wrongKey(reason: string): ScenepressError {
   return new ScenepressError(
     'master_key',
-    `The master key is not the one that the webhook secrets in this backup are encrypted with: ${reason}. Nothing was ` +
+    `The master key is not the one that the secrets in this backup are encrypted with: ${reason}. Nothing was ` +
       'restored. A backup needs the key of its time; `scenepress master-key rotate` keeps former ones in the data folder, ' +
       'as master.key.until-….',
   );

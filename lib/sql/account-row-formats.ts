@@ -19,10 +19,16 @@ export const ACCOUNT_RECORDS: RowFormat<Account> = new RowFormat<Account>(
     issuer: 'optionalText',
     subject: 'optionalText',
     maxScenes: 'optionalNumber',
+    totpSecretSealed: 'optionalText',
+    totpStep: 'optionalNumber',
+    recoveryHashes: 'optionalText',
   },
   {
     derived: { address: ({ email }) => (email === '' ? null : email.toLowerCase()) },
-    added: { maxFilesMb: undefined, issuer: undefined, subject: undefined, maxScenes: undefined },
+    added: {
+      ...{ maxFilesMb: undefined, issuer: undefined, subject: undefined, maxScenes: undefined },
+      ...{ totpSecretSealed: undefined, totpStep: undefined, recoveryHashes: undefined },
+    },
   },
 );
 

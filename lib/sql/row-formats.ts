@@ -319,12 +319,18 @@ export const ENTRIES: RowFormat<LedgerEntry> = new RowFormat<LedgerEntry>(
   },
 );
 
-export const SESSIONS: RowFormat<SessionRecord> = new RowFormat<SessionRecord>('sessions', {
-  tokenHash: 'text',
-  accountId: 'text',
-  createdAtMs: 'whole',
-  expiresAtMs: 'whole',
-});
+export const SESSIONS: RowFormat<SessionRecord> = new RowFormat<SessionRecord>(
+  'sessions',
+  {
+    tokenHash: 'text',
+    accountId: 'text',
+    createdAtMs: 'whole',
+    expiresAtMs: 'whole',
+    browser: 'text',
+    address: 'text',
+  },
+  { added: { browser: null, address: null } },
+);
 export const ACTS: RowFormat<Act> = new RowFormat<Act>('acts', {
   actId: 'text',
   atMs: 'whole',

@@ -6,6 +6,8 @@ import { SESSIONS } from './row-formats.ts';
 const REMOVE_OLDEST = `DELETE FROM sessions WHERE token_hash IN (
   SELECT token_hash FROM sessions WHERE account_id = ?
   ORDER BY created_at_ms DESC, token_hash LIMIT 1000000 OFFSET ?)`;
+const OF_ACCOUNT = `SELECT ${SESSIONS.names} FROM sessions WHERE account_id = ?
+  ORDER BY created_at_ms DESC, token_hash`;
 const EXPIRY = SESSIONS.updateOf('expiresAtMs');
 
 /** Sessions in an SQL database. */
@@ -32,6 +34,11 @@ export class SqlSessionStore implements SessionStore {
     return row && SESSIONS.record(row);
   }
 
+  async listSessionsOf(accountId: string): Promise<SessionRecord[]> {
+    const rows = await this.#database.all(OF_ACCOUNT, accountId);
+    return rows.map((row) => SESSIONS.record(row));
+  }
+
   async extendSession(tokenHash: string, expiresAtMs: number): Promise<void> {
     await this.#database.transaction(async (tx) => {
       const row = await tx.getForUpdate(SESSIONS.byKey, tokenHash);
@@ -43,8 +50,12 @@ export class SqlSessionStore implements SessionStore {
     await this.#run((tx) => tx.run('DELETE FROM sessions WHERE token_hash = ?', tokenHash));
   }
 
-  removeSessionsOf(accountId: string): Promise<number> {
-    return this.#run((tx) => tx.run('DELETE FROM sessions WHERE account_id = ?', accountId));
+  removeSessionsOf(accountId: string, options: { except?: string | undefined } = {}): Promise<number> {
+    // No hash is empty.
+    const { except = '' } = options;
+    return this.#run((tx) =>
+      tx.run('DELETE FROM sessions WHERE account_id = ? AND token_hash <> ?', accountId, except),
+    );
   }
 
   async removeExpiredSessions(nowMs: number): Promise<void> {

@@ -14,6 +14,8 @@ import { ACCOUNT_LIMITS } from './schema/account-limits.ts';
 import { ACCOUNT_TABLES } from './schema/accounts.ts';
 import { IDENTITIES } from './schema/identities.ts';
 import { KEY_LIMITS } from './schema/key-limits.ts';
+import { SCENE_LIMITS } from './schema/scene-limits.ts';
+import { TWO_FACTOR } from './schema/two-factor.ts';
 import { SqlAccountStore } from './sql-account-store.ts';
 import { SqlActStore } from './sql-act-store.ts';
 import { SqlKeyStore } from './sql-key-store.ts';
@@ -55,7 +57,9 @@ export const SQL_SCHEMAS: Record<'sqlite' | 'postgres', readonly string[]> = {
     KEY_LIMITS,
     ...SQLITE_SCHEMA.migrations.texts.slice(4, 5),
     ACCOUNT_LIMITS + IDENTITIES,
-    ...SQLITE_SCHEMA.migrations.texts.slice(5),
+    ...SQLITE_SCHEMA.migrations.texts.slice(5, 9),
+    SCENE_LIMITS + TWO_FACTOR,
+    ...SQLITE_SCHEMA.migrations.texts.slice(9),
   ],
   postgres: POSTGRES_SCHEMA.migrations.texts,
 };

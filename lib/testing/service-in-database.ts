@@ -130,7 +130,10 @@ export const SERVICE_IN_DATABASE: Record<string, (database: SqlDatabase) => Prom
     );
 
     const { sessionStore } = stores;
-    const session = { tokenHash: '0'.repeat(64), accountId, createdAtMs: 1, expiresAtMs: 2 };
+    const session = {
+      ...{ tokenHash: '0'.repeat(64), accountId, createdAtMs: 1, expiresAtMs: 2 },
+      ...{ browser: 'Firefox/Linux', address: null },
+    };
     await sessionStore.insertSession(session, { most: 1 });
     await sessionStore.insertSession({ ...session, tokenHash: '1'.repeat(64) }, { most: 1 });
     assert.equal(await sessionStore.getSession(session.tokenHash), undefined);

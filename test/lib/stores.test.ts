@@ -13,6 +13,7 @@ import { KEYS } from '../fixtures/stores/keys.ts';
 import { QUEUE } from '../fixtures/stores/queue.ts';
 import { SESSIONS } from '../fixtures/stores/sessions.ts';
 import { SETTINGS } from '../fixtures/stores/settings.ts';
+import { TWO_FACTOR } from '../fixtures/stores/two-factor.ts';
 import { testFolder } from '../fixtures/test-folder.ts';
 
 const SEED = Number(process.env['SEED'] ?? Date.now() % 1_000_000);
@@ -59,6 +60,7 @@ test('the SQLite storage, for deliveries', ({ storage }) => storage, DELIVERIES)
 test('the SQLite storage, for claims on deliveries', ({ storage }) => storage, DELIVERY_CLAIMS);
 test('the SQLite storage, for its queue', ({ storage }) => storage, QUEUE);
 test('the accounts document', ({ accountStore }) => accountStore, ACCOUNTS);
+test('second factors in the accounts document', ({ accountStore }) => accountStore, TWO_FACTOR);
 test('the settings document', ({ settings }) => settings, SETTINGS);
 test('the SQLite sessions', ({ sessionStore }) => sessionStore, SESSIONS);
 test('the SQLite record of acts', ({ actStore }) => actStore, ACTS);

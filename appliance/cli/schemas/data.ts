@@ -24,7 +24,8 @@ const ofBackup = {
   sealedSecrets: object<SealedSecrets>({
     keyPrefixes: list(text).description('Prefixes of API keys.'),
     jobs: count.description('Number of jobs with a secret of their own.'),
-  }).description('Webhook secrets that cannot be decrypted without the master key.'),
+    accounts: count.description('Number of accounts with two-factor sign-in.'),
+  }).description('Secrets that cannot be decrypted without the master key.'),
 };
 
 export const backup: Joi.ObjectSchema = object<BackupReport>(ofBackup);

@@ -10,8 +10,8 @@ import {
 const DAY_MS = 86_400_000;
 /** A session ends this long after its last use. */
 export const SESSION_MS: number = 7 * DAY_MS;
-/** Its expiry is moved at most once a day: a write per page would cost more than the page. */
-const MOVE_MS = DAY_MS;
+/** Its expiry, and so its last use, is moved at most this often: a write per page would cost more than the page. */
+const MOVE_MS = 5 * 60_000;
 
 /** Sessions per account; a further sign-in ends the oldest. */
 const MOST_SESSIONS = 100;
@@ -23,6 +23,23 @@ export interface Viewer {
   role: AccountRole;
   /** Identifies the session; only in the cookie. */
   token: string;
+}
+
+/** Where a session begins. */
+export interface Origin {
+  /** The kind of browser, as `browserOf` names it. */
+  browser: string | null;
+  address: string | null;
+}
+
+/** A session as its account sees it. */
+export interface ListedSession extends Origin {
+  /** Identifies it among those of the account. */
+  id: string;
+  createdAtMs: number;
+  /** Within {@link MOVE_MS}. */
+  lastUsedAtMs: number;
+  isCurrent: boolean;
 }
 
 /** Sessions of the dashboard. Only hashes of their tokens are stored. */
@@ -38,11 +55,14 @@ export class Sessions {
   }
 
   /** Starts a session and returns its token. */
-  async begin(accountId: string): Promise<string> {
+  async begin(accountId: string, origin: Origin = { browser: null, address: null }): Promise<string> {
     const token = newToken();
     const now = Math.floor(this.#clock.now());
     await this.#store.removeExpiredSessions(now);
-    const session = { tokenHash: hashOf(token), accountId, createdAtMs: now, expiresAtMs: now + SESSION_MS };
+    const session = {
+      ...{ tokenHash: hashOf(token), accountId, createdAtMs: now, expiresAtMs: now + SESSION_MS },
+      ...origin,
+    };
     await this.#store.insertSession(session, { most: MOST_SESSIONS });
     return token;
   }
@@ -68,6 +88,32 @@ export class Sessions {
     await this.#store.removeSession(hashOf(token));
   }
 
+  /** The live sessions of a person, newest first. */
+  async list({ accountId, token }: Pick<Viewer, 'accountId' | 'token'>): Promise<ListedSession[]> {
+    const now = this.#clock.now();
+    const own = hashOf(token);
+    const sessions = await this.#store.listSessionsOf(accountId);
+    return sessions
+      .filter(({ expiresAtMs }) => expiresAtMs > now)
+      .map(({ tokenHash, createdAtMs, expiresAtMs, browser, address }) => ({
+        ...{ id: idOf(tokenHash), createdAtMs, lastUsedAtMs: expiresAtMs - SESSION_MS, browser, address },
+        isCurrent: tokenHash === own,
+      }));
+  }
+
+  /** Ends a session of a person by its id; false when there is none. */
+  async endOne({ accountId }: Pick<Viewer, 'accountId'>, id: string): Promise<boolean> {
+    const sessions = await this.#store.listSessionsOf(accountId);
+    const session = sessions.find(({ tokenHash }) => idOf(tokenHash) === id);
+    if (session) await this.#store.removeSession(session.tokenHash);
+    return session !== undefined;
+  }
+
+  /** Ends all sessions of a person except this one. */
+  async endOthers({ accountId, token }: Pick<Viewer, 'accountId' | 'token'>): Promise<void> {
+    await this.#store.removeSessionsOf(accountId, { except: hashOf(token) });
+  }
+
   async endAll(accountId: string): Promise<void> {
     await this.#store.removeSessionsOf(accountId);
   }
@@ -83,6 +129,12 @@ export function formTokenOf(token: string): string {
   return createHmac('sha256', token).update('form').digest('base64url');
 }
 
-function hashOf(token: string): string {
+/** Part of the hash, which pages don't show whole. */
+function idOf(tokenHash: string): string {
+  return tokenHash.slice(0, 24);
+}
+
+/** What is stored of a token. */
+export function hashOf(token: string): string {
   return hash('sha256', token);
 }

@@ -11,6 +11,8 @@ import { count, Fields, orAbsent, text, time } from './fields.ts';
 import { type ListFormat, listFormat } from './format.ts';
 import { type Draft, Table, type UniqueValues } from './table.ts';
 
+const RECOVERY_HASHES = /^(?:[0-9a-f]{64}(?: [0-9a-f]{64})*)?$/;
+
 const FIELDS = new Fields<Account>({
   accountId: ['accountId', text('the id of an account', (id) => id !== '')],
   email: [
@@ -29,6 +31,12 @@ const FIELDS = new Fields<Account>({
   passwordHash: [
     'passwordHash',
     orAbsent(text('the hash of a password', (hash) => hash.startsWith('scrypt$'))),
+  ],
+  totpSecretSealed: ['totpSecretSealed', orAbsent(text('an encrypted secret', (sealed) => sealed !== ''))],
+  totpStep: ['totpStep', orAbsent(count)],
+  recoveryHashes: [
+    'recoveryHashes',
+    orAbsent(text('hashes of recovery codes', (hashes) => RECOVERY_HASHES.test(hashes))),
   ],
 });
 

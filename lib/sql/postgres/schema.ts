@@ -16,6 +16,7 @@ import { SCENE_LIMITS } from '../schema/scene-limits.ts';
 import { SCENES_TABLES } from '../schema/scenes.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
+import { SESSION_ORIGINS, TWO_FACTOR } from '../schema/two-factor.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 import { CLUSTER_TABLES } from './cluster-tables.ts';
 
@@ -42,7 +43,9 @@ export const POSTGRES_SCHEMA: PostgresSchema = new PostgresSchema({
     inPostgres(CLASSROOM_TABLES),
     // Earlier programs take an account with such a limit for damaged.
     inPostgres(SCENE_LIMITS),
+    // Earlier programs would let people sign in without their second factor.
+    inPostgres(TWO_FACTOR + SESSION_ORIGINS),
   ],
-  // The keys of forgotten texts, and what accounts and acts say about people.
-  purgedTables: ['text_keys', 'accounts', 'acts'],
+  // The keys of forgotten texts, and what accounts, acts and sessions say about people.
+  purgedTables: ['text_keys', 'accounts', 'acts', 'sessions'],
 });

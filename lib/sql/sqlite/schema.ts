@@ -7,6 +7,7 @@ import { JOBS_KEEP_OUTCOMES, RELABELED_JOBS } from '../schema/relabeled-jobs.ts'
 import { SCENES_TABLES } from '../schema/scenes.ts';
 import { SHARES_TABLES } from '../schema/shares.ts';
 import { SNAPSHOTS_TABLE } from '../schema/snapshots.ts';
+import { SESSION_ORIGINS } from '../schema/two-factor.ts';
 import { VIDEO_INDEXES } from '../schema/video-indexes.ts';
 
 /** The tables of jobs, ledger, queue, deliveries and the dashboard. */
@@ -20,4 +21,5 @@ export const SQLITE_SCHEMA: Schema = new Schema([
   `DROP TRIGGER jobs_end_once;${RELABELED_JOBS}${JOBS_KEEP_OUTCOMES}`,
   SCENES_TABLES,
   CLASSROOM_TABLES,
+  SESSION_ORIGINS,
 ]);

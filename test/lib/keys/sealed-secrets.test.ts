@@ -5,7 +5,7 @@ import { SecretsCheck, wrongKey } from '../../../lib/keys/sealed-secrets.ts';
 const key = MasterKey.fromHex('aa'.repeat(32));
 const other = MasterKey.fromHex('bb'.repeat(32));
 
-t.test('secrets of keys and jobs are counted, without a master key, too', async (t) => {
+t.test('secrets of keys, jobs and accounts are counted, without a master key, too', async (t) => {
   for (const masterKey of [key, undefined]) {
     const check = new SecretsCheck(masterKey);
     t.equal(check.count, 0);
@@ -13,8 +13,10 @@ t.test('secrets of keys and jobs are counted, without a master key, too', async 
     check.addJob({ webhookSecretSealed: key.seal('y') });
     check.addJob({ webhookSecretSealed: key.seal('z') });
     check.addJob({});
-    t.equal(check.count, 3);
-    t.same(check.found, { keyPrefixes: ['svc_live_1234567'], jobs: 2 });
+    check.addAccount({ totpSecretSealed: key.seal('s') });
+    check.addAccount({});
+    t.equal(check.count, 4);
+    t.same(check.found, { keyPrefixes: ['svc_live_1234567'], jobs: 2, accounts: 1 });
     check.assertDecrypts();
   }
 });
@@ -24,7 +26,7 @@ t.test('a master key that does not decrypt every secret is rejected', async (t) 
   check.addKey({ prefix: 'one', webhookSecretSealed: key.seal('x') });
   check.addKey({ prefix: 'two', webhookSecretSealed: other.seal('y') });
   t.throws(() => check.assertDecrypts(), { code: 'master_key', message: /it decrypts 1 of 2 secrets/ });
-  check.addJob({ webhookSecretSealed: other.seal('z') });
+  check.addAccount({ totpSecretSealed: other.seal('z') });
   t.throws(() => check.assertDecrypts(), { code: 'master_key', message: /it decrypts 1 of 3 secrets/ });
 });
 
