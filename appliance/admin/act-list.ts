@@ -57,6 +57,7 @@ export class ActAdministration {
       case 'accounts':
       case 'credits':
       case 'sign-in':
+      case 'twoFactor':
         return (await this.#accounts.find(subject).catch(() => undefined))?.email ?? null;
       case 'keys':
         return (await this.#keys.find(subject))?.name ?? null;

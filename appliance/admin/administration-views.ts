@@ -21,6 +21,7 @@ import {
   type KeyScope,
   type KeyState,
   type OwnerFile,
+  recoveryCodesLeft,
 } from '../../lib/internal.ts';
 
 /** An account as administration shows it. */
@@ -34,6 +35,10 @@ export interface AccountInfo {
   role: AccountRole;
   /** Whether it can sign in to the dashboard. */
   hasPassword: boolean;
+  /** Whether signing in also needs a code. */
+  hasTwoFactor: boolean;
+  /** Number of its unused recovery codes. */
+  recoveryCodes: number;
   /** How many of its jobs may wait; null: as many as of any account. */
   maxQueued: number | null;
   maxFilesMb: number | null;
@@ -290,6 +295,7 @@ export function accountInfo(account: Account): AccountInfo {
     disabledAtMs,
     role = 'member',
     passwordHash,
+    totpSecretSealed,
     maxQueued,
     maxFilesMb,
     maxScenes,
@@ -303,6 +309,8 @@ export function accountInfo(account: Account): AccountInfo {
     disabledAt: disabledAtMs === undefined ? null : isoTime(disabledAtMs),
     role,
     hasPassword: passwordHash !== undefined,
+    hasTwoFactor: totpSecretSealed !== undefined,
+    recoveryCodes: recoveryCodesLeft(account),
     maxQueued: maxQueued ?? null,
     maxFilesMb: maxFilesMb ?? null,
     maxScenes: maxScenes ?? null,

@@ -6,7 +6,7 @@ import type {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import type { ClassLinks, ScheduledBackups } from '../../lib/internal.ts';
+import type { ClassLinks, ScheduledBackups, TwoFactor } from '../../lib/internal.ts';
 import type { Readiness } from '../http/health.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { DataPlace } from '../place/data-place.ts';
@@ -28,6 +28,7 @@ import { QueueAdministration } from './queue.ts';
 import { SceneAdministration } from './scenes.ts';
 import type { RetentionInfo } from './service-views.ts';
 import { ShareAdministration } from './shares.ts';
+import { TwoFactorAdministration } from './two-factor.ts';
 
 export interface AdministrationParts {
   accounts: Accounts;
@@ -45,6 +46,7 @@ export interface AdministrationParts {
   /** Base URL of the dashboard. */
   publicUrl: () => string;
   masterKeys: MasterKeys;
+  twoFactor: TwoFactor;
   /** The prices of renders; undefined where they cost nothing. */
   prices: Prices | undefined;
   /** As reported by `/health/ready`. */
@@ -66,6 +68,7 @@ export interface AdministrationParts {
  */
 export class Administration {
   readonly accounts: AccountAdministration;
+  readonly twoFactor: TwoFactorAdministration;
   readonly keys: KeyAdministration;
   readonly deliveries: DeliveryAdministration;
   readonly queue: QueueAdministration;
@@ -82,6 +85,7 @@ export class Administration {
 
   constructor(parts: AdministrationParts) {
     this.accounts = new AccountAdministration(parts);
+    this.twoFactor = new TwoFactorAdministration(parts);
     this.keys = new KeyAdministration(parts);
     this.deliveries = new DeliveryAdministration(parts);
     this.queue = new QueueAdministration(parts);

@@ -9,7 +9,13 @@ import {
   storeFailure,
   type UnmeteredLedger,
 } from '../../lib/index.ts';
-import { ScenepressError, type ScheduledBackups, systemClock, within } from '../../lib/internal.ts';
+import {
+  ScenepressError,
+  type ScheduledBackups,
+  systemClock,
+  type TwoFactor,
+  within,
+} from '../../lib/internal.ts';
 import { type BackupReport, backUp, completeReplacement, replaceMasterKey } from '../../lib/operations.ts';
 import { DATABASE_BACKUPS } from '../config/database-backups.ts';
 import type { Readiness } from '../http/health.ts';
@@ -29,6 +35,7 @@ type DataParts = Pick<
   | 'place'
   | 'placeName'
   | 'service'
+  | 'twoFactor'
   | 'metrics'
   | 'faults'
   | 'readiness'
@@ -49,8 +56,8 @@ export class DataAdministration {
   readonly #place: DataPlace;
   readonly #placeName: string;
   readonly #service: RenderService;
+  readonly #twoFactor: TwoFactor;
   readonly #metrics: Metrics;
-
   readonly #faults: Faults;
   readonly #readiness: () => Readiness;
   readonly #retention: RetentionInfo;
@@ -68,6 +75,7 @@ export class DataAdministration {
     this.#place = place;
     this.#placeName = parts.placeName;
     this.#service = service;
+    this.#twoFactor = parts.twoFactor;
     this.#metrics = metrics;
     this.#faults = faults;
     this.#readiness = readiness;
@@ -83,7 +91,7 @@ export class DataAdministration {
   }
 
   /**
-   * Re-encrypts all webhook secrets with a new master key: a generated one, or `newKey` if keys are kept outside the
+   * Re-encrypts all secrets with a new master key: a generated one, or `newKey` if keys are kept outside the
    * data folder. An interrupted rotation can be repeated; until it completes, both keys are valid.
    */
   async rotateMasterKey({
@@ -94,7 +102,7 @@ export class DataAdministration {
     await this.#refuseOtherMachines();
     const total = { keys: 0, jobs: 0 };
     const reseal = async () => {
-      const { keys, jobs } = await this.#service.resealSecrets({ keys: this.#keys });
+      const { keys, jobs } = await this.#reseal();
       total.keys += keys;
       total.jobs += jobs;
     };
@@ -117,8 +125,14 @@ export class DataAdministration {
 
   /** Completes an interrupted rotation of the master key, if there is one. */
   async completeRotation(): Promise<void> {
-    const reseal = () => this.#service.resealSecrets({ keys: this.#keys });
+    const reseal = () => this.#reseal();
     if (await completeReplacement(this.#place, { reseal })) await this.#purge();
+  }
+
+  /** Returns the numbers of keys and jobs with secrets that were sealed again. */
+  async #reseal(): Promise<{ keys: number; jobs: number }> {
+    await this.#twoFactor.reseal();
+    return this.#service.resealSecrets({ keys: this.#keys });
   }
 
   /** Erases secrets encrypted with the old key from the disk. If this fails, later changes overwrite them. */

@@ -39,7 +39,11 @@ export function actLabel(action: string): string {
 const OTHER_ACTS: Record<string, string> = {
   'sign-in': 'Signed in',
   'sign-in.failed': 'Failed to sign in',
+  'sign-in.recoveryCode': 'Signed in with a recovery code',
+  'sign-in.wrongCode': 'Gave a wrong code when signing in',
   'sign-out.everywhere': 'Signed out everywhere',
+  'sign-out.others': 'Signed out other browsers',
+  'sign-out.session': 'Signed out a browser',
   'accounts.claim': 'Claimed the first account',
   'accounts.acceptInvitation': 'Chose a password',
   'classLinks.join': 'Joined a class',
@@ -64,6 +68,13 @@ export const OPERATIONS: {
     storedBytes: reads('account'),
     showSetupLink: reads('nothing'),
     invite: acts('nothing', 'Made a password link'),
+  },
+  twoFactor: {
+    offer: reads('account'),
+    turnOn: acts('account', 'Turned on two-factor sign-in'),
+    renewCodes: acts('account', 'Renewed recovery codes'),
+    turnOff: acts('account', 'Turned off two-factor sign-in'),
+    reset: acts('nothing', 'Reset two-factor sign-in'),
   },
   keys: {
     create: acts('account', 'Created a key'),

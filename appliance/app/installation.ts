@@ -9,7 +9,14 @@ import {
   StoredLedger,
   UnmeteredLedger,
 } from '../../lib/index.ts';
-import { type PasswordCost, Pricing, silentLogger, systemClock, systemRandom } from '../../lib/internal.ts';
+import {
+  type PasswordCost,
+  Pricing,
+  silentLogger,
+  systemClock,
+  systemRandom,
+  TwoFactor,
+} from '../../lib/internal.ts';
 import { ClassLinks, ScheduledBackups } from '../../lib/internal-service.ts';
 import { administrationFor } from '../admin/access.ts';
 import { type Actor, Acts } from '../admin/acts.ts';
@@ -44,6 +51,7 @@ export interface Installation {
   administrationFor: (actor: Actor) => RemoteAdministration;
   acts: Acts;
   masterKeys: MasterKeys;
+  twoFactor: TwoFactor;
   /** Not started; undefined if no backups are scheduled. */
   backups: ScheduledBackups | undefined;
   /** Not started. */
@@ -73,6 +81,7 @@ export async function openInstallation(
     const given = await configuredMasterKey(config);
     const required = serves && usesSecrets(config);
     const masterKeys = await place.masterKeys({ given, required, records: !examines });
+    const twoFactor = new TwoFactor({ store: place.accountStore, masterKeys });
     const freeCreditsPerMonth = config.freeCredits;
     const accounts = new Accounts({ store: place.accountStore, ...(passwordCost && { passwordCost }) });
     const keys = new ApiKeys({ store: place.keyStore, masterKeys });
@@ -112,6 +121,7 @@ export async function openInstallation(
       metrics,
       publicUrl,
       masterKeys,
+      twoFactor,
       prices: pricesOf(config),
       readiness: () => readiness?.() ?? readinessOf(service, { isDraining: false, warnings: [] }),
       faults: faults ?? new Faults(),
@@ -132,6 +142,7 @@ export async function openInstallation(
         administrationFor(actor, { administration, accounts, classLinks, keys, service, acts }),
       acts,
       masterKeys,
+      twoFactor,
       backups,
       metrics,
       async close() {

@@ -3,6 +3,7 @@ import type { AccountRole } from '../../lib/internal.ts';
 import { withAdministration } from '../runtime/with-administration.ts';
 import { UserError } from '../support/user-error.ts';
 import { linkCommand, unlinkCommand } from './account-identity.ts';
+import { resetTwoFactorCommand } from './account-two-factor.ts';
 import { configOf } from './config-flags.ts';
 import { addExamples, administrative } from './describe.ts';
 import { counted, noteNextPage, print, printJson, printTable, shownTime } from './output.ts';
@@ -181,6 +182,7 @@ export function accountCommand(): Command {
       }),
   );
 
+  account.addCommand(resetTwoFactorCommand());
   account.addCommand(linkCommand());
   account.addCommand(unlinkCommand());
 

@@ -18,6 +18,7 @@ import { routesOf } from './routes.ts';
 import { Attempts } from './sign-in/attempts.ts';
 import { Cookies } from './sign-in/cookies.ts';
 import { Devices } from './sign-in/devices.ts';
+import { SecondStep } from './sign-in/second-step.ts';
 import { formTokenOf, newToken, Sessions, type Viewer } from './sign-in/sessions.ts';
 import { Turns } from './turns.ts';
 
@@ -30,6 +31,8 @@ export interface DashboardOptions {
 
 const MOST_BYTES = 64 * 1024;
 const SIGN_IN = '/sign-in';
+/** Of an account within 15 minutes, by clients with its password: of a million codes, three are right. */
+const MOST_WRONG_CODES = 30;
 /** More than a browser asks for, also when all of an account's open pages load themselves again. */
 const MOST_WAITING = 100;
 /** Forms may wait for a worker or a receiver. */
@@ -60,6 +63,8 @@ export const dashboard: Plugin<DashboardOptions> = {
     const devices = new Devices({ signingKey: masterKeys.current.derive('devices') });
     const live = new LiveEvents({ service, sessions });
     const attempts = new Attempts();
+    const codeAttempts = new Attempts({ mostOfAccount: MOST_WRONG_CODES });
+    const secondStep = new SecondStep({ signingKey: masterKeys.current.derive('second step'), accounts });
     const turns = {
       GET: new Turns({ atOnce: 1, mostWaiting: MOST_WAITING }),
       POST: new Turns({ atOnce: FORMS_AT_ONCE, mostWaiting: MOST_WAITING }),
@@ -81,6 +86,8 @@ export const dashboard: Plugin<DashboardOptions> = {
       cookies,
       devices,
       attempts,
+      codeAttempts,
+      secondStep,
       live,
       backups,
       addressOf,
@@ -116,7 +123,7 @@ export const dashboard: Plugin<DashboardOptions> = {
         const token = viewer?.token ?? cookies.formTokenIn(request) ?? newToken();
         if (!viewer) cookies.setFormToken(request, h, token);
         const publicVisit = visitOf(route, request, h, token);
-        if (viewer && route.path === SIGN_IN) {
+        if (viewer && route.path.startsWith(SIGN_IN)) {
           // From another tab, whose form is older than the session.
           const next = publicVisit.form['next'] ?? publicVisit.query['next'] ?? '';
           return respond({ to: pathWithin(next) }, h, sent);

@@ -19,6 +19,7 @@ import { libraryRoutes } from './pages/library.ts';
 import { liveRoutes } from './pages/live.ts';
 import { overviewRoutes } from './pages/overview.ts';
 import { accountRoutes } from './pages/own-account.ts';
+import { ownSessionRoutes } from './pages/own-sessions.ts';
 import { playgroundRoutes } from './pages/playground.ts';
 import { receivedRoutes } from './pages/received.ts';
 import { sceneRoutes } from './pages/scene.ts';
@@ -30,21 +31,30 @@ import { setupRoutes } from './pages/set-up.ts';
 import { shareRoutes } from './pages/share.ts';
 import { shareListRoutes } from './pages/shares.ts';
 import { signInRoutes } from './pages/sign-in.ts';
+import { signInCodeRoutes } from './pages/sign-in-code.ts';
+import { twoFactorRoutes } from './pages/two-factor.ts';
 import { webhookTestRoutes } from './pages/webhook-test.ts';
 import { webhookRoutes } from './pages/webhooks.ts';
 import type { Route } from './route.ts';
 import type { Attempts } from './sign-in/attempts.ts';
 import type { Cookies } from './sign-in/cookies.ts';
 import type { Devices } from './sign-in/devices.ts';
+import type { SecondStep } from './sign-in/second-step.ts';
 import type { Sessions } from './sign-in/sessions.ts';
 
 /** Dependencies of the pages around signing in, and of locks; all others have only the administration of their visit. */
 export interface RouteParts
-  extends Pick<Installation, 'accounts' | 'acts' | 'classLinks' | 'masterKeys' | 'place' | 'service'> {
+  extends Pick<
+    Installation,
+    'accounts' | 'acts' | 'classLinks' | 'masterKeys' | 'place' | 'service' | 'twoFactor'
+  > {
   sessions: Sessions;
   cookies: Cookies;
   devices: Devices;
   attempts: Attempts;
+  /** Of codes of second factors. */
+  codeAttempts: Attempts;
+  secondStep: SecondStep;
   live: LiveEvents;
   backups: BackupDownload;
   addressOf: (request: Request) => string;
@@ -56,11 +66,14 @@ export interface RouteParts
 export function routesOf(parts: RouteParts): Route[] {
   return [
     ...signInRoutes(parts),
+    ...signInCodeRoutes(parts),
     ...setupRoutes(parts),
     ...joinRoutes(parts),
     ...receivedRoutes(parts),
     ...languageRoutes(parts),
     ...accountRoutes(parts),
+    ...ownSessionRoutes(parts),
+    ...twoFactorRoutes(parts),
     ...liveRoutes(parts),
     ...libraryRoutes(),
     ...overviewRoutes(),

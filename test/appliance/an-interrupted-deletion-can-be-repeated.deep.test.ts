@@ -6,6 +6,7 @@ import { Administration } from '../../appliance/admin/administration.ts';
 import { readinessOf } from '../../appliance/http/health.ts';
 import { Metrics } from '../../appliance/metrics/metrics.ts';
 import { Faults } from '../../appliance/support/faults.ts';
+import { TwoFactor } from '../../lib/accounts/two-factor.ts';
 import { silentLogger } from '../../lib/base/logger.ts';
 import { systemRandom } from '../../lib/base/random.ts';
 import { ClassLinks } from '../../lib/classroom/class-links.ts';
@@ -32,6 +33,7 @@ async function opened(path: string, disk?: Disk) {
   const assetUrl = () => '';
   const admin = new Administration({
     masterKeys,
+    twoFactor: new TwoFactor({ store: folder.accountStore, masterKeys }),
     publicUrl: () => '',
     prices: undefined,
     accounts,

@@ -109,11 +109,11 @@ t.test('a restore without the master key reports that, and verifies a configured
   t.match(await restoreTo('without'), {
     code: 0,
     stdout:
-      /Its master key is missing\. The webhook secrets of 1 API key \(svc_live_\w{7}\) are encrypted.*chmod 600/,
+      /Its master key is missing\. The secrets of 1 API key \(svc_live_\w{7}\) are encrypted.*chmod 600/,
   });
   t.match(await restoreTo('wrong', NEW), { code: 1, stderr: /Nothing was restored/ });
   const right = await restoreTo('right', masterKey);
-  t.match(right, { code: 0, stdout: /The configured master key decrypts all its webhook secrets/ });
+  t.match(right, { code: 0, stdout: /The configured master key decrypts all its secrets/ });
   t.notMatch(right.stdout, masterKey);
   t.equal(await secretIn(join(place, 'right'), minted, masterKey), minted.webhookSecret);
 });

@@ -22,6 +22,7 @@ const SOURCES = [
     by: [
       // Defaults of what the package exports. Inside the library, clock and random source are required.
       'accounts/accounts.ts',
+      'accounts/two-factor.ts',
       'assets/s3/s3-asset-store.ts',
       'assets/store-failure.ts',
       'client/client.ts',

@@ -115,7 +115,10 @@ t.test('without a session every route except public ones leads to the sign-in', 
   t.ok(ROUTES.length > 20);
   t.same(
     ROUTES.filter((route) => route.for === 'everyone').map(({ method, path }) => `${method} ${path}`),
-    ['GET /sign-in', 'POST /sign-in', 'GET /set-up', 'POST /set-up', 'POST /language'],
+    [
+      ...['GET /sign-in', 'POST /sign-in', 'GET /sign-in/code', 'POST /sign-in/code'],
+      ...['GET /set-up', 'POST /set-up', 'POST /language'],
+    ],
   );
   const isLink = (route: Route) => 'strangers' in route;
   t.same(

@@ -148,6 +148,7 @@ export async function filledAppliance(t: Test): Promise<FilledAppliance> {
     '/credits?days=365',
     '/credits?quality=fourk&seconds=3.5',
     '/account',
+    '/account/two-factor',
     '/accounts',
     '/accounts?q=nobody',
     `/accounts/${accountId}`,

@@ -19,6 +19,8 @@ const ofAccount = {
     'What it may do in the dashboard.',
   ),
   hasPassword: yes.description('Whether it can sign in to the dashboard.'),
+  hasTwoFactor: yes.description('Whether signing in also needs a code.'),
+  recoveryCodes: count.description('Number of its unused recovery codes.'),
   maxQueued: count.allow(null).description('How many of its jobs may wait; null: as many as of any account.'),
   maxFilesMb: count.allow(null).description('How many MiB its files may take; null: as of any account.'),
   maxScenes: count.allow(null).description('How many scenes it may have; null: as many as any account.'),

@@ -39,6 +39,7 @@ export const OUTPUTS: ReadonlyMap<string, Joi.Schema> = new Map(
     'account set-password': accounts.account,
     'account invite': accounts.invitation,
     'account set-role': accounts.account,
+    'account reset-two-factor': accounts.account,
     'account set-limits': accounts.account,
     'account link': accounts.account,
     'account unlink': accounts.account,

@@ -75,6 +75,7 @@ h1, h2 { overflow-wrap: anywhere; }
 .card > p, .card > .stack > p { max-width: 48rem; overflow-wrap: anywhere; }
 .card.flush { padding: 0; gap: 0; overflow: hidden; }
 .card.flush > header { padding: 1.125rem 1.375rem 0.875rem; }
+.card.flush > .actions { padding: 0 1.375rem 1.125rem; }
 .card.flush > p { padding: 0.875rem 1.375rem; border-top: 1px solid var(--line); }
 .card > header { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; align-items: baseline; justify-content: space-between; }
 .row { display: grid; gap: 1.25rem; grid-template-columns: repeat(auto-fit, minmax(min(15rem, 100%), 1fr)); }
@@ -161,6 +162,10 @@ pre .hidden-character { color: var(--bad); background: var(--bad-soft); border-r
 .source pre { flex: 1; min-width: 0; background: none; border: 0; }
 .source .lines { flex: none; min-width: 3ch; padding-right: 0; color: var(--muted); user-select: none; text-align: right; }
 
+.pairing { display: flex; flex-wrap: wrap; gap: 1.5rem; }
+.pairing > .stack { flex: 1 1 16rem; min-width: 0; }
+.qr { flex: none; max-width: 100%; height: auto; border-radius: 7px; }
+#recovery-codes { white-space: pre-line; }
 .details { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: 0.5rem 1.5rem; }
 .details dt { color: var(--muted); }
 .details dd { overflow-wrap: anywhere; }
@@ -358,7 +363,7 @@ audio { width: 100%; display: block; }
   .card { padding: 1rem; }
   th:first-child, td:first-child { padding-left: 1rem; }
   th:last-child, td:last-child { padding-right: 1rem; }
-  .card.flush > header, .card.flush > p, .list > li { padding-inline: 1rem; }
+  .card.flush > header, .card.flush > p, .card.flush > .actions, .list > li { padding-inline: 1rem; }
 }
 @media (max-width: 40rem) {
   h1 { font-size: 1.375rem; }

@@ -88,6 +88,13 @@ export function accountsRoutes({ place, oidcIssuer }: Pick<RouteParts, 'place' |
       const { accounts: t } = texts();
       return identity ? t.tokensAct : t.noTokensAct;
     }),
+    changeRoute(
+      'reset-two-factor',
+      ofAnother(async ({ admin }, account) => {
+        await admin.twoFactor.reset({ account });
+        return texts().accounts.twoFactorReset;
+      }),
+    ),
     changeRoute('enable', async ({ admin }, account) => {
       await admin.accounts.enable({ account });
       return texts().accounts.isEnabled;
@@ -232,7 +239,7 @@ function stateOf({ disabledAt }: AccountInfo): Html {
 }
 
 async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, problem?: Value): Promise<Html> {
-  const { accounts: t, common } = texts();
+  const { accounts: t, twoFactor, common } = texts();
   const { admin, viewer, csrf, params } = visit;
   const account = await admin.accounts.show({ account: params['userId'] ?? '' });
   const { userId, email, role, hasPassword, disabledAt, maxQueued, maxFilesMb, maxScenes, identity } =
@@ -260,6 +267,7 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
 <dt>${common.role}</dt><dd>${role === 'admin' ? common.administrator : common.member}</dd>
 <dt>${common.userId}</dt><dd><code>${userId}</code></dd>
 <dt>${common.created}</dt><dd>${shownTime(account.createdAt)}</dd>
+<dt>${twoFactor.title}</dt><dd>${account.hasTwoFactor ? twoFactor.on : twoFactor.off}</dd>
 <dt>${common.credits}</dt><dd>${prices ? t.available(shownNumber(balance.total)) : common.rendersAreFree}</dd>
 <dt>${common.stored}</dt><dd>${shownUse(stored)} <span class="muted">${t.storedHint}</span></dd>
 </dl>
@@ -289,6 +297,11 @@ async function accountPageOf(visit: Visit, oidcIssuer: string | undefined, probl
     }</div>`,
     (identity !== null || oidcIssuer !== undefined) &&
       identityCard(identity, { issuer: oidcIssuer, to: to('identity'), csrf }),
+    account.hasTwoFactor &&
+      !isOwn &&
+      html`<section class="card"><h2>${t.resetTwoFactor}</h2>
+<p class="muted">${t.resetTwoFactorText}</p>
+<div class="actions">${postButton({ to: to('reset-two-factor'), csrf, label: t.resetTwoFactor })}</div></section>`,
     !isOwn &&
       html`<section class="card"><h2>${disabledAt === null ? t.disableOrDelete : t.enableOrDelete}</h2>
 <p class="muted">${disabledAt === null ? t.disableText : t.enableText}</p>

@@ -2,20 +2,19 @@ import { isScenepressError } from '../../../lib/internal.ts';
 import { shownUse } from '../format.ts';
 import { type Html, html, type Value } from '../html.ts';
 import { texts } from '../language/texts.ts';
-import { csrfField, languageChoice, note, page, postButton, toldNote } from '../layout.ts';
+import { csrfField, languageChoice, note, page, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
+import { Entrance } from '../sign-in/entrance.ts';
+import type { ListedSession } from '../sign-in/sessions.ts';
+import { sessionsCard } from './own-sessions.ts';
 
 /** One's own account: password and sessions. */
-export function accountRoutes({
-  accounts,
-  acts,
-  attempts,
-  cookies,
-  devices,
-  sessions,
-  addressOf,
-}: RouteParts): Route[] {
+export function accountRoutes(parts: RouteParts): Route[] {
+  const { accounts, attempts, cookies, devices, sessions, addressOf } = parts;
+  const entrance = new Entrance(parts);
+  const accountPage = async (visit: Visit, message: Value) =>
+    accountPageOf(visit, await sessions.list(visit.viewer), message);
   return [
     {
       method: 'GET',
@@ -46,7 +45,7 @@ export function accountRoutes({
           return { page: await accountPage(visit, note('bad', error.message)), status };
         }
         cookies.setSession(request, h, {
-          session: await sessions.begin(viewer.accountId),
+          session: await sessions.begin(viewer.accountId, entrance.originOf(request)),
           device: devices.tokenFor(await accounts.find(viewer.accountId)),
         });
         return {
@@ -55,24 +54,18 @@ export function accountRoutes({
         };
       },
     },
-    {
-      method: 'POST',
-      path: '/account/sign-out-everywhere',
-      for: 'members',
-      async handler({ viewer, request, h }) {
-        const { accountId } = viewer;
-        await sessions.endAll(accountId);
-        await acts.record({ accountId, address: addressOf(request) }, 'sign-out.everywhere', null);
-        cookies.endSession(h);
-        return { to: '/sign-in' };
-      },
-    },
   ];
 }
 
-async function accountPage({ admin, viewer, csrf }: Visit, message: Value): Promise<Html> {
-  const { ownAccount: t, common, layout } = texts();
-  const stored = await admin.accounts.storedBytes({ account: viewer.accountId });
+async function accountPageOf(
+  { admin, viewer, csrf }: Visit,
+  sessions: ListedSession[],
+  message: Value,
+): Promise<Html> {
+  const { ownAccount: t, twoFactor, common, layout } = texts();
+  const account = viewer.accountId;
+  const stored = await admin.accounts.storedBytes({ account });
+  const { hasTwoFactor, recoveryCodes } = await admin.accounts.show({ account });
   return page(
     { title: t.title, section: 'account', viewer, csrf },
     message,
@@ -91,13 +84,15 @@ ${csrfField(csrf)}
 <label>${t.chosen} <span class="hint">${t.passwordHint}</span><input type="password" name="password" required minlength="10" maxlength="200" autocomplete="new-password"></label>
 <div class="actions"><button class="primary">${t.changePassword}</button></div>
 </form></section>
-<section class="card"><h2>${t.sessions}</h2>
-<p class="muted">${t.sessionsText}</p>
-<div class="actions">${postButton({ to: '/account/sign-out-everywhere', csrf, label: t.signOutEverywhere })}</div>
+<section class="card"><h2>${twoFactor.title}</h2>
+<p>${hasTwoFactor ? html`<span class="tag good">${twoFactor.on}</span> ${twoFactor.codesLeft(recoveryCodes)}` : html`<span class="tag">${twoFactor.off}</span>`}</p>
+<p class="muted">${twoFactor.text}</p>
+<div class="actions"><a class="button" href="${BASE}/account/two-factor">${hasTwoFactor ? twoFactor.change : twoFactor.setUp}</a></div>
 </section>
 <section class="card"><h2>${layout.language}</h2>
 <p class="muted">${t.languageText}</p>
 <div class="actions">${languageChoice(csrf)}</div>
 </section></div>`,
+    sessionsCard(sessions, csrf),
   );
 }

@@ -1,3 +1,4 @@
+import type { Account } from '../../../lib/index.ts';
 import { isScenepressError } from '../../../lib/internal.ts';
 import { FIRST_ACCOUNT } from '../../admin/first-account.ts';
 import { INVITATION_DAYS, SetupLink, type Verified } from '../../admin/setup-link.ts';
@@ -7,18 +8,13 @@ import { texts } from '../language/texts.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
+import { Entrance } from '../sign-in/entrance.ts';
+import { CODE_PATH } from './sign-in-code.ts';
 
 /** The page of one-time links: claims the account of the first start, or sets the password of another. */
-export function setupRoutes({
-  accounts,
-  acts,
-  masterKeys,
-  cookies,
-  devices,
-  sessions,
-  attempts,
-  addressOf,
-}: RouteParts): Route[] {
+export function setupRoutes(parts: RouteParts): Route[] {
+  const { accounts, acts, masterKeys, sessions, attempts, addressOf } = parts;
+  const entrance = new Entrance(parts);
   const link = new SetupLink({ accounts, masterKeys, publicUrl: () => '' });
   return [
     {
@@ -44,12 +40,13 @@ export function setupRoutes({
         const { account, isFirst } = verified;
         const { accountId, passwordHash = null } = account;
         const address = addressOf(visit.request);
+        let changed: Account;
         try {
           const claim = isFirst && ({ email: email.trim(), role: 'admin' } as const);
           // One at a time, because hashing takes as long as checking.
-          await attempts.attempt({ account: accountId, client: address }, () =>
-            accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim }),
-          );
+          const change = () =>
+            accounts.setPassword(accountId, { password, replaces: passwordHash, ...claim });
+          changed = (await attempts.attempt({ account: accountId, client: address }, change)) as Account;
         } catch (error) {
           if (!isScenepressError(error, 'invalid_request', 'conflict', 'too_many_failures')) throw error;
           const status = error.code === 'too_many_failures' ? 429 : 400;
@@ -58,11 +55,12 @@ export function setupRoutes({
         const action = isFirst ? 'accounts.claim' : 'accounts.acceptInvitation';
         await acts.record({ accountId, address }, action, accountId);
         await sessions.endAll(accountId);
-        cookies.setSession(visit.request, visit.h, {
-          session: await sessions.begin(accountId),
-          device: devices.tokenFor(await accounts.find(accountId)),
-        });
-        return { to: '' };
+        if (changed.totpSecretSealed !== undefined) {
+          // The link replaces the password only.
+          entrance.askForCode(visit, changed);
+          return { to: CODE_PATH };
+        }
+        return { to: (await entrance.enter(visit, changed)) ? '' : '/sign-in' };
       },
     },
   ];

@@ -6,11 +6,14 @@ import { texts } from '../language/texts.ts';
 import { csrfField, note, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
+import { Entrance } from '../sign-in/entrance.ts';
+import { CODE_PATH } from './sign-in-code.ts';
 
 /** Why a user has to sign in again. */
 const ENDED = new Map([
   ['session', 'sessionEnded'],
   ['form', 'formNotSent'],
+  ['code', 'codeExpired'],
 ] as const);
 /** No address is longer; a made-up one must not fill the memory. */
 export const LONGEST_ADDRESS = 254;
@@ -18,6 +21,7 @@ export const LONGEST_ADDRESS = 254;
 /** Signing in and out. */
 export function signInRoutes(parts: RouteParts): Route[] {
   const { accounts, acts, attempts, cookies, devices, sessions, addressOf } = parts;
+  const entrance = new Entrance(parts);
   return [
     {
       method: 'GET',
@@ -25,7 +29,7 @@ export function signInRoutes(parts: RouteParts): Route[] {
       for: 'everyone',
       async handler(visit) {
         const { next = '', ended = '' } = visit.query;
-        const why = ENDED.get(ended as 'session' | 'form');
+        const why = ENDED.get(ended as 'session' | 'form' | 'code');
         const problem = why && note('warn', texts().signIn[why]);
         return signInPage(visit, { next, email: '', problem });
       },
@@ -49,7 +53,7 @@ export function signInRoutes(parts: RouteParts): Route[] {
   ];
 
   async function signIn(visit: PublicVisit): Promise<Answer> {
-    const { form, request, h } = visit;
+    const { form, request } = visit;
     const { email = '', password = '', next = '' } = form;
     const address = addressOf(request);
     const name = email.trim().slice(0, LONGEST_ADDRESS).toLowerCase();
@@ -73,15 +77,15 @@ export function signInRoutes(parts: RouteParts): Route[] {
       if (known) void acts.record({ accountId: known.accountId, address }, 'sign-in.failed', null);
       return refuse(401, texts().signIn.wrong);
     }
-    const token = await sessions.begin(account.accountId);
-    // If the password was changed or the account disabled meanwhile, only older sessions were ended.
-    const now = await accounts.find(account.accountId).catch(() => undefined);
-    if (now?.passwordHash !== account.passwordHash || now?.disabledAtMs !== undefined) {
-      await sessions.end(token);
-      return refuse(401, texts().signIn.wrong);
+    if (account.totpSecretSealed !== undefined) {
+      entrance.askForCode(visit, account);
+      const within = pathWithin(next);
+      return {
+        to: within === '' ? CODE_PATH : `${CODE_PATH}?${new URLSearchParams({ next: BASE + within })}`,
+      };
     }
+    if (!(await entrance.enter(visit, account))) return refuse(401, texts().signIn.wrong);
     await acts.record({ accountId: account.accountId, address }, 'sign-in', null);
-    cookies.setSession(request, h, { session: token, device: devices.tokenFor(account) });
     return { to: pathWithin(next) };
   }
 

@@ -46,25 +46,31 @@ interface Counter {
 }
 
 /** The first one is of this client with this account alone. */
-function countersOf({ account, client, device }: Who): [Counter, ...Counter[]] {
+function countersOf({ account, client, device }: Who, mostOfAccount: number): [Counter, ...Counter[]] {
   if (device !== undefined) return [{ name: `device ${device}`, limit: LIMITS.device }];
   const counters = clientNetworksOf(client).flatMap((network, index): Counter[] => [
     { name: `pair ${network} ${account}`, limit: LIMITS.pair * LARGER ** index },
     { name: `client ${network}`, limit: LIMITS.client * LARGER ** index },
   ]);
-  return [...(counters as [Counter, ...Counter[]]), { name: `account ${account}`, limit: LIMITS.account }];
+  return [...(counters as [Counter, ...Counter[]]), { name: `account ${account}`, limit: mostOfAccount }];
 }
 
 /** Limits failed sign-ins by account, by client address and by device. */
 export class Attempts {
   readonly #clock: Clock;
+  readonly #mostOfAccount: number;
   readonly #strangers = new Checks();
   readonly #devices = new Checks();
   #lastNumber = 0;
   readonly #failures = new Map<string, Counted[]>();
 
-  constructor({ clock = systemClock }: { clock?: Clock } = {}) {
+  /** `mostOfAccount`: failures of all strange clients together with one account. */
+  constructor({
+    clock = systemClock,
+    mostOfAccount = LIMITS.account,
+  }: { clock?: Clock; mostOfAccount?: number } = {}) {
     this.#clock = clock;
+    this.#mostOfAccount = mostOfAccount;
   }
 
   /**
@@ -72,7 +78,7 @@ export class Attempts {
    * Error: `too_many_failures`, with the time until the next attempt is allowed.
    */
   async attempt<T>(who: Who, check: () => Promise<T | undefined>): Promise<T | undefined> {
-    const counters = countersOf(who);
+    const counters = countersOf(who, this.#mostOfAccount);
     const retryAfterMs = this.#isBusy(who) ? BUSY_MS : this.#waitMs(counters);
     if (retryAfterMs > 0) {
       const minutes = Math.ceil(retryAfterMs / 60_000);

@@ -2,12 +2,15 @@ import type { Request, ResponseToolkit, Server } from '@hapi/hapi';
 import type { Addresses } from '../../config/addresses.ts';
 import { LANGUAGE_COOKIE, type Language } from '../language/texts.ts';
 import { BASE, type Told } from '../route.ts';
+import { SECOND_STEP_MS } from './second-step.ts';
 
 const SESSION = 'scenepress_session';
 /** The server ends sessions, earlier. */
 const YEAR_MS = 365 * 86_400_000;
 /** Proves that a user has signed in here before. */
 const DEVICE = 'scenepress_device';
+/** The right password was given; the code of the second factor is not yet. */
+const SECOND_STEP = 'scenepress_second_step';
 /** What a form tells the page that follows it. */
 const TOLD = 'scenepress_told';
 const TOLD_MS = 60_000;
@@ -33,6 +36,7 @@ export class Cookies {
       [SESSION, YEAR_MS],
       [DEVICE, YEAR_MS],
       [FORM, null],
+      [SECOND_STEP, SECOND_STEP_MS],
     ] as const) {
       server.state(name, {
         ttl,
@@ -104,6 +108,18 @@ export class Cookies {
 
   formTokenIn(request: Request): string | undefined {
     return tokenIn(request, FORM);
+  }
+
+  secondStepTokenIn(request: Request): string | undefined {
+    return tokenIn(request, SECOND_STEP);
+  }
+
+  setSecondStep(request: Request, h: ResponseToolkit, token: string): void {
+    h.state(SECOND_STEP, token, { isSecure: this.#isSecure(request) });
+  }
+
+  endSecondStep(h: ResponseToolkit): void {
+    h.unstate(SECOND_STEP);
   }
 
   /** The tokens of a session and of the browser in which it began. */

@@ -1,7 +1,8 @@
 import t from 'tap';
+import type { AccountStore } from '../../../lib/accounts/account-store.ts';
 import { base32Of, matchingStep, stepAt, totpOf } from '../../../lib/accounts/totp.ts';
 import { TwoFactor } from '../../../lib/accounts/two-factor.ts';
-import { type AccountStore, MasterKey, MasterKeys } from '../../../lib/index.ts';
+import { MasterKey, MasterKeys } from '../../../lib/index.ts';
 
 const SECRET = base32Of(Buffer.from('12345678901234567890'));
 

@@ -14,6 +14,10 @@ export const accounts: Texts['accounts'] = {
   limitsChanged: 'Die Grenzen wurden geändert. Sie gelten ab jetzt für neue Anfragen.',
   tokensAct: 'Zugriffstoken dieser Person handeln für das Konto.',
   noTokensAct: 'Keine Zugriffstoken handeln für das Konto.',
+  twoFactorReset: 'Die Anmeldung in zwei Schritten ist ausgeschaltet, und das Konto ist abgemeldet.',
+  resetTwoFactor: 'Anmeldung in zwei Schritten zurücksetzen',
+  resetTwoFactorText:
+    'Für jemanden ohne App und Wiederherstellungscodes: Das Konto meldet sich allein mit dem Passwort an und wird überall abgemeldet.',
   isEnabled: 'Das Konto ist freigegeben.',
   anotherHasTo: 'Das muss ein anderer Administrator mit Ihrem Konto tun.',
   anotherIsChanging:

@@ -20,6 +20,7 @@ import { scenes } from './scenes.ts';
 import { service } from './service.ts';
 import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
+import { twoFactor } from './two-factor.ts';
 import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -46,6 +47,7 @@ export const DE: Texts = {
   service,
   shares,
   signIn,
+  twoFactor,
   watch,
   webhooks,
 };

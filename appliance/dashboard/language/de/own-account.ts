@@ -11,6 +11,16 @@ export const ownAccount: Texts['ownAccount'] = {
   sessions: 'Sitzungen',
   sessionsText:
     'Eine Sitzung endet sieben Tage nach ihrer letzten Benutzung. „Überall abmelden“ beendet die Sitzungen aller Browser, auch dieses.',
+  browser: 'Browser',
+  browserOn: (browser, system) => `${browser} unter ${system}`,
+  unknownBrowser: 'Unbekannter Browser',
+  thisBrowser: 'dieser Browser',
+  network: 'Adresse',
+  signedIn: 'Angemeldet',
+  lastUsed: 'Zuletzt benutzt',
+  sessionEnded: 'Die Sitzung ist beendet.',
+  othersEnded: 'Alle anderen Browser sind abgemeldet.',
+  signOutOthers: 'Alle anderen abmelden',
   signOutEverywhere: 'Überall abmelden',
   languageText: 'Die Sprache des Dashboards in diesem Browser.',
 };

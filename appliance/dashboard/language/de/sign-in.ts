@@ -5,8 +5,21 @@ export const signIn: Texts['signIn'] = {
   sessionEnded: 'Ihre Sitzung ist beendet. Melden Sie sich erneut an.',
   formNotSent:
     'Ihre Sitzung ist beendet; das Formular wurde deshalb nicht gesendet. Melden Sie sich an und senden Sie es erneut.',
+  codeExpired: 'Der Code wurde nicht rechtzeitig eingegeben. Melden Sie sich erneut an.',
   wrong: 'Die E-Mail-Adresse oder das Passwort ist falsch.',
   forgotten: 'Vergessen? Bitten Sie einen Administrator um einen Link, mit dem Sie ein neues wählen.',
+  code: {
+    title: 'Code eingeben',
+    text: 'Ihre Authenticator-App zeigt alle 30 Sekunden einen neuen an.',
+    code: 'Code der App',
+    recoveryText:
+      'Einer der Codes, die Sie beim Einrichten der Anmeldung in zwei Schritten aufbewahrt haben. Jeder gilt einmal.',
+    recoveryCode: 'Wiederherstellungscode',
+    useApp: 'Code der App verwenden',
+    useRecoveryCode: 'Wiederherstellungscode verwenden',
+    wrong: 'Der Code ist falsch oder wurde schon benutzt. Geben Sie den ein, den die App jetzt anzeigt.',
+    lost: 'Beides verloren? Ein Administrator kann die Anmeldung in zwei Schritten zurücksetzen.',
+  },
   setUp: {
     title: 'Einrichten',
     welcome: 'Willkommen',

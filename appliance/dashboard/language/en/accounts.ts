@@ -13,6 +13,10 @@ export const accounts = {
   limitsChanged: 'The limits were changed. They apply to requests from now on.',
   tokensAct: 'Access tokens of this person act for the account.',
   noTokensAct: 'No access tokens act for the account.',
+  twoFactorReset: 'Two-factor sign-in is off, and the account is signed out.',
+  resetTwoFactor: 'Reset two-factor sign-in',
+  resetTwoFactorText:
+    'For a person who has lost the app and the recovery codes: the account signs in with the password alone, and is signed out everywhere.',
   isEnabled: 'The account is enabled.',
   anotherHasTo: 'Another administrator has to do this with your account.',
   anotherIsChanging: 'Another administrator is changing an account. Try again in a moment.',

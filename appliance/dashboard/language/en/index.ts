@@ -19,6 +19,7 @@ import { scenes } from './scenes.ts';
 import { service } from './service.ts';
 import { shares } from './shares.ts';
 import { signIn } from './sign-in.ts';
+import { twoFactor } from './two-factor.ts';
 import { watch } from './watch.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -49,6 +50,7 @@ export interface Texts {
   service: typeof service;
   shares: typeof shares;
   signIn: typeof signIn;
+  twoFactor: typeof twoFactor;
   watch: typeof watch;
   webhooks: typeof webhooks;
 }
@@ -76,6 +78,7 @@ export const EN: Texts = {
   service,
   shares,
   signIn,
+  twoFactor,
   watch,
   webhooks,
 };

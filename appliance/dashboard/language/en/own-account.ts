@@ -9,6 +9,16 @@ export const ownAccount = {
   sessions: 'Sessions',
   sessionsText:
     'A session ends seven days after its last use. Signing out everywhere ends those of all browsers, this one included.',
+  browser: 'Browser',
+  browserOn: (browser: string, system: string): string => `${browser} on ${system}`,
+  unknownBrowser: 'Unknown browser',
+  thisBrowser: 'this browser',
+  network: 'Address',
+  signedIn: 'Signed in',
+  lastUsed: 'Last used',
+  sessionEnded: 'The session has ended.',
+  othersEnded: 'All other browsers are signed out.',
+  signOutOthers: 'Sign out all others',
   signOutEverywhere: 'Sign out everywhere',
   languageText: 'The language of the dashboard in this browser.',
 };

@@ -3,8 +3,21 @@ export const signIn = {
   title: 'Sign in',
   sessionEnded: 'Your session has ended. Sign in again.',
   formNotSent: 'Your session has ended, so the form was not sent. Sign in, then send it again.',
+  codeExpired: 'The code was not given in time. Sign in again.',
   wrong: 'The e-mail address or the password is wrong.',
   forgotten: 'Forgotten? Ask an administrator for a link to choose a new one.',
+  /** The second step. */
+  code: {
+    title: 'Enter the code',
+    text: 'Your authenticator app shows a new one every 30 seconds.',
+    code: 'Code of the app',
+    recoveryText: 'One of those that you kept when you set up two-factor sign-in. Each works once.',
+    recoveryCode: 'Recovery code',
+    useApp: 'Use the code of the app',
+    useRecoveryCode: 'Use a recovery code',
+    wrong: 'The code is wrong or was already used. Enter the one that the app shows now.',
+    lost: 'Lost both? An administrator can reset two-factor sign-in.',
+  },
   setUp: {
     title: 'Set up',
     welcome: 'Welcome',
