@@ -34,6 +34,7 @@ const EQUAL = new Set([
   'layout.languages.en',
   'layout.languages.de',
   'library.videos',
+  'ownAccount.browser',
   'playground.format',
   'playground.auto',
   'playground.enter',

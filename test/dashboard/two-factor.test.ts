@@ -2,6 +2,7 @@ import t, { type Test } from 'tap';
 import { SECOND_STEP_MS, SecondStep } from '../../appliance/dashboard/sign-in/second-step.ts';
 import { stepAt, totpOf } from '../../lib/accounts/totp.ts';
 import { scenepress } from '../appliance/command.ts';
+import { deepTest } from '../fixtures/depth.ts';
 import { FakeClock } from '../fixtures/fake-clock.ts';
 import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
@@ -169,7 +170,7 @@ t.test('wrong codes are limited, also when the right password is given between t
   t.match(await acts(), ['sign-in.wrongCode ×9', 'sign-in.wrongCode']);
 });
 
-t.test('one of several concurrent sign-ins with a code succeeds', async (t) => {
+deepTest(t, 'one of several concurrent sign-ins with a code succeeds', async (t) => {
   const { port, member, turnOn, codeAt, forgetSteps } = await turnedOn(t);
   await turnOn({ code: codeAt(0) });
   await forgetSteps();
@@ -207,7 +208,7 @@ t.test('changes need the password and a code', async (t) => {
   t.equal((await new Client(port).signIn(member)).headers.location, '/dashboard');
 });
 
-t.test('a stolen session cannot be used to guess the password or a code', async (t) => {
+deepTest(t, 'a stolen session cannot be used to guess the password or a code', async (t) => {
   const { client, codeAt, turnOn } = await turnedOn(t);
   for (let count = 0; count < 10; count += 1)
     t.equal((await turnOn({ code: codeAt(0), password: `guess ${count}` })).status, 400);
@@ -215,7 +216,7 @@ t.test('a stolen session cannot be used to guess the password or a code', async 
   t.match((await client.get('/dashboard/account')).text, 'href="/dashboard/account/two-factor">Set up');
 });
 
-t.test('an invitation replaces the password, not the second factor', async (t) => {
+deepTest(t, 'an invitation replaces the password, not the second factor', async (t) => {
   const { port, member, installation, turnOn, codeAt, forgetSteps } = await turnedOn(t);
   await turnOn({ code: codeAt(0) });
   await forgetSteps();
@@ -266,7 +267,7 @@ t.test('administrators reset it for others, and the command line does', async (t
   t.match(await installation.administration.accounts.show({ account: member }), { hasTwoFactor: false });
 });
 
-t.test('a new master key keeps it, and a deleted account leaves nothing of it', async (t) => {
+deepTest(t, 'a new master key keeps it, and a deleted account leaves nothing of it', async (t) => {
   const { port, member, installation, turnOn, codeAt, accountId, forgetSteps } = await turnedOn(t);
   await turnOn({ code: codeAt(0) });
   const { administration, place, masterKeys } = installation;
