@@ -6,7 +6,8 @@ import { ledgerSuite } from './ledger.ts';
 import { SERVICE_IN_DATABASE } from './service-in-database.ts';
 import { type Behaviour, behaviours, type Opened, type SuiteOptions } from './suite.ts';
 
-const INSERT = 'INSERT INTO sessions VALUES (?, ?, ?, ?, ?)';
+const INSERT =
+  'INSERT INTO sessions (token_hash, account_id, created_at_ms, expires_at_ms, checksum) VALUES (?, ?, ?, ?, ?)';
 const UPDATE = 'UPDATE sessions SET expires_at_ms = ? WHERE token_hash = ?';
 const READ = 'SELECT expires_at_ms AS "expiresAtMs" FROM sessions WHERE token_hash = ?';
 const IDS = 'SELECT token_hash AS "id" FROM sessions ORDER BY token_hash';
