@@ -151,7 +151,8 @@ export const dashboard: Plugin<DashboardOptions> = {
         return route.handler({ ...base, viewer, admin, told: cookies.toldTo(request, h, base.csrf) });
       });
       if ('tell' in answer && answer.tell) {
-        cookies.tell(request, h, { ...answer.tell, to: `${BASE}${answer.to}`, csrf: base.csrf });
+        const { to, tell, csrf = base.csrf } = answer;
+        cookies.tell(request, h, { ...tell, to: `${BASE}${to}`, csrf });
       }
       return respond(answer, h, sent);
     }

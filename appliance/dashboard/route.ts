@@ -60,11 +60,11 @@ export interface Visit {
 /** A request without a session. */
 export type PublicVisit = Omit<Visit, 'admin' | 'viewer' | 'told'>;
 
-/** A page, a redirection within the dashboard, or a response made by the handler, with headers that differ from those of pages. A form that changes something redirects. */
+/** A page, a redirection within the dashboard, or a response made by the handler, with headers that differ from those of pages. A form that changes something redirects; `csrf`: of the session that it began, which is told. */
 export type Answer =
   | Html
   | { page: Html; status: number }
-  | { to: string; tell?: Told }
+  | { to: string; tell?: Told; csrf?: string }
   | { response: object; headers?: Record<string, string> };
 
 /** A route of the dashboard. The wrapper in `dashboard.ts` authenticates, and checks forms, before any handler. */

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { browserOf } from '../../appliance/dashboard/sign-in/browser.ts';
-import { peopledAppliance } from './browser.ts';
+import { PASSWORD, peopledAppliance } from './browser.ts';
 import { Client, signedIn } from './client.ts';
 
 const FIREFOX = 'Mozilla/5.0 (X11; Linux x86_64; rv:133.0) Gecko/20100101 Firefox/133.0';
@@ -26,6 +26,14 @@ t.test('the kinds of browsers are read from user agents', async (t) => {
     ['<script>alert(1)</script> Linux', '/Linux'],
   ] as const)
     t.equal(browserOf(agent), expected, agent);
+});
+
+t.test('the new session is told that the password was changed', async (t) => {
+  const { port, member } = await peopledAppliance(t);
+  const client = await signedIn(t, port, member);
+  const fields = { current: PASSWORD, password: 'another password' };
+  const changed = await client.submit('/dashboard/account/password', fields);
+  t.match(changed.text, 'The password was changed. Other browsers are signed out.');
 });
 
 t.test('the page of the account lists its sessions and ends each of them', async (t) => {

@@ -6,7 +6,7 @@ import { csrfField, languageChoice, note, page, toldNote } from '../layout.ts';
 import { BASE, type Route, type Visit } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
 import { Entrance } from '../sign-in/entrance.ts';
-import type { ListedSession } from '../sign-in/sessions.ts';
+import { formTokenOf, type ListedSession } from '../sign-in/sessions.ts';
 import { sessionsCard } from './own-sessions.ts';
 
 /** One's own account: password and sessions. */
@@ -44,12 +44,14 @@ export function accountRoutes(parts: RouteParts): Route[] {
           const status = error.code === 'too_many_failures' ? 429 : 400;
           return { page: await accountPage(visit, note('bad', error.message)), status };
         }
+        const session = await sessions.begin(viewer.accountId, entrance.originOf(request));
         cookies.setSession(request, h, {
-          session: await sessions.begin(viewer.accountId, entrance.originOf(request)),
+          session,
           device: devices.tokenFor(await accounts.find(viewer.accountId)),
         });
         return {
           to: '/account',
+          csrf: formTokenOf(session),
           tell: { note: { kind: 'good', text: texts().ownAccount.passwordChanged } },
         };
       },
