@@ -89,11 +89,7 @@ const INSPECT: Names<InspectOptions & WithFiles & RequestOptions> = {
   params: true,
   signal: true,
 };
-const CHECK: Names<CheckOptions & WithFiles & RequestOptions> = {
-  ...INSPECT,
-  audio: true,
-  dryRun: true,
-};
+const CHECK: Names<CheckOptions & WithFiles & RequestOptions> = { ...INSPECT, audio: true, dryRun: true };
 const ENQUEUE: Names<EnqueueOptions> = { idempotencyKey: true, signal: true };
 
 /**
