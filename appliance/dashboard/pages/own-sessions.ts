@@ -64,7 +64,7 @@ export function sessionsCard(sessions: ListedSession[], csrf: string): Html {
 <td data-label="${t.network}">${address}</td>
 <td data-label="${t.signedIn}">${shownTime(isoTime(createdAtMs))}</td>
 <td data-label="${t.lastUsed}">${shownTime(isoTime(lastUsedAtMs))}</td>
-<td><form method="post" action="${BASE}/account/sign-out-session">${csrfField(csrf)}<input type="hidden" name="session" value="${id}"><button class="link">${layout.signOut}</button></form></td>
+<td><form method="post" action="${BASE}/account/sign-out-session">${csrfField(csrf)}<input type="hidden" name="session" value="${id}"><button class="link" aria-label="${layout.signOut}: ${browserText(browser)}">${layout.signOut}</button></form></td>
 </tr>`,
   );
   return html`<section class="card flush"><header><h2>${t.sessions}</h2></header>
