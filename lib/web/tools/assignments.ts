@@ -70,7 +70,7 @@ export const ASSIGNMENT_ROUTES: readonly ToolRoute[] = [
     operationId: 'createAssignment',
     summary: 'Give an assignment',
     description:
-      'Makes a link to the current draft of a scene, or to code: whoever opens it and signs in gets a copy, whose renders they pay.',
+      'Makes a link to the current draft of a scene, or to code: whoever opens it and signs in gets a copy, and pays for its renders.',
     tag: 'Assignments',
     scopes: ['render'],
     body: {

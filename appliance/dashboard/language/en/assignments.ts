@@ -64,7 +64,7 @@ export const assignments = {
   classLinkWasRevoked: 'The link was revoked. No one can join with it any more.',
   removeClassLink: 'Remove {name} from the list, with the list of who has joined? The accounts stay.',
   invalid: 'This link is no longer valid',
-  invalidText: 'Ask whoever gave it to you for another.',
+  invalidText: 'Ask the person who sent it for a new one.',
   needsAccount:
     'Sign in to work on it. You get a copy of your own, which comes back when you open this link again.',
   signIn: 'Sign in',
