@@ -3,7 +3,7 @@ import type { Accounts, ByteRange, RenderService } from '../../lib/index.ts';
 import type { OwnerFile, Storage } from '../../lib/internal.ts';
 import type { AdministrationParts } from './administration.ts';
 import { check, listLimit, nameInList } from './administration-requests.ts';
-import type { FileInfo, FilePage, FileUse, JobFiles } from './administration-views.ts';
+import type { FileInfo, FilePage, FileUse, JobFiles } from './file-views.ts';
 import { pageOf } from './pages.ts';
 
 /** The files of accounts, which their scenes read. */

@@ -1,5 +1,5 @@
 import { type FileKind, kindOfName } from '../../../lib/internal.ts';
-import type { FileInfo } from '../../admin/administration-views.ts';
+import type { FileInfo } from '../../admin/file-views.ts';
 import { html, type Value } from '../html.ts';
 import { texts } from '../language/texts.ts';
 import { BASE, type Visit } from '../route.ts';

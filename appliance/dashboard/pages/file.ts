@@ -1,7 +1,8 @@
 import { buffer } from 'node:stream/consumers';
 import { FILE_KINDS, isScenepressError, kindOfName } from '../../../lib/internal.ts';
 import { byteRangeOf } from '../../../lib/web/index.ts';
-import type { FileInfo, JobInfo } from '../../admin/administration-views.ts';
+import type { JobInfo } from '../../admin/administration-views.ts';
+import type { FileInfo } from '../../admin/file-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { shownSize, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value, wholeText } from '../html.ts';

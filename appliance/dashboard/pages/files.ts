@@ -5,7 +5,7 @@ import {
   MOST_FILES_OF_JOB,
 } from '../../../lib/internal.ts';
 import type { HttpError } from '../../../lib/web/index.ts';
-import type { FileInfo, FilePage, FileUse } from '../../admin/administration-views.ts';
+import type { FileInfo, FilePage, FileUse } from '../../admin/file-views.ts';
 import { httpErrorOf } from '../../http/http-errors.ts';
 import { bodyOf, discardBody } from '../../http/render-api/request-body.ts';
 import { FILES_ASSET } from '../assets/assets.ts';

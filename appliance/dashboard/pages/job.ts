@@ -1,5 +1,6 @@
 import type { Delivery } from '../../../lib/index.ts';
-import type { JobDetails, JobFiles } from '../../admin/administration-views.ts';
+import type { JobDetails } from '../../admin/administration-views.ts';
+import type { JobFiles } from '../../admin/file-views.ts';
 import type { SceneOfJob } from '../../admin/scene-views.ts';
 import { shownDuration, shownNumber, shownQuality, shownTime } from '../format.ts';
 import { type Html, html, longText, type Value } from '../html.ts';
