@@ -6,13 +6,15 @@ import { texts } from '../language/texts.ts';
 import { csrfField, note, page, plainPage } from '../layout.ts';
 import { type Answer, BASE, type PublicVisit, pathWithin, type Route } from '../route.ts';
 import type { RouteParts } from '../routes.ts';
+import { Entrance } from '../sign-in/entrance.ts';
 import { joinPath } from './assignment-views.ts';
 import { orInvalid, SECRET_PAGE } from './received.ts';
 import { LONGEST_ADDRESS } from './sign-in.ts';
 
 /** The page of a class link: people without an account make one. */
 export function joinRoutes(parts: RouteParts): Route[] {
-  const { accounts, acts, attempts, classLinks, cookies, devices, sessions, addressOf } = parts;
+  const { accounts, acts, attempts, classLinks, addressOf } = parts;
+  const entrance = new Entrance(parts);
   const path = '/join/{token}';
   const linkOf = ({ params }: Pick<PublicVisit, 'params'>) => classLinks.find(params['token'] ?? '');
   return [
@@ -77,7 +79,7 @@ ${toSignIn}`,
   }
 
   async function join(visit: PublicVisit): Promise<Answer> {
-    const { form, request, h, query, params } = visit;
+    const { form, request, query, params } = visit;
     // Before anything is counted.
     await linkOf(visit);
     const email = (form['email'] ?? '').trim().slice(0, LONGEST_ADDRESS + 1);
@@ -94,11 +96,9 @@ ${toSignIn}`,
       const { account, classLinkId } = joined;
       const { accountId } = account;
       await acts.record({ accountId, address }, 'classLinks.join', classLinkId);
-      cookies.setSession(request, h, {
-        session: await sessions.begin(accountId),
-        device: devices.tokenFor(account),
-      });
-      return { to: pathWithin(query['next'] ?? '') };
+      const next = query['next'] ?? '';
+      if (!(await entrance.enter(visit, account))) return { to: `/sign-in?${new URLSearchParams({ next })}` };
+      return { to: pathWithin(next) };
     } catch (error) {
       if (!isScenepressError(error, 'invalid_request', 'conflict', 'too_many_failures')) throw error;
       return { page: await joinPage(visit, error.message), status: httpErrorOf(error).status };

@@ -70,7 +70,8 @@ export const ASSIGNMENT_ROUTES: readonly ToolRoute[] = [
     operationId: 'createAssignment',
     summary: 'Give an assignment',
     description:
-      'Makes a link to the current draft of a scene, or to code: whoever opens it and signs in gets a copy, and pays for its renders.',
+      'Makes a link to the current draft of a scene, or to code. An account that opens it gets a copy; renders of the copy ' +
+      'are charged to that account.',
     tag: 'Assignments',
     scopes: ['render'],
     body: {

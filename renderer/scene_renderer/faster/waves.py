@@ -95,7 +95,8 @@ def _values(function: Any, times: _Floats) -> _Floats | None:
     if function is not rate_functions.smooth or not _IS_EXP_THE_SAME:
         values = list(map(function, times))
         return np.array(values, dtype=np.float64) if set(map(type, values)) <= _NUMBERS else None
-    inside: Any = (sigmoid(_INFLECTION * (times - 0.5)) - _ERROR) / (1 - 2 * _ERROR)  # type: ignore[arg-type]
+    logistic: Any = sigmoid  # Manim declares it for single numbers.
+    inside: Any = (logistic(_INFLECTION * (times - 0.5)) - _ERROR) / (1 - 2 * _ERROR)
     inside = np.where(inside < 0, 0, inside)
     inside = np.where(inside > 1, 1, inside)
     return np.where(times < 0, 0, np.where(times > 1, 1, inside))
