@@ -155,6 +155,7 @@ t.test('a student without an account joins by the link of the assignment', async
   t.match([joined.status, joined.headers.location], [303, link]);
   const ann = await installation.accounts.find('ann@example.org');
   t.match([ann.role, ann.email], [undefined, 'Ann@example.org']);
+  t.match(await installation.place.sessionStore.listSessionsOf(ann.accountId), [{ address: /^127\./ }]);
   t.equal((await installation.administration.credits.balance({ account: ann.accountId })).paid, 25);
   const copy = String((await client.post(link, {})).headers.location);
   t.match((await client.get(copy)).text, 'class A(Scene): pass');
